@@ -10,32 +10,33 @@ from botorch.models.gpytorch import GPyTorchModel
 
 from robustbo.driving.evaluators.outcome import Function
 from robustbo.driving.loop import drive
-from robustbo.driving.plan import Callback, Several, checked
+from robustbo.driving.plan import Callback, Several, plan_of
 from robustbo.driving.result import Result
 from robustbo.errors import ExhaustedWarning, warn
 from robustbo.guidance import explain_misfits
 from robustbo.loop.candidates.pending import NOTHING_NEW
-from robustbo.searchspace.region.made import region_of
+from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.region import Fixed
 from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import warn_of_broken
 from robustbo.sheets.loop import Sheets
 from robustbo.study import beginning
 from robustbo.study.beginning import Prior
-from robustbo.study.handing import as_of_now, given_out, line_of
+from robustbo.study.handing import as_of_now, hand_out, line_of
 from robustbo.study.queueing import own
 from robustbo.surrogates.names import SurrogateName
 from robustbo.trials import worker
+from robustbo.trials.former_names import reads_old_names
 from robustbo.trials.history import History, Trial
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.outcomes import named
 from robustbo.trials.settings import (
-    DEFAULT_MAX_REPEATS,
-    DEFAULT_REMEASURE,
+    DEFAULT_MAX_REPLICATES,
+    DEFAULT_REPLICATE,
     Acquisition,
     Direction,
     Failures,
-    Remeasure,
+    Replicate,
     Settings,
 )
 from robustbo.trials.storage.line import Event
@@ -46,6 +47,7 @@ from robustbo.view.view import View
 log = logging.getLogger("robustbo")
 
 
+@reads_old_names
 @explain_misfits()
 class Optimizer(Sheets):
     """Bayesian optimization by ask and tell that keeps working when some of the values are wrong.
@@ -61,19 +63,16 @@ class Optimizer(Sheets):
         acquisition: "auto" (noisy expected improvement in closed form, else qLogNEI; Student-t LogEI for Student-t
             posteriors), "qLogNEI", "qLogEI" or "LogEI"; "sobol" asks for space-filling points for ever.
         num_initial: How many Sobol points come first; 2 (d + 1), at least 5, unless said.
-        remeasure: Which values may be re-evaluated, where that is worth more than a new point: "promising" (those that
-            a robust surrogate flags), "suspicious" (any) or "never"; see `robustbo.loop.candidates.replicate`.
-        max_repeats: How many measurements more one point may get, failed ones included.
-        set_aside: Whether a value that a robust surrogate did not expect is quarantined: left out for now.
+        replicate: What may be measured again where it is worth more than a new point: "flagged" values, "any", "never".
+        max_replicates: How many replicates one point may get, failed ones included.
+        quarantine: Whether a value that a robust surrogate did not expect is quarantined: left out for now.
         failures: "learn" where trials fail, and keep away from there ("learn" unless said); or "ignore" that they do.
         committee_from: How many told values make "auto" a committee, without `surrogate_options`; none unless said.
         seed: Root of all randomness; drawn, logged and kept in the journal unless said.
-        prior_data: What was measured before: a data frame as for `tell_frame`, another journal or study (its told and
-            failed trials); recorded first, unless the journal has trials already.
+        prior_data: A data frame as for `tell_frame`, a journal or a study; recorded first, unless there are trials.
         objectives: Of several outcomes, or of one that is told by its name: which to "minimize" and which to
             "maximize", as a mapping of at most four; see `tell` and `front`. Each has a surrogate of its own.
-        outcome_constraints: Bounds that measured outcomes must keep, such as "purity >= 0.95"; those that are no
-            objectives are told too.
+        outcome_constraints: Bounds on outcomes, such as "purity >= 0.95"; those that are no objectives are told too.
         reference_point: By objective, where there are several, the value that is no good any more: hypervolume counts
             beyond it. By what is believed unless given.
         outcome: Name, unit and possible range of what is measured; of several outcomes a list, by their names.
@@ -106,9 +105,9 @@ class Optimizer(Sheets):
         surrogate_options: Mapping[str, Any] | None = None,
         acquisition: Acquisition = "auto",
         num_initial: int | None = None,
-        remeasure: Remeasure = DEFAULT_REMEASURE,
-        max_repeats: int = DEFAULT_MAX_REPEATS,
-        set_aside: bool = True,
+        replicate: Replicate = DEFAULT_REPLICATE,
+        max_replicates: int = DEFAULT_MAX_REPLICATES,
+        quarantine: bool = True,
         failures: Failures | None = None,
         committee_from: int | None = None,
         seed: int | None = None,
@@ -123,7 +122,7 @@ class Optimizer(Sheets):
         one_of("if_exists", if_exists, ("error", "resume"))
         beginning.check_space(space)
         if direction is None and objectives is None and not outcome_constraints:  # which need objectives
-            direction = beginning.recorded_direction(journal, if_exists)
+            direction = beginning.journal_direction(journal, if_exists)
         settings = beginning.settings_of(
             space,
             direction,
@@ -131,9 +130,9 @@ class Optimizer(Sheets):
             surrogate_options=surrogate_options,
             acquisition=acquisition,
             num_initial=num_initial,
-            remeasure=remeasure,
-            max_repeats=max_repeats,
-            set_aside=set_aside,
+            replicate=replicate,
+            max_replicates=max_replicates,
+            quarantine=quarantine,
             failures="learn" if failures is None else failures,
             seed=seed,
             committee_from=committee_from,
@@ -142,10 +141,10 @@ class Optimizer(Sheets):
             reference_point=reference_point or (),
             outcome=outcome,
         )
-        before = [] if prior_data is None else beginning.measured_before(settings, prior_data)
+        before = [] if prior_data is None else beginning.prior_contents(settings, prior_data)
         given = {"seed": seed, "num_initial": num_initial, "failures": failures, "committee_from": committee_from}
         drawn = [name for name, value in given.items() if value is None]
-        self._store = beginning.begun(settings, journal, if_exists=if_exists, drawn=drawn)
+        self._store = beginning.create_or_resume(settings, journal, if_exists=if_exists, drawn=drawn)
         if before:
             warn_of_broken(space, [params for params, *_ in before])
             beginning.tell_before_all(self._store, before)
@@ -189,7 +188,7 @@ class Optimizer(Sheets):
         count, known = 1 if n is None else whole("n", n, 1), self.settings.space.partial(fixed)
 
         def decided(history: History) -> list[Event]:
-            events = given_out(View(self._store.settings, history, self.fits), count, by, known)
+            events = hand_out(View(self._store.settings, history, self.fits), count, by, known)
             self._warn(events, known)  # before anything is recorded: a warning may be made an error
             return events
 
@@ -247,5 +246,5 @@ class Optimizer(Sheets):
         """
         given = {"timeout": timeout, "jobs": jobs, "client": client, "catch": catch, "callbacks": callbacks}
         return drive(
-            self, self._store, self.fits, checked(func, num_trials, **given), is_shown=flag("progress", progress)
+            self, self._store, self.fits, plan_of(func, num_trials, **given), is_shown=flag("progress", progress)
         )

@@ -74,7 +74,8 @@ WITHIN = {
         "bounds": set(),
         "outcome": {"bounds"},
         "outcomes": {"bounds", "outcome"},
-        "settings": {"outcome", "outcomes"},
+        "former_names": set(),
+        "settings": {"former_names", "outcome", "outcomes"},
         "events": {"storage", "trial", "tree"},
         "history": {"storage", "trial", "tree", "events"},
         "extent": {"settings", "history"},
@@ -316,13 +317,13 @@ def test_only_surrogates_are_modules():
 MODULES_ELSEWHERE = {
     "robustbo.ax.strategy.LowerBound",
     "robustbo.ax.viability.Viable",
-    "robustbo.loop.acquisition.log_nei.Explicit",
+    "robustbo.loop.acquisition.log_nei.ClosedForm",
     "robustbo.loop.acquisition.log_nei.LogNEI",
     "robustbo.loop.acquisition.log_nei.StudentTLogExpectedImprovement",
     "robustbo.loop.acquisition.log_nehvi.LogNEHVI",
     "robustbo.loop.acquisition.botorch_ehvi.LogEHVI",
     "robustbo.loop.acquisition.botorch_ehvi.SampledLogNEHVI",
-    "robustbo.loop.acquisition.feasibility_weight.LogViable",
+    "robustbo.loop.acquisition.feasibility_weight.FeasibilityWeighted",
 }
 
 

@@ -347,7 +347,7 @@ class TestMeasuringAgain:
 
     def optimizer(self, **options):
         opt = rb.Optimizer(
-            rb.Space(x=rb.Float(0, 1)), **{"direction": "maximize", "seed": 1, "remeasure": "promising", **options}
+            rb.Space(x=rb.Float(0, 1)), **{"direction": "maximize", "seed": 1, "replicate": "flagged", **options}
         )
         for i in range(16):
             value = math.sin(3 * i / 15) + 0.1 * math.sin(40 * i) + (1.2 if i == 10 else 0.0)
@@ -387,11 +387,11 @@ class TestMeasuringAgain:
         assert [opt.ask().repeats for _ in range(2)] == [10, None]
 
     def test_it_can_be_switched_off(self):
-        assert self.optimizer(remeasure="never").ask().repeats is None
+        assert self.optimizer(replicate="never").ask().repeats is None
 
     @pytest.mark.parametrize(
         ("option", "message"),
-        [({"remeasure": "always"}, "remeasure must be one of"), ({"max_repeats": 0}, "max_repeats must be")],
+        [({"replicate": "always"}, "replicate must be one of"), ({"max_replicates": 0}, "max_replicates must be")],
     )
     def test_a_bad_option_is_refused(self, option, message):
         with pytest.raises(ValueError, match=message):
@@ -416,7 +416,7 @@ class TestMeasuringAgain:
     def test_a_region_where_every_value_is_wrong_does_not_trap_the_loop(self, value):
         problem = Problem("branin", SPACE, "minimize", lambda p: branin(**p))
         corruption = build("persistent", problem, probability=0.1, value=value)
-        opt = rb.Optimizer(SPACE, direction="minimize", seed=1, remeasure="suspicious")
+        opt = rb.Optimizer(SPACE, direction="minimize", seed=1, replicate="any")
         for _ in range(30):
             trial = opt.ask()
             told, _ = corruption.apply(branin(**trial.params), trial.params, np.random.default_rng(0))
@@ -427,7 +427,7 @@ class TestMeasuringAgain:
 
     def test_what_is_quarantined_does_not_draw_the_next_points(self):
         """On clean Branin, seed 1, a model once quarantined every value of a corner that it went on to ask for."""
-        opt = go_on(optimizer(surrogate="relevance-pursuit", remeasure="promising"), 30)
+        opt = go_on(optimizer(surrogate="relevance-pursuit", replicate="flagged"), 30)
         assert len(fit.fit(opt.settings, opt.history).quarantined) <= 2
         assert branin(**opt.best().trial.params) < 0.6
 
@@ -486,7 +486,7 @@ class TestJournal:
         given = optimizer().settings.to_dict()
         later = ("remeasure", "max_repeats", "set_aside", "failures")
         settings = Settings.from_dict({key: value for key, value in given.items() if key not in later})
-        assert (settings.remeasure, settings.set_aside, settings.failures) == ("never", False, "ignore")
+        assert (settings.replicate, settings.quarantine, settings.failures) == ("never", False, "ignore")
         assert Settings.from_dict(given) == optimizer().settings
 
     def test_a_journal_from_before_is_joined_by_the_script_that_began_it(self, tmp_path):

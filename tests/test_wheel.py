@@ -27,6 +27,7 @@ def test_it_has_two_packages_and_no_problems_of_somebody(wheel):
     tops = {name.partition("/")[0] for name in wheel.namelist()}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"robustbo", "robustbo_problems"}
     assert "robustbo/py.typed" in wheel.namelist()
+    assert "robustbo/report/page/templates/journal.html" in wheel.namelist()
 
 
 def test_it_has_the_module_of_each_entry_point(wheel):

@@ -29,10 +29,11 @@ NO_PARTICIPLES = frozenset(
 )
 # Adjectives of the field: with a noun after them they name a quantity, as "expected improvement" does.
 ADJECTIVES = frozenset(
-    "augmented averaged censored centered combined conditioned constrained corrected damped diagonalized discounted "
-    "expected feasible filtered fitted fixed heated integrated learned marginalized nested normalized observed paired "
-    "pathwise pooled predicted projected quantized ranked reduced regularized rotated scaled sorted standardized "
-    "stratified studentized tempered tiled trimmed truncated unmeasured untested weighted winsorized whitened".split()
+    "augmented averaged censored centered changed combined conditioned constrained corrected damped diagonalized "
+    "discounted expected feasible filtered fitted fixed heated integrated learned marginalized masked measured "
+    "missing nested normalized observed paired pathwise pooled predicted projected quantized ranked reduced "
+    "regularized rotated scaled sorted standardized stratified studentized suggested tempered tiled trimmed "
+    "truncated unmeasured untested weighted whitened winsorized".split()
 )
 # How a docstring may not begin: with a clause or a pointer in the place of a subject or an imperative.
 HEADS = frozenset(
@@ -72,7 +73,7 @@ def is_participle(word: str) -> bool:
 def is_named_by_participle(name: str) -> bool:
     """Return whether a function's name is neither a verb nor the noun of what it computes."""
     words = [word for word in name.strip("_").split("_") if word]
-    if not words or name.startswith("__") or words[0] in ("is", "has", "test", "may", "can", "with", "without"):
+    if not words or name.startswith("__") or words[0] in ("is", "has", "num", "test", "may", "can", "with", "without"):
         return False
     if words[0] in ADJECTIVES and len(words) > 1:
         return is_participle(words[-1])

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from robustbo.numerics.gp.kernels_tiled import TiledCovariance, correlation
 from robustbo.numerics.iterative.policies import NAMES, by_name
-from robustbo.numerics.iterative.solver import Belief, iterate
+from robustbo.numerics.iterative.solver import WeightBelief, iterate
 from robustbo.numerics.weighted.rcgp import constant, inverse_multiquadric
 from robustbo.report.charts.palette import COLORS
 from robustbo.report.summary.tables import render
@@ -59,7 +59,7 @@ def problem() -> Problem:
 
 def looked(
     case: Problem, y: Tensor, policy: str, is_robust: bool, count: int = ITERATIONS
-) -> tuple[TiledCovariance, Belief]:
+) -> tuple[TiledCovariance, WeightBelief]:
     """The covariance of the values, and what so many iterations tell."""
     weighting = inverse_multiquadric(y, case.c) if is_robust else constant(y)
     A = TiledCovariance("matern52", case.X, torch.tensor(S2F), S2 * weighting.J)

@@ -24,12 +24,12 @@ from robustbo.loop.belief.judge import judge
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fit import fit_to
-from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.replay.cells import optimization as cells
 from robustbo.replay.cells.optimization import OptimizationCell
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.replay.spec.reading import load
-from robustbo.surrogates.common.averaged import Averaged
+from robustbo.surrogates.common.model_averaging import ModelAveraging
 from robustbo.trials.codec import fold
 from robustbo.trials.history import History
 from robustbo.trials.settings import DEFAULT_SURROGATE
@@ -67,9 +67,9 @@ def said(place: Path, replication: int, work: Path) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["run", "replication", "after", "trial", "wrong", "levels", "sets"])
 
 
-def left_out_by_levels(fitted: Fitted) -> Tensor:
+def left_out_by_levels(fitted: FittedSurrogate) -> Tensor:
     """The share of the plausible levels, by their probabilities, in which each value is an outlier."""
-    assert isinstance(fitted.model, Averaged)
+    assert isinstance(fitted.model, ModelAveraging)
     supports = [(m.weight, m.fit.support) for m in fitted.model.components]
     total = torch.zeros(len(fitted.X))
     for weight, support in supports:

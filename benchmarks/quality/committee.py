@@ -36,7 +36,7 @@ import robustbo as rb
 from benchmarks.common.csv_rows import appending, read
 from robustbo.numerics.committee import evidence
 from robustbo.numerics.committee.aggregation import COMBINE, latent
-from robustbo.numerics.committee.evidence import Shared
+from robustbo.numerics.committee.evidence import SharedHyperparameters
 from robustbo.numerics.committee.partition import random_parts, shard
 from robustbo.surrogates.baselines.standard import StandardGP
 from robustbo.surrogates.committee.model import CommitteeGP
@@ -107,14 +107,14 @@ def known(name: str, n: int, seed: int, _: list[str]) -> Iterator[tuple[str, Dat
     m = TEST_POINTS
     X = torch.rand(n + m, d, generator=generator, dtype=torch.float64)
     unit = X.new_ones(())
-    shared = Shared("matern52", X.new_full((d,), length), unit, s2 * unit, None, 0 * unit)
+    shared = SharedHyperparameters("matern52", X.new_full((d,), length), unit, s2 * unit, None, 0 * unit)
     K, identity = shared.covariance(X, X), torch.eye(n + m, dtype=X.dtype)
     draw, noise = (torch.randn(count, generator=generator, dtype=X.dtype) for count in (n + m, n))
     f = torch.linalg.cholesky(K + 1e-9 * identity) @ draw
     y = f[:n] + math.sqrt(s2) * noise
     data = Data(X[:n], y, X[n:], f[n:], 1.0)
     shards = shard(data.X, y, random_parts(n, n // EXPERT_SIZE, generator))
-    experts = evidence.experts(shards, shared)
+    experts = evidence.build_experts(shards, shared)
     v0 = X.new_ones(m)
     k = shared.covariance(data.X_test, shards.X.flatten(0, 1)).unflatten(1, shards.y.shape).movedim(1, 0)
     mu, v = latent(k, experts, v0)
@@ -152,7 +152,7 @@ def committee(data: Data, **options: Any) -> Iterator[tuple[str, Said]]:
     for rule in RULES:
         model.options = replace(model.options, combine=rule)
         yield rule, predicted(model, data, fitted)
-    _, shards, shared, experts, _ = model.given
+    _, shards, shared, experts, _ = model.committee
     v0 = shared.s2f.expand(TEST_POINTS)
     X = data.X_test
     k = shared.covariance(X, shards.X.flatten(0, 1)).unflatten(1, shards.y.shape).movedim(1, 0)

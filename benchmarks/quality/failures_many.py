@@ -23,7 +23,7 @@ from benchmarks.quality.failures import NAMES, RUNS
 from robustbo.loop.feasibility import model
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.replay.spec.reading import load
-from robustbo.tasks.failing import Failure
+from robustbo.tasks.failing import InjectedFailure
 
 LOOKED_AT, OTHERS = 400, 1000
 REACH = (0.03, 0.1, 0.2)  # standard deviations around the best, of the unit interval
@@ -39,7 +39,7 @@ class Ended(NamedTuple):
 def drawn(spec: RunSpec, seed: int) -> Callable[[int], Ended]:
     """Trials of a run's problem, as many as are asked for."""
     problem, failing, generator = spec.load_problem(), spec.build_corruption(), np.random.default_rng(seed)
-    assert isinstance(failing, Failure)
+    assert isinstance(failing, InjectedFailure)
     space, sign = problem.space, -1.0 if problem.direction == "maximize" else 1.0
 
     def loss(u: np.ndarray) -> float:

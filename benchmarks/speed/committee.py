@@ -30,10 +30,10 @@ import torch
 from distributed import Client, LocalCluster
 
 from robustbo.numerics.committee import evidence
-from robustbo.numerics.committee.evidence import Shared
+from robustbo.numerics.committee.evidence import SharedHyperparameters
 from robustbo.numerics.committee.partition import MEMORY, Shards, random_parts, shard
 from robustbo.report.summary.tables import render
-from robustbo.surrogates.committee.cluster import Cluster, parts_of
+from robustbo.surrogates.committee.cluster import CommitteeCluster, parts_of
 from robustbo.surrogates.committee.files import MemoryMap
 from robustbo.surrogates.committee.streamed import StreamedCommittee
 
@@ -56,10 +56,10 @@ def data(n: int) -> Shards:
     return shard(X, y, random_parts(n, math.ceil(n / EXPERT), generator))
 
 
-def shared(factor: float) -> Shared:
+def shared(factor: float) -> SharedHyperparameters:
     """Hyperparameters, length-scales by a factor."""
     numbers = (torch.tensor(x, dtype=torch.float64) for x in (4.0, 0.02, 4.0, 0.0))
-    return Shared("matern52", torch.full((D,), 3.0 * factor, dtype=torch.float64), *numbers)
+    return SharedHyperparameters("matern52", torch.full((D,), 3.0 * factor, dtype=torch.float64), *numbers)
 
 
 def cpu(action: Callable[[], Any]) -> float:
@@ -102,7 +102,7 @@ def on_workers(shards: Shards, count: int) -> float:
     """Median seconds of a warm evaluation on a Dask cluster of so many workers, by the clock."""
     with (
         LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None) as local,
-        Cluster(local.scheduler_address, parts_of(shards, MEMORY), MEMORY) as cluster,
+        CommitteeCluster(local.scheduler_address, parts_of(shards, MEMORY), MEMORY) as cluster,
     ):
         modes, times = cluster.evidence(shared(1.0)).f, []
         for factor in STEPS:

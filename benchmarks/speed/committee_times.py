@@ -22,7 +22,7 @@ from torch import Tensor
 
 from benchmarks.common.csv_rows import appending, read
 from robustbo.numerics.committee import evidence
-from robustbo.numerics.committee.evidence import Shared
+from robustbo.numerics.committee.evidence import SharedHyperparameters
 from robustbo.numerics.committee.partition import Shards, random_parts, shard
 from robustbo.report.charts.palette import COLORS
 
@@ -50,7 +50,7 @@ def seconds(kind: str, n: int, device: str, memory: float) -> float:
     def number(x: float) -> Tensor:
         return torch.tensor(x, dtype=torch.float64, device=device)
 
-    shared = Shared(
+    shared = SharedHyperparameters(
         "matern52", number(1.0)[None], number(1.0), number(NOISE_SD**2), None if nu is None else number(nu), number(0.0)
     )
     clock = time.process_time if device == "cpu" else time.perf_counter

@@ -25,7 +25,7 @@ from botorch.models.gpytorch import GPyTorchModel
 from gpytorch.mlls import ExactMarginalLogLikelihood
 from torch import Tensor
 
-from robustbo.loop.acquisition.build import incumbent_value, maximize
+from robustbo.loop.acquisition.build import incumbent_value, maximize_with_botorch
 from robustbo.loop.acquisition.log_nei import StudentTLogExpectedImprovement
 from robustbo.numerics.improvement.student_t import log_improvement
 from robustbo.report.summary.tables import render
@@ -107,7 +107,7 @@ def maximizations(n: int, seed: int, repetitions: int) -> list[Row]:
 def seeded(function: AcquisitionFunction, seed: int) -> None:
     """Maximize from points of a seed."""
     torch.manual_seed(seed)
-    maximize(function, hartmann6.space)
+    maximize_with_botorch(function, hartmann6.space)
 
 
 def row(label: str, pairs: list[tuple[float, float]]) -> Row:

@@ -22,10 +22,10 @@ import pandas as pd
 import torch
 
 import robustbo as rb
-from robustbo.loop.acquisition.build import maximize
+from robustbo.loop.acquisition.build import maximize_with_botorch
 from robustbo.loop.candidates.propose import search
 from robustbo.loop.candidates.search import Search
-from robustbo.loop.feasibility.model import viability
+from robustbo.loop.feasibility.model import feasibility_model
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fit import fit_to
@@ -124,7 +124,7 @@ def made(case: Case, n: int, seed: int) -> Search:
     """The search for the next point."""
     settings, fits = Settings(case.space, seed=seed, num_initial=5), FitCache()
     data = observations(settings, history(case, n, seed))
-    viable = viability(data, seed, fits)
+    viable = feasibility_model(data, seed, fits)
     return search("auto", data, fit_to(settings, data, fits), viable, partial(derive, seed, n))
 
 
@@ -132,7 +132,7 @@ def botorchs(searching: Search) -> Params:
     """The point that BoTorch's optimizer finds."""
     space = searching.fitted.space
     with searching._apart(), quiet():
-        x = maximize(searching._function(), space)
+        x = maximize_with_botorch(searching._function(), space)
         return space.from_unit(decode(space, x.unsqueeze(0))[0])
 
 

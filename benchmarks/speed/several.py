@@ -38,7 +38,7 @@ def measured(name: str, trials: int, asks: int, seed: int) -> dict[str, object]:
         objectives=objectives,
         outcome_constraints=s.outcome_constraints,
         reference_point=reference,
-        remeasure="never",
+        replicate="never",
         seed=s.seed,
     )
     spent: dict[str, list[float]] = {"ours": [], "botorch": []}

@@ -23,7 +23,7 @@ import robustbo as rb
 from benchmarks.common.tables import put_in
 from robustbo.loop.decide import step
 from robustbo.loop.surrogate.cache import FitCache
-from robustbo.searchspace.region.made import region_of
+from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.sampling import sobol_points
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings

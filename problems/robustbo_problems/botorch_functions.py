@@ -36,7 +36,7 @@ def _of(name: str, function: SyntheticTestFunction, optimum: float, optimizer: t
     bounds = zip(names, function.bounds.T.tolist(), strict=True)
     return Problem(
         name=name,
-        space=Space(**{each: Float(low, high) for each, (low, high) in bounds}),
+        space=Space(**{input_name: Float(low, high) for input_name, (low, high) in bounds}),
         direction="minimize",
         objective=partial(_at, function),
         optimum=optimum,

@@ -17,8 +17,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from robustbo.determinism.isolation import seeded
-from robustbo.determinism.surroundings import pinned
+from robustbo.determinism.isolation import seed_everything
+from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.searchspace.parameters import Float, Int
 from robustbo.searchspace.space import Space
 from robustbo.tasks.problem import Problem
@@ -37,7 +37,7 @@ SPACE = Space(
 
 
 class Preset(NamedTuple):
-    """How much of the digits to use.
+    """The amount of digits to use.
 
     Attributes:
         batches: Of training images in a pass.
@@ -90,27 +90,27 @@ def cnn(preset: str = "small", seed: int = 0) -> Problem:
     """
     if preset not in PRESETS:
         raise ValueError(f"preset must be one of {sorted(PRESETS)}, got {preset!r}")
-    given, seed = PRESETS[preset], whole("seed", seed, 0)
+    settings, seed = PRESETS[preset], whole("seed", seed, 0)
     value, point = BEST_SEEN.get(preset, (None, None)) if seed == 0 else (None, None)
     return Problem(
         name="cnn",
         space=SPACE,
         direction="maximize",
-        objective=partial(accuracy, given, seed),
+        objective=partial(accuracy, settings, seed),
         best_seen=value,
         best_seen_at=point,
-        cost_s=given.cost_s,
+        cost_s=settings.cost_s,
         reference="Ament et al. (2024), appendix; MNIST (LeCun, Cortes and Burges)",
-        failures={"io-failure": partial(io_failure, given, seed)},
+        failures={"io-failure": partial(io_failure, settings, seed)},
     )
 
 
-@pinned
+@pin_surroundings
 def accuracy(preset: Preset, seed: int, params: Mapping[str, Any], batches: int | None = None) -> float:
     """The share of test digits that are recognized after training on the first so many batches, or on all."""
     data = digits(preset)
     exact = torch.backends.cudnn.flags(enabled=True, deterministic=True, benchmark=False)
-    with seeded(seed), torch.enable_grad(), exact:
+    with seed_everything(seed), torch.enable_grad(), exact:
         net = network(preset.channels).to(data.X)
         order = torch.randperm(len(data.X)).view(preset.batches, preset.size)[:batches]
         train(net, data, order.to(data.y.device), params)
@@ -159,9 +159,9 @@ def digits(preset: Preset) -> Digits:
         DataError: If they cannot be had.
     """
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    found, n = mnist(), preset.batches * preset.size
-    X, y = _tensors(found.X[:n], found.y[:n], device)
-    return Digits(X, y, *_tensors(found.X_test[: preset.tests], found.y_test[: preset.tests], device))
+    images, n = mnist(), preset.batches * preset.size
+    X, y = _tensors(images.X[:n], images.y[:n], device)
+    return Digits(X, y, *_tensors(images.X_test[: preset.tests], images.y_test[: preset.tests], device))
 
 
 def _tensors(images: np.ndarray, labels: np.ndarray, device: torch.device) -> tuple[Tensor, Tensor]:

@@ -47,7 +47,7 @@ def data() -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
 
 
 def error(params: Mapping[str, Any]) -> float:
-    """The error of what is chosen."""
+    """The cross-validation error of a configuration."""
     X, y, parts = data()
     squares = 0.0
     for part in parts:
@@ -57,7 +57,7 @@ def error(params: Mapping[str, Any]) -> float:
 
 
 def regressor(params: Mapping[str, Any]) -> Any:
-    """What is chosen, not yet fitted."""
+    """Return the regressor of a configuration, not yet fitted."""
     if params["model"] == "neighbors":
         return KNeighborsRegressor(params["neighbors"], weights=params["weights"])
     if params["model"] == "boosting":

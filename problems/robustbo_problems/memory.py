@@ -29,7 +29,7 @@ def validation_loss(params: Mapping[str, Any]) -> float:
 
 
 def is_out_of_memory(params: Mapping[str, Any]) -> bool:
-    """Whether the network does not fit."""
+    """Return whether the network does not fit into memory."""
     return params["width"] * params["depth"] > FITS
 
 

@@ -43,17 +43,17 @@ class Scaling(NamedTuple):
     center: np.ndarray
     scale: np.ndarray
 
-    def scaled(self, values: np.ndarray) -> np.ndarray:
-        """From units to scaled."""
+    def scale_values(self, values: np.ndarray) -> np.ndarray:
+        """Return values in units, scaled."""
         return (values - self.center) / self.scale
 
     def in_units(self, values: np.ndarray) -> np.ndarray:
-        """From scaled back to units."""
+        """Return scaled values in their units."""
         return values * self.scale + self.center
 
 
 def robust_scaling(values: np.ndarray) -> Scaling:
-    """By median and interquartile range of each column of ``n x d`` or of ``n`` values."""
+    """The scaling by median and interquartile range of each column of ``n x d``, or of ``n`` values."""
     low, center, high = np.quantile(values, (0.25, 0.5, 0.75), axis=0)
     spread = high - low
     return Scaling(center, np.where(spread < 10 * np.finfo(np.float64).eps, 1.0, spread))
@@ -91,17 +91,17 @@ class Clean(NamedTuple):
 
 
 def names() -> list[str]:
-    """The tasks that there are."""
+    """Names of the tasks."""
     return [*FUNCTIONS, *TABLES]
 
 
 def corruptions() -> list[str]:
-    """What can go wrong with their training data."""
+    """The corruptions of their training data."""
     return [*CORRUPTIONS]
 
 
 def options() -> list[str]:
-    """What else `task` takes, beside a corruption, its rate and a seed."""
+    """The other options of `task`, beside a corruption, its rate and a seed."""
     return ["n", "noise_sd"]
 
 
@@ -140,12 +140,12 @@ def task(
     whole("seed", seed, 0)
     if noise_sd is not None and (name not in FUNCTIONS or not real("noise_sd", noise_sd) >= 0):
         raise ValueError(f"noise_sd must be at least 0 and is for {list(FUNCTIONS)}, got {noise_sd!r} for {name!r}")
-    clean = drawn(name, n, seed, noise_sd) if name in FUNCTIONS else split(name, n, seed)
-    return _scaled(clean, *_corrupted(clean, corruption, rate, seed))
+    clean = draw_task(name, n, seed, noise_sd) if name in FUNCTIONS else split(name, n, seed)
+    return _scale(clean, *_corrupt(clean, corruption, rate, seed))
 
 
-def drawn(name: str, n: int | None, seed: int, noise_sd: float | None = None) -> Clean:
-    """A function's data."""
+def draw_task(name: str, n: int | None, seed: int, noise_sd: float | None = None) -> Clean:
+    """Draw a function's data."""
     function, n = FUNCTIONS[name], TRAINING_ROWS if n is None else n
     function = function if noise_sd is None else function._replace(noise_sd=noise_sd)
     return Clean(*sample(function, n, seed, "training"), *sample(function, function.num_test, seed, "test"))
@@ -182,7 +182,7 @@ def _order(name: str, X: np.ndarray, seed: int) -> tuple[np.ndarray, int]:
     return seeds.generator(seed, 0, "split").permutation(total), total - num_test
 
 
-def _corrupted(clean: Clean, kind: str, rate: float, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _corrupt(clean: Clean, kind: str, rate: float, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Training inputs and targets after the corruption, and which rows it hit."""
     n, is_corrupted = len(clean.y), np.zeros(len(clean.y), dtype=bool)
     if kind == "none":
@@ -192,8 +192,14 @@ def _corrupted(clean: Clean, kind: str, rate: float, seed: int) -> tuple[np.ndar
     return *CORRUPTIONS[kind](clean.X, clean.y, rows, seeds.generator(seed, 0, "corruption")), is_corrupted
 
 
-def _scaled(clean: Clean, X: np.ndarray, y: np.ndarray, is_corrupted: np.ndarray) -> Task:
+def _scale(clean: Clean, X: np.ndarray, y: np.ndarray, is_corrupted: np.ndarray) -> Task:
     """The task, scaled by the corrupted training data."""
     of_X, of_y = robust_scaling(X), robust_scaling(y)
-    scaled = of_X.scaled(X), of_y.scaled(y), is_corrupted, of_X.scaled(clean.X_test), of_y.scaled(clean.y_test)
+    scaled = (
+        of_X.scale_values(X),
+        of_y.scale_values(y),
+        is_corrupted,
+        of_X.scale_values(clean.X_test),
+        of_y.scale_values(clean.y_test),
+    )
     return Task(*scaled, of_X, of_y)

@@ -75,7 +75,7 @@ class Field:
 
     @property
     def names(self) -> list[str]:
-        """Of the coordinates of an input, in order."""
+        """Names of the coordinates of an input, in order."""
         return [f"{'d' * self.is_relative}{axis}{i}" for i in range(1, self.num_pairs + 1) for axis in "xy"]
 
 
@@ -184,7 +184,7 @@ def trajectories(field: Field, X: np.ndarray) -> np.ndarray:
     """Curves ``n x 1000 x 2`` of inputs ``n x d``."""
     P = control_points(field, X)
     is_plain = field.is_relative and (_lengths(np.diff(P, axis=1)) > REPEAT).all()
-    return interpolate(P) if is_plain else np.stack([smooth(field, one) for one in P])
+    return interpolate(P) if is_plain else np.stack([smooth(field, points) for points in P])
 
 
 def densities(field: Field, points: np.ndarray) -> np.ndarray:

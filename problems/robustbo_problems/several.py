@@ -40,18 +40,18 @@ def values_of(function: BaseTestProblem, objectives: Sequence[str], slacks: Sequ
         params: The point, in the function's order.
     """
     X = torch.tensor([list(params.values())], dtype=torch.float64)
-    found = function.evaluate_true(X).reshape(-1).tolist()
+    values = function.evaluate_true(X).reshape(-1).tolist()
     if slacks:
-        found += function.evaluate_slack_true(X).reshape(-1).tolist()
-    return dict(zip([*objectives, *slacks], found, strict=True))
+        values += function.evaluate_slack_true(X).reshape(-1).tolist()
+    return dict(zip([*objectives, *slacks], values, strict=True))
 
 
 def keeps_all(slacks: Sequence[str], values: Mapping[str, float]) -> bool:
-    """Whether no slack is negative."""
+    """Return whether no slack is negative."""
     return all(values[name] >= 0 for name in slacks)
 
 
-def _made(
+def _build_problem(
     name: str,
     space: Space,
     outcomes: Callable[[Mapping[str, Any]], dict[str, float]],
@@ -86,7 +86,7 @@ def _of_botorch(
     if len(objectives) > 1:
         rest["reference_point"] = dict(zip(objectives, function.ref_point.tolist(), strict=True))
     rest["reference"] = BOTORCH.format(type(function).__name__)
-    return _made(name, space, partial(values_of, function, objectives, slacks), objectives, slacks, **rest)
+    return _build_problem(name, space, partial(values_of, function, objectives, slacks), objectives, slacks, **rest)
 
 
 branin_currin = _of_botorch("branin-currin", BraninCurrin(), ["branin", "currin"], hypervolume=59.404906400350654)
@@ -141,7 +141,7 @@ welded_beam = _of_botorch(
 
 
 # The best of Gardner's, and where, by threshold.
-KNOWN = {0.5: (-2.0, 3 * math.pi / 2, 0.0), -0.5: (-1.8887513617748737, 4.62264094, 5.84933457)}
+GARDNER_OPTIMA = {0.5: (-2.0, 3 * math.pi / 2, 0.0), -0.5: (-1.8887513617748737, 4.62264094, 5.84933457)}
 
 
 def _gardner(threshold: float, params: Mapping[str, Any]) -> dict[str, float]:
@@ -156,8 +156,8 @@ def gardner(threshold: float = 0.5) -> SeveralProblem:
     At 0.5, as published, the least value of all keeps the constraint, at (3 pi / 2, 0); at -0.5 the best that keeps it,
     -1.889, lies where the constraint does, and two lower basins break it.
     """
-    best, x, y = KNOWN.get(threshold, (None, 0.0, 0.0))
-    return _made(
+    best, x, y = GARDNER_OPTIMA.get(threshold, (None, 0.0, 0.0))
+    return _build_problem(
         "gardner",
         Space(x=Float(0.0, 6.0), y=Float(0.0, 6.0)),
         partial(_gardner, threshold),

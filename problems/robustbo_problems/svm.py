@@ -59,7 +59,7 @@ def svm(
     """The problem: the root mean squared error on the test rows, in standard deviations of the target.
 
     Args:
-        preset: "small", or "paper", whose data must be had first (see `robustbo_problems.datasets`).
+        preset: "small", or "paper", whose data must be had first (see `robustbo_problems.data_source`).
         dataset: Another data set, one of `robustbo_problems.datasets.TABLES`.
         train_rows: Another number of rows to train on.
         test_rows: Another number of rows to test on.
@@ -71,22 +71,22 @@ def svm(
         raise ValueError(f"preset must be one of {sorted(PRESETS)}, got {preset!r}")
     if dataset is not None and dataset not in TABLES:
         raise ValueError(f"dataset must be one of {sorted(TABLES)}, got {dataset!r}")
-    given = PRESETS[preset]
+    settings = PRESETS[preset]
     if any(option is not None for option in (dataset, train_rows, test_rows)):
-        rows = given.train_rows if train_rows is None else whole("train_rows", train_rows, 2)
-        tests = given.test_rows if test_rows is None else whole("test_rows", test_rows, 2)
-        given = Preset(dataset or given.dataset, rows, tests)
-    value, point = BEST_SEEN.get(given, (None, None))
+        rows = settings.train_rows if train_rows is None else whole("train_rows", train_rows, 2)
+        tests = settings.test_rows if test_rows is None else whole("test_rows", test_rows, 2)
+        settings = Preset(dataset or settings.dataset, rows, tests)
+    value, point = BEST_SEEN.get(settings, (None, None))
     return Problem(
         name="svm",
         space=SPACE,
         direction="minimize",
-        objective=partial(error, given),
+        objective=partial(error, settings),
         best_seen=value,
         best_seen_at=point,
-        cost_s=given.cost_s,
-        reference=f"Ament et al. (2024), appendix; data: {given.dataset}",
-        failures={"io-failure": partial(io_failure, given)},
+        cost_s=settings.cost_s,
+        reference=f"Ament et al. (2024), appendix; data: {settings.dataset}",
+        failures={"io-failure": partial(io_failure, settings)},
     )
 
 
@@ -114,15 +114,15 @@ def split(preset: Preset) -> Split:
     """
     X, y = table(preset.dataset)
     if len(y) < preset.train_rows + preset.test_rows:
-        wanted = f"{preset.train_rows} rows to train on and {preset.test_rows} to test on"
-        raise DataError(f"svm needs {wanted}, {preset.dataset} has {len(y)}; choose fewer, or another dataset")
+        needs = f"{preset.train_rows} rows to train on and {preset.test_rows} to test on"
+        raise DataError(f"svm needs {needs}, {preset.dataset} has {len(y)}; choose fewer, or another dataset")
     X = X[:, X.min(0) < X.max(0)]
     X = 2 * (X - X.min(0)) / (X.max(0) - X.min(0)) - 1
     y = (y - y.mean()) / y.std()
     order = np.random.RandomState(0).permutation(len(y))
     train, test = np.split(order[: preset.train_rows + preset.test_rows], [preset.train_rows])
-    chosen = relevant(X[train], y[train])
-    return Split(X[np.ix_(train, chosen)], y[train], X[np.ix_(test, chosen)], y[test])
+    columns = relevant(X[train], y[train])
+    return Split(X[np.ix_(train, columns)], y[train], X[np.ix_(test, columns)], y[test])
 
 
 def relevant(X: np.ndarray, y: np.ndarray) -> np.ndarray:

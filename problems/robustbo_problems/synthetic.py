@@ -73,7 +73,7 @@ def _of_many(name: str, d: int, reach: float, function: Any, best: float, refere
     names = [f"x{i}" for i in range(1, whole("d", d, 1) + 1)]
     return Problem(
         name=name,
-        space=Space(**{each: Float(-reach, reach) for each in names}),
+        space=Space(**{input_name: Float(-reach, reach) for input_name in names}),
         direction="minimize",
         objective=partial(_at, function, names),
         optimum=0.0,

@@ -96,7 +96,7 @@ def crossed_barrel(data: str | None = None) -> Problem:
     Raises:
         DataError: If that cannot be read, or is not what was published.
     """
-    return _published(BARREL, data)
+    return _problem_of(BARREL, data)
 
 
 def hplc(data: str | None = None) -> Problem:
@@ -110,14 +110,14 @@ def hplc(data: str | None = None) -> Problem:
     Raises:
         DataError: If that cannot be read, or is not what was published.
     """
-    return _published(HPLC, data)
+    return _problem_of(HPLC, data)
 
 
-def _published(table: Published, data: str | None) -> Problem:
+def _problem_of(table: Published, data: str | None) -> Problem:
     path = SHIPPED / f"{table.file}.csv.gz" if data is None else Path(data).expanduser()
     shipped = "leave data out for the copy that is shipped"
     try:
-        content = reading.unpacked(path, limits.TABLE_BYTES, lambda said: DataError(f"{said}; {shipped}"))
+        content = reading.unpacked(path, limits.TABLE_BYTES, lambda message: DataError(f"{message}; {shipped}"))
     except (FileNotFoundError, NotADirectoryError):
         raise DataError(f"{path}: there is no such file; {shipped}") from None
     if hashlib.sha256(content).hexdigest() != table.digest:  # what another file has is not told
@@ -145,12 +145,12 @@ def _problem(
         name=name,
         space=pool,
         direction=direction,
-        objective=partial(_middle, by_row),
+        objective=partial(_median_of, by_row),
         optimum=float(np.median(repeats[best])),
         optimizer=pool.point(best),
         cost_s=1e-5,
         reference=reference,
-        repeats=partial(_own, by_row),
+        repeats=partial(_repeats_of, by_row),
     )
 
 
@@ -174,9 +174,9 @@ def _read(
     return points, [tuple(map(float, group)) for _, group in groups]
 
 
-def _own(by_row: Mapping[Key, tuple[float, ...]], params: Mapping[str, Any]) -> tuple[float, ...]:
+def _repeats_of(by_row: Mapping[Key, tuple[float, ...]], params: Mapping[str, Any]) -> tuple[float, ...]:
     return by_row[tuple(params.values())]
 
 
-def _middle(by_row: Mapping[Key, tuple[float, ...]], params: Mapping[str, Any]) -> float:
-    return float(np.median(_own(by_row, params)))
+def _median_of(by_row: Mapping[Key, tuple[float, ...]], params: Mapping[str, Any]) -> float:
+    return float(np.median(_repeats_of(by_row, params)))

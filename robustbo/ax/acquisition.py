@@ -13,9 +13,9 @@ from torch import Tensor
 from robustbo import seeds
 from robustbo.ax.formula import closed_form
 from robustbo.ax.viability import OPTION, Viable
-from robustbo.determinism.isolation import seeded
-from robustbo.determinism.surroundings import pinned
-from robustbo.loop.acquisition.log_nei import Explicit
+from robustbo.determinism.isolation import seed_everything
+from robustbo.determinism.surroundings import pin_surroundings
+from robustbo.loop.acquisition.log_nei import ClosedForm
 from robustbo.surrogates.common.contract import quiet
 
 
@@ -29,7 +29,10 @@ class SeededAcquisition(Acquisition):
     acqf: AcquisitionFunction
 
     def _update_objective_thresholds(self, torch_opt_config: TorchOptConfig) -> None:
-        """As Ax, from all points that have a value of any metric that counts; Ax takes those that have all of them."""
+        """Update the thresholds as Ax does, from all points that have a value of any metric that counts.
+
+        Ax takes those that have values of all of them.
+        """
         self.X_observed = self._measured(torch_opt_config)
         super()._update_objective_thresholds(torch_opt_config)
 
@@ -44,9 +47,9 @@ class SeededAcquisition(Acquisition):
         kept = filter_constraints_and_fixed_features(X, bounds, config.linear_constraints, config.fixed_features)
         return kept if len(kept) else X if len(X) else None
 
-    @pinned
+    @pin_surroundings
     def _instantiate_acquisition(self) -> None:
-        with seeded(self._seed("samples")), quiet():
+        with seed_everything(self._seed("samples")), quiet():
             if not self._is_any_feasible():
                 options = dict[str, Any]()
                 self.botorch_acqf_classes_with_options = [(qLogProbabilityOfFeasibility, options)]
@@ -55,7 +58,7 @@ class SeededAcquisition(Acquisition):
         self.acqf = self._viable(self.acqf)
 
     def _is_any_feasible(self) -> bool:
-        """Whether any point measured is believed to keep the outcome constraints, and the thresholds of objectives.
+        """Return whether any point measured is believed to keep outcome constraints and the thresholds of objectives.
 
         Ax would look at the values as they were told, of which a wrong one says that there is such a point, or hides
         the only one; an acquisition function that needs one then ends in an error.
@@ -72,11 +75,11 @@ class SeededAcquisition(Acquisition):
             is_feasible &= (mean @ self._objective_weights.T >= self._objective_thresholds).all(-1)
         return bool(is_feasible.any())
 
-    @pinned
+    @pin_surroundings
     def optimize(self, n: int, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
         """Candidates, as in Ax; a single one by the closed form, in our model's outcomes, where Ax would sample."""
         as_asked = self.acqf
-        with seeded(self._seed("restarts")), quiet():
+        with seed_everything(self._seed("restarts")), quiet():
             if n == 1 and (ours := self._closed_form()) is not None:
                 self.acqf = self._viable(ours)
             try:
@@ -91,7 +94,7 @@ class SeededAcquisition(Acquisition):
         bounds = ended.X.new_tensor(self.search_space_digest.bounds)
         return Viable(function, ended, bounds, self._seed("failures"))
 
-    def _closed_form(self) -> Explicit | None:
+    def _closed_form(self) -> ClosedForm | None:
         """The closed form of what is asked for, if there is one."""
         return closed_form(self, self._asked_for, self._seed("samples") % 2**31)
 

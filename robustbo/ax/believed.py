@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from robustbo.ax.experiment import Run
-from robustbo.ax.seen import seen
+from robustbo.ax.seen import client_view
 from robustbo.searchspace.parameters import Value
 
 
@@ -67,12 +67,12 @@ def best(client: Any, fixed_parameters: Mapping[str, Any] | None = None) -> Best
             of metrics; or a metric has not been measured; or the fixed parameters are none of the search space.
         FitError: If parameters are fixed, or there are outcome constraints, and no surrogate can be fitted.
     """
-    view, runs = seen(client)
+    view, runs = client_view(client)
     if len(names := [name for name, _ in view.settings.objectives]) > 1:
         raise ValueError(f"best must have one objective, got {names}; front(client) gives the arms that none beats")
     incumbent = view.best(view.space.partial(fixed_parameters))
     run = runs[incumbent.trial.number]
-    arm = run.trial_index, run.arm_name, _moved(run, incumbent.moved)
+    arm = run.trial_index, run.arm_name, _parameters(run, incumbent.moved)
     return Best(*arm, incumbent.mean, incumbent.sd, incumbent.outcomes, incumbent.probability_feasible)
 
 
@@ -91,16 +91,16 @@ def front(client: Any, fixed_parameters: Mapping[str, Any] | None = None) -> lis
             the fixed parameters are none of the search space.
         FitError: If no surrogate can be fitted.
     """
-    view, runs = seen(client)
+    view, runs = client_view(client)
     if len(view.settings.objectives) < 2:
         raise ValueError("front must have several objectives, got one; best(client) gives the best arm")
     arms = []
     for point in view.front(view.space.partial(fixed_parameters)):
         run = runs[point.trial.number]
         outcomes = dict(point.means), dict(point.sds), point.probability, point.probability_feasible
-        arms.append(FrontArm(run.trial_index, run.arm_name, _moved(run, point.moved), *outcomes))
+        arms.append(FrontArm(run.trial_index, run.arm_name, _parameters(run, point.moved), *outcomes))
     return arms
 
 
-def _moved(run: Run, moved: Mapping[str, Value] | None) -> dict[str, Any]:
+def _parameters(run: Run, moved: Mapping[str, Value] | None) -> dict[str, Any]:
     return run.params if moved is None else dict(moved)

@@ -1,4 +1,4 @@
-"""What a client of Ax has measured, in our surrogates' words; nothing of Ax is imported here, only looked at."""
+"""Outliers, failures and replicates of an Ax client, by our surrogates; Ax is only looked at, never imported."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -7,10 +7,11 @@ from typing import Any
 import pandas as pd
 
 from robustbo.ax.experiment import Run, history_of, runs_of
-from robustbo.ax.seen import FITS, fits_of, seen, settings_of, view_of
+from robustbo.ax.seen import FITS, client_view, fits_of, settings_of, view_of
 from robustbo.ax.space import space_of
-from robustbo.ax.wanted import metrics_of, wanted_of
-from robustbo.trials.settings import DEFAULT_MAX_REPEATS, Failures
+from robustbo.ax.wanted import metric_directions, metrics_of
+from robustbo.trials.former_names import reads_old_names
+from robustbo.trials.settings import DEFAULT_MAX_REPLICATES, Failures, Replicate
 from robustbo.validation import nearest, real
 from robustbo.view.frame import failure_frame, outlier_frame
 
@@ -20,7 +21,7 @@ SAID = ("value", "expected", "sd", "evidence", "probability_wrong", "status", "f
 
 
 def outliers(client: Any, metric: str | None = None) -> pd.DataFrame:
-    """What each value is worth, a row an arm and metric, the most suspicious of each metric first.
+    """Evidence on each value, a row an arm and metric, the most suspicious of each metric first.
 
     By the surrogate of the client's strategy, or by relevance pursuit where that is none of ours.
 
@@ -38,7 +39,7 @@ def outliers(client: Any, metric: str | None = None) -> pd.DataFrame:
     space = space_of(experiment)
     if metric is not None and metric not in experiment.metrics:
         raise ValueError(f"metric must be one of {sorted(experiment.metrics)}, got {metric!r}")
-    fits, wanted = fits_of(client), wanted_of(experiment)
+    fits, wanted = fits_of(client), metric_directions(experiment)
     for name in sorted(experiment.metrics) if metric is None else [metric]:
         runs = runs_of(experiment, space, name)
         if not (history := history_of(runs)).having("told"):
@@ -135,12 +136,13 @@ def _pair(name: str, value: Any) -> tuple[float, ...]:
     return mean, sem
 
 
+@reads_old_names
 def next_repeat(
     client: Any,
     *,
     surrogate: str | None = None,
-    remeasure: str = "promising",
-    max_repeats: int = DEFAULT_MAX_REPEATS,
+    replicate: Replicate = "flagged",
+    max_replicates: int = DEFAULT_MAX_REPLICATES,
     failures: Failures = "learn",
     seed: int = 0,
     fixed_parameters: Mapping[str, Any] | None = None,
@@ -158,10 +160,10 @@ def next_repeat(
     Args:
         client: An Ax client; it is only read. With several objectives or with outcome constraints, one repeat measures
             all metrics.
-        surrogate: A registry name, that of the client's strategy unless given; with "promising" it must be one that
+        surrogate: A registry name, that of the client's strategy unless given; with "flagged" it must be one that
             flags outliers, or nothing is ever repeated.
-        remeasure: "promising", "suspicious" or "never".
-        max_repeats: How many measurements more one point may get.
+        replicate: "flagged", "any" or "never".
+        max_replicates: How many replicates one point may get.
         failures: "learn" which failed trials may be flakes; or "ignore" them all.
         seed: Of the comparison with a new point.
         fixed_parameters: Values that an arm must have to be repeated now, as in `Client.get_next_trials`.
@@ -179,7 +181,7 @@ def next_repeat(
     experiment = client._experiment
     if not any(run.values for run in runs_of(experiment, space_of(experiment), *metrics_of(experiment))):
         return None
-    how: dict[str, Any] = {"remeasure": remeasure, "max_repeats": max_repeats, "failures": failures}
-    view, runs = seen(client, surrogate, seed=seed, **how)
+    how: dict[str, Any] = {"replicate": replicate, "max_replicates": max_replicates, "failures": failures}
+    view, runs = client_view(client, surrogate, seed=seed, **how)
     repeats = view.suggest(len(view.history), view.space.partial(fixed_parameters)).repeats
     return None if repeats is None else dict(runs[repeats].params)

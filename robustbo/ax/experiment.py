@@ -42,15 +42,15 @@ def runs_of(experiment: Any, space: Space, *metrics: str) -> list[Run]:
     A value that is not finite, and any value of a trial that failed or was abandoned, is none. A trial that is stale
     has never run, and is left out.
     """
-    return list(_runs(experiment, space, {metric: _found(experiment, metric) for metric in metrics}))
+    return list(_runs(experiment, space, {metric: _values_by_arm(experiment, metric) for metric in metrics}))
 
 
-def ended_arms(experiment: Any) -> Iterator[tuple[Any, Any, bool]]:
+def arms_at_end(experiment: Any) -> Iterator[tuple[Any, Any, bool]]:
     """The arms that have ended, wherever they are, by trial: what Ax notes of each, and whether it gave a value.
 
     That is, of any metric of an objective or an outcome constraint: where others are missing, they alone are.
     """
-    found = {metric: _found(experiment, metric) for metric in metrics_of(experiment)}
+    found = {metric: _values_by_arm(experiment, metric) for metric in metrics_of(experiment)}
     for _, trial in sorted(experiment.trials.items()):
         for arm in trial.arms:
             has_value = bool(_values(trial, arm, found))
@@ -61,7 +61,7 @@ def ended_arms(experiment: Any) -> Iterator[tuple[Any, Any, bool]]:
 Found = dict[tuple[int, str], tuple[float, float]]  # mean and standard error by trial and arm
 
 
-def _found(experiment: Any, metric: str) -> Found:
+def _values_by_arm(experiment: Any, metric: str) -> Found:
     data = experiment.lookup_data().df
     rows = data[data["metric_name"] == metric] if len(data) else data
     return {(row.trial_index, row.arm_name): (row.mean, row.sem) for row in rows.itertuples()}
@@ -93,12 +93,12 @@ def _noisy(mean: float, sem: float | None) -> Noisy:
 
 
 def _is_abandoned(trial: Any, arm: Any) -> bool:
-    """Whether an arm of a batch was abandoned alone."""
+    """Return whether an arm of a batch was abandoned alone."""
     return any(other.name == arm.name for other in getattr(trial, "abandoned_arms", ()))
 
 
 def _is_over(trial: Any) -> bool:
-    """Whether a trial that ran will give no value any more."""
+    """Return whether a trial that ran will give no value any more."""
     return trial.status.is_terminal and not trial.status.is_stale
 
 
@@ -121,13 +121,13 @@ def history_of(runs: Sequence[Run], *, is_named: bool = False) -> History:
         earlier = first.setdefault(tuple(run.point.items()), number)
         history = history.apply(event if earlier == number else event | {"repeats": earlier})
         if run.values:
-            history = history.apply({"event": "tell", "trial": number, **_told(run.values, is_named)})
+            history = history.apply({"event": "tell", "trial": number, **_tell_event(run.values, is_named)})
         elif run.is_over:
             history = history.apply({"event": "fail", "trial": number, "reason": "no data"})
     return history
 
 
-def _told(values: Mapping[str, Noisy], is_named: bool) -> dict[str, Any]:
+def _tell_event(values: Mapping[str, Noisy], is_named: bool) -> dict[str, Any]:
     if not is_named:
         ((value, sd),) = values.values()
         return {"value": value, "sd": sd}

@@ -12,15 +12,15 @@ from botorch.acquisition.objective import IdentityMCObjective, PosteriorTransfor
 from botorch.models import ModelListGP
 from torch import Tensor
 
-from robustbo.loop.acquisition.build import has_formulas
+from robustbo.loop.acquisition.build import has_closed_form
 from robustbo.loop.acquisition.log_nehvi import LogNEHVI
-from robustbo.loop.acquisition.log_nei import Explicit, LogNEI, turned
+from robustbo.loop.acquisition.log_nei import ClosedForm, LogNEI, multiply_by_sign
 from robustbo.numerics.improvement.goals import Goal
 
 NOISY = (qLogNoisyExpectedImprovement, qLogNoisyExpectedHypervolumeImprovement)
 
 
-def closed_form(of: Acquisition, asked_for: AcquisitionFunction, seed: int) -> Explicit | None:
+def closed_form(of: Acquisition, asked_for: AcquisitionFunction, seed: int) -> ClosedForm | None:
     """The noisy improvement of our models' outcomes, if it is what is asked for.
 
     Args:
@@ -33,16 +33,16 @@ def closed_form(of: Acquisition, asked_for: AcquisitionFunction, seed: int) -> E
     known = of.X_observed if of.X_pending is None else torch.cat([of.X_observed, of.X_pending])
     if isinstance(model := of._model, ModelListGP):
         return _of_several(of, model, known, seed) if type(asked_for) in NOISY else None
-    if type(asked_for) is not qLogNoisyExpectedImprovement or not has_formulas(model):
+    if type(asked_for) is not qLogNoisyExpectedImprovement or not has_closed_form(model):
         return None
     is_alone = type(asked_for.objective) is IdentityMCObjective and asked_for._constraints is None
     if not is_alone or (sign := _sign(asked_for.posterior_transform)) is None:
         return None
-    return LogNEI(model, known, seed, latents=turned(model.latents(), sign))
+    return LogNEI(model, known, seed, latents=multiply_by_sign(model.latents(), sign))
 
 
 def _sign(transform: PosteriorTransform | None) -> float | None:
-    """By which one outcome is multiplied, 1 or -1; None where something else is done to it."""
+    """Factor of one outcome, 1 or -1; None where something else is done to it."""
     if transform is None:
         return 1.0
     if type(transform) is not ScalarizedPosteriorTransform or transform.offset != 0:
@@ -52,7 +52,7 @@ def _sign(transform: PosteriorTransform | None) -> float | None:
 
 
 def _of_several(of: Acquisition, model: ModelListGP, known: Tensor, seed: int) -> LogNEHVI | None:
-    models = [each for each in model.models if has_formulas(each)]
+    models = [each for each in model.models if has_closed_form(each)]
     if len(models) < len(model.models) or of._learned_objective_preference_model is not None:
         return None
     if not all(torch.equal(each.transform_inputs(known), models[0].transform_inputs(known)) for each in models):
@@ -66,7 +66,7 @@ def _of_several(of: Acquisition, model: ModelListGP, known: Tensor, seed: int) -
 def goals_of(
     weights: Tensor, thresholds: Tensor | None, constraints: tuple[Tensor, Tensor] | None
 ) -> list[tuple[Goal, float]] | None:
-    """What is wanted of each of ``M`` outcomes, and -1 where it is to be minimized; None where outcomes are summed.
+    """Goal of each of ``M`` outcomes, and -1 where it is to be minimized; None where outcomes are summed.
 
     Args:
         weights: ``K x M``, of the outcomes in each objective, which is to be maximized.

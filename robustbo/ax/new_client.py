@@ -46,7 +46,7 @@ def client_for(space: Space, direction: str, metric: str, seed: int | None = Non
 
 
 def _is_ordered(parameter: Parameter) -> bool:
-    """Whether it is one of listed values to Ax, in order."""
+    """Return whether it is one of listed values to Ax, in order."""
     if isinstance(parameter, Choice | Ordinal):
         return isinstance(parameter, Ordinal)
     return parameter.step is not None and (isinstance(parameter, Float) or parameter.step != 1)
@@ -87,7 +87,7 @@ def _values(name: str, parameter: Parameter) -> list[Any]:
 
 
 def _dependents(space: Space) -> dict[str, dict[Value, list[str]]]:
-    """For every parameter that others depend on, which exist for which of its values."""
+    """Dependents of every parameter that others depend on: which exist for which of its values."""
     found, named = dict[str, dict[Value, list[str]]](), dict(space.parameters)
     for name, parameter in space.parameters:
         if not parameter.condition:
@@ -132,7 +132,7 @@ def _constraint(space: Space, constraint: Constraint) -> Iterator[ParameterConst
 
 
 def _why_not(parameter: Parameter, is_equality: bool) -> str | None:
-    """Why a parameter may not be in a constraint of Ax."""
+    """Reason why a parameter may not be in a constraint of Ax."""
     if parameter.condition:
         return "it must always exist"
     if parameter.count == 1:

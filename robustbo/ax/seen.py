@@ -19,7 +19,7 @@ FITS: WeakKeyDictionary[Any, FitCache] = WeakKeyDictionary()  # by client, as lo
 VIEWS: WeakKeyDictionary[Any, dict[str, View]] = WeakKeyDictionary()  # by client, and by what they are of
 
 
-class Seen(NamedTuple):
+class ClientView(NamedTuple):
     """A client as our decisions see it.
 
     Attributes:
@@ -31,7 +31,7 @@ class Seen(NamedTuple):
     runs: list[Run]
 
 
-def seen(client: Any, surrogate: str | None = None, **rest: Any) -> Seen:
+def client_view(client: Any, surrogate: str | None = None, **rest: Any) -> ClientView:
     """A client and what it is to optimize: one metric in the short form, or several by their names.
 
     Args:
@@ -48,13 +48,15 @@ def seen(client: Any, surrogate: str | None = None, **rest: Any) -> Seen:
     if not goals.is_several:
         ((metric, direction),) = goals.objectives
         runs = runs_of(experiment, space, metric)
-        return Seen(view_of(client, settings_of(client, space, direction, surrogate, **rest), history_of(runs)), runs)
-    settings = settings_of(client, space, goals.objectives[0][1], surrogate, **_named(goals), **rest)
+        return ClientView(
+            view_of(client, settings_of(client, space, direction, surrogate, **rest), history_of(runs)), runs
+        )
+    settings = settings_of(client, space, goals.objectives[0][1], surrogate, **_outcome_settings(goals), **rest)
     runs = runs_of(experiment, space, *(wanted.name for wanted in settings.outcomes))
-    return Seen(view_of(client, settings, history_of(runs, is_named=True)), runs)
+    return ClientView(view_of(client, settings, history_of(runs, is_named=True)), runs)
 
 
-def _named(goals: Goals) -> dict[str, Any]:
+def _outcome_settings(goals: Goals) -> dict[str, Any]:
     return {
         "objectives": goals.objectives,
         "outcome_constraints": goals.constraints,
@@ -63,7 +65,7 @@ def _named(goals: Goals) -> dict[str, Any]:
 
 
 def _at_baseline(client: Any, space: Space, metric: str) -> float:
-    """What is believed of a metric at the baseline, which has been measured there; one wrong value is no bound."""
+    """Posterior mean of a metric at the baseline, which has been measured there; one wrong value is no bound."""
     if (baseline := client._experiment.status_quo) is None:
         raise ValueError(f"{metric} is bounded relative to a baseline, got none; client.attach_baseline first")
     runs = runs_of(client._experiment, space, metric)

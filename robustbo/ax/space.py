@@ -20,16 +20,16 @@ def space_of(experiment: Any) -> Space:
     """
     search_space = experiment.search_space
     needed = _conditions(search_space)
-    parameters = {name: _parameter(name, each, needed.get(name)) for name, each in _varied(search_space)}
+    parameters = {name: _parameter(name, each, needed.get(name)) for name, each in _free_parameters(search_space)}
     return Space.from_dict(parameters, [*_constraints(search_space)])
 
 
-def _varied(search_space: Any) -> Iterator[tuple[str, Any]]:
+def _free_parameters(search_space: Any) -> Iterator[tuple[str, Any]]:
     return ((name, each) for name, each in search_space.parameters.items() if not hasattr(each, "expression_str"))
 
 
 def _conditions(search_space: Any) -> dict[str, dict[str, list[Value]]]:
-    """For every parameter that depends on another: that one, and the values for which it exists."""
+    """Conditions by parameter that depends on another: that one, and the values for which it exists."""
     found = dict[str, dict[str, list[Value]]]()
     for name, parameter in search_space.parameters.items():
         for value, dependents in (parameter.dependents if parameter.is_hierarchical else {}).items():

@@ -69,7 +69,7 @@ class RobustStandardizeY(StandardizeY):
         self.Ymean, self.Ystd = {}, {}
         for metric, column in experiment_data.observation_data["mean"].items():
             scale = RobustStandardize(m=1)
-            scale.learn(as_tensor(_rounded(column.dropna().to_numpy(dtype=float))).unsqueeze(-1))
+            scale.learn(as_tensor(_round(column.dropna().to_numpy(dtype=float))).unsqueeze(-1))
             self.Ymean[metric], self.Ystd[metric] = scale.means.item(), scale.stdvs.item()
 
     def transform_experiment_data(self, experiment_data: Any) -> Any:
@@ -77,12 +77,12 @@ class RobustStandardizeY(StandardizeY):
         observed = experiment_data.observation_data
         for column in ("mean", "sem"):
             for metric in self.Ymean:
-                observed[column, metric] = _rounded(observed[column, metric].to_numpy(dtype=float))
+                observed[column, metric] = _round(observed[column, metric].to_numpy(dtype=float))
         return super().transform_experiment_data(experiment_data)
 
 
-def _rounded(values: np.ndarray) -> np.ndarray:
-    """To the decimals that Ax's JSON keeps, then to `DIGITS`: what was saved could else lie beyond a tie."""
+def _round(values: np.ndarray) -> np.ndarray:
+    """Round to the decimals that Ax's JSON keeps, then to `DIGITS`: what was saved could else lie beyond a tie."""
     return np.array([float(f"{float(f'{value:.{DECIMALS}f}'):.{DIGITS}g}") for value in values])
 
 
@@ -161,7 +161,7 @@ def generation_strategy(
 
 
 def _enough(num_initial: int) -> list[MinTrials]:
-    """So many trials that did not fail, half of them with data: Ax's own rule."""
+    """Criterion of so many trials that did not fail, half of them with data: Ax's own rule."""
     gone = [TrialStatus.FAILED, TrialStatus.ABANDONED]
     done = {"only_in_statuses": [TrialStatus.COMPLETED], "count_only_trials_with_data": True}
     return [

@@ -1,4 +1,4 @@
-"""Where Ax's trials fail: their arms handed to the acquisition, which counts by the probability of a value.
+"""Feasibility where Ax's trials fail: the acquisition has their arms, and weighs by the probability of a value.
 
 A model of failures sees points as the acquisition does, after all of Ax's transforms, its ranges scaled to [0, 1].
 """
@@ -11,15 +11,15 @@ from ax.core.observation import ObservationFeatures
 from botorch.acquisition import AcquisitionFunction
 from torch import Tensor
 
-from robustbo.ax.experiment import ended_arms
-from robustbo.loop.acquisition.feasibility_weight import LogViable, log_discount
-from robustbo.loop.feasibility.model import fitted
+from robustbo.ax.experiment import arms_at_end
+from robustbo.loop.acquisition.feasibility_weight import FeasibilityWeighted, log_weight
+from robustbo.loop.feasibility.model import fit_predictor
 
 OPTION = "ended"  # of the acquisition
 
 
 class Ended(NamedTuple):
-    """How trials ended: ``n x d`` points as the acquisition sees them, and whether each gave a value."""
+    """The ends of trials: ``n x d`` points as the acquisition sees them, and whether each gave a value."""
 
     X: Tensor
     is_ok: tuple[bool, ...]
@@ -36,20 +36,20 @@ class HandOverFailures(Transform):
     def transform_optimization_config(
         self, optimization_config: Any, adapter: Any = None, fixed_features: Any = None
     ) -> Any:
-        """The same; on the way the acquisition's options are renewed, just before it is made."""
+        """Return the configuration as it is; renew the acquisition's options on the way, just before it is made."""
         adapter = adapter or self.adapter
         options = {name: value for name, value in adapter.generator.acquisition_options.items() if name != OPTION}
-        if (ended := _ended(adapter)) is not None:
+        if (ended := _ends(adapter)) is not None:
             options[OPTION] = ended
         adapter.generator.acquisition_options = options  # a new one: the strategy keeps its own
         return optimization_config
 
 
-def _ended(adapter: Any) -> Ended | None:
-    """How the arms ended; None where none has failed."""
+def _ends(adapter: Any) -> Ended | None:
+    """The ends of the arms; None where none has failed."""
     space = adapter._search_space.clone()
     space.set_parameter_constraints([])
-    arms = [each for each in ended_arms(adapter._experiment) if space.check_membership(each[0].parameters)]
+    arms = [each for each in arms_at_end(adapter._experiment) if space.check_membership(each[0].parameters)]
     if all(ok for _, _, ok in arms):
         return None
     # What is noted has the values that the model gave to parameters that do not exist there.
@@ -60,7 +60,7 @@ def _ended(adapter: Any) -> Ended | None:
     return Ended(X, tuple(ok for *_, ok in arms))
 
 
-class Viable(LogViable):
+class Viable(FeasibilityWeighted):
     """An acquisition function times a power of the probability of values at all points; of logarithms a sum.
 
     Args:
@@ -72,7 +72,7 @@ class Viable(LogViable):
 
     def __init__(self, function: AcquisitionFunction, ended: Ended, bounds: Tensor, seed: int) -> None:
         low, width = bounds[:, 0], bounds[:, 1] - bounds[:, 0]
-        predictor = fitted((ended.X - low) / width, ended.is_ok, [False] * len(ended.is_ok), seed)
+        predictor = fit_predictor((ended.X - low) / width, ended.is_ok, [False] * len(ended.is_ok), seed)
         super().__init__(function, predictor)
         self._log, self._low, self._width = function._log, low, width
 
@@ -84,7 +84,7 @@ class Viable(LogViable):
     def forward(self, X: Tensor) -> Tensor:
         """``b`` values at ``b x q x d`` points."""
         Z = self._scaled(X).reshape(-1, X.shape[-1])
-        discount = log_discount(Z, self._predictor).reshape(X.shape[:-1]).sum(-1)
+        discount = log_weight(Z, self._predictor).reshape(X.shape[:-1]).sum(-1)
         found = self._function(X)
         return found + discount if self._log else found * discount.exp()
 

@@ -1,4 +1,4 @@
-"""What an Ax experiment wants of its metrics, in our words; nothing of Ax is imported here, only looked at."""
+"""Objectives and outcome constraints of an Ax experiment, in our words; Ax is only looked at, never imported."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -30,7 +30,7 @@ class Bound(NamedTuple):
 
 
 class Goals(NamedTuple):
-    """What is wanted of an experiment's metrics.
+    """Objectives and outcome constraints of an experiment.
 
     Attributes:
         objectives: Metrics and directions, in order.
@@ -42,11 +42,11 @@ class Goals(NamedTuple):
 
     @property
     def is_several(self) -> bool:
-        """Whether more than one number an arm counts."""
+        """Return whether more than one number an arm counts."""
         return len(self.objectives) > 1 or bool(self.bounds)
 
     def absolute(self, baseline: Callable[[str], float]) -> "Goals":
-        """The same with no bound that is relative.
+        """Goals with no bound that is relative.
 
         Args:
             baseline: The value of a metric at the baseline.
@@ -78,7 +78,7 @@ class Goals(NamedTuple):
 
 
 def goals_of(experiment: Any) -> Goals:
-    """What an experiment wants of its metrics.
+    """Objectives and outcome constraints of an experiment.
 
     Raises:
         ValueError: If there is no objective, or a weighted sum of metrics is one, or must keep a bound.
@@ -121,7 +121,7 @@ def metrics_of(experiment: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*config.objective.metric_names, *bounded]))
 
 
-def wanted_of(experiment: Any) -> dict[str, Direction]:
+def metric_directions(experiment: Any) -> dict[str, Direction]:
     """The direction in which each metric is better, where several are wanted; else empty."""
     try:
         goals = goals_of(experiment)

@@ -1,4 +1,4 @@
-"""What a BoFire user writes down: the data model of our surrogates, which JSON keeps."""
+"""The data model of our surrogates, which BoFire users write down and JSON keeps."""
 
 from typing import Any, Literal
 
@@ -50,22 +50,22 @@ class RobustSurrogate(TrainableBotorchSurrogate):
 
     @classmethod
     def is_output_implemented(cls, my_type: Any) -> bool:
-        """Whether a type of outputs can be modelled: continuous ones alone."""
+        """Return whether a type of outputs can be modelled: only continuous ones can."""
         return issubclass(my_type, ContinuousOutput)
 
     @field_validator("surrogate")
     @classmethod
     def validate_surrogate(cls, name: str) -> str:
-        """It is one of those that are exact models of one outcome."""
+        """Check that the surrogate is an exact model of one outcome."""
         return one_of("surrogate", name, EXACT)
 
     @field_validator("output_scaler")
     @classmethod
     def validate_output_scaler(cls, scaler: ScalerEnum) -> ScalerEnum:
-        """A logarithm is none of a wrong value below zero."""
+        """Refuse a logarithm, which a wrong value below zero does not have."""
         if scaler not in SCALERS:
             raise ValueError(
-                f"output_scaler must be one of {[each.value for each in SCALERS]}, got {scaler.value!r}; "
+                f"output_scaler must be one of {[allowed.value for allowed in SCALERS]}, got {scaler.value!r}; "
                 "wrong values may have no logarithm, so take it of the measured values yourself, or leave it: "
                 "skewed outcomes are drawn together by a warp"
             )
@@ -73,14 +73,14 @@ class RobustSurrogate(TrainableBotorchSurrogate):
 
     @model_validator(mode="after")
     def validate_one_output(self) -> "RobustSurrogate":
-        """There is one output."""
+        """Check that there is one output."""
         if len(self.outputs) != 1:
             raise ValueError(f"outputs must be one, got {self.outputs.get_keys()}; take a RobustSurrogate for each")
         return self
 
     @model_validator(mode="after")
     def validate_surrogate_options(self) -> "RobustSurrogate":
-        """The method has these options, and can take them."""
+        """Check that the method has these options, and can take them."""
         if self.kernel is not None and "kernel" in self.surrogate_options:
             raise ValueError("kernel must be given once: as BoFire's kernel, or by its name in surrogate_options")
         try:

@@ -1,4 +1,4 @@
-"""Strategies that take our surrogates: what BoFire's own registration leaves out, and what they say of experiments."""
+"""BoFire's strategies with our surrogates: their registration for JSON, and the outliers among their experiments."""
 
 from copy import copy
 from typing import Any
@@ -7,13 +7,13 @@ import pandas as pd
 from bofire.data_models.strategies.api import AnyStrategy, BotorchStrategy, Step, StepwiseStrategy
 from bofire.data_models.unions import to_list
 
-from robustbo.bofire.surrogate import RobustSurrogate
+from robustbo.bofire.surrogate import RobustBotorchSurrogate
 
 COLUMNS = ["output", "labcode", "value", "expected", "sd", "evidence", "flagged"]
 
 
 def outliers(strategy: Any) -> pd.DataFrame:
-    """What each measured value is worth, a row an experiment and output, the most suspicious of each output first.
+    """Return a table of the measured values, a row an experiment and output, the most suspicious of each output first.
 
     The columns are those of `RobustSurrogate.predict_outliers`, and output; the index is that of
     ``strategy.experiments``.
@@ -32,22 +32,22 @@ def outliers(strategy: Any) -> pd.DataFrame:
             "strategy must have surrogates that are fitted, as a SoboStrategy has that was told two experiments, "
             f"got a {type(strategy).__name__} without; see RobustSurrogate.predict_outliers for experiments alone"
         )
-    ours = [each for each in fitted.surrogates if isinstance(each, RobustSurrogate)]
+    ours = [surrogate for surrogate in fitted.surrogates if isinstance(surrogate, RobustBotorchSurrogate)]
     if not ours:
-        others = sorted({type(each).__name__ for each in fitted.surrogates})
-        raise ValueError(f"strategy must have a RobustSurrogate for an output, got {others}")
-    found = pd.concat([_of_one(surrogate, strategy.experiments) for surrogate in ours])
-    return found[[name for name in COLUMNS if name in found]]
+        kinds = sorted({type(surrogate).__name__ for surrogate in fitted.surrogates})
+        raise ValueError(f"strategy must have a RobustSurrogate for an output, got {kinds}")
+    table = pd.concat([_of_one(surrogate, strategy.experiments) for surrogate in ours])
+    return table[[name for name in COLUMNS if name in table]]
 
 
-def _of_one(surrogate: RobustSurrogate, experiments: pd.DataFrame) -> pd.DataFrame:
-    found = copy(surrogate).predict_outliers(experiments)
-    found["output"] = surrogate.outputs.get_keys()[0]
-    return found.sort_values(["flagged", "evidence"], ascending=False, kind="stable")
+def _of_one(surrogate: RobustBotorchSurrogate, experiments: pd.DataFrame) -> pd.DataFrame:
+    table = copy(surrogate).predict_outliers(experiments)
+    table["output"] = surrogate.outputs.get_keys()[0]
+    return table.sort_values(["flagged", "evidence"], ascending=False, kind="stable")
 
 
 def read_anew() -> None:
-    """Have strategies read our data model from JSON: they have compiled what they read before it was registered."""
+    """Have strategies read our data model from JSON: their readers were compiled before it was registered."""
     for strategy in to_list(AnyStrategy):
         if issubclass(strategy, BotorchStrategy):
             strategy.model_rebuild(force=True)

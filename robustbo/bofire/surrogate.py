@@ -16,8 +16,8 @@ from botorch.models.transforms.outcome import OutcomeTransform
 from torch import Tensor
 
 from robustbo.bofire.data_model import RobustSurrogate as DataModel
-from robustbo.determinism.isolation import isolated
-from robustbo.determinism.surroundings import pinned
+from robustbo.determinism.isolation import isolation
+from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
 from robustbo.surrogates.common import contract
 from robustbo.surrogates.registry import model_class
@@ -26,8 +26,8 @@ FITS = 0  # the seed of what a fit draws: the same experiments have the same fit
 
 
 @register(DataModel)
-class RobustSurrogate(TrainableBotorchSurrogate):
-    """What `bofire.surrogates.api.map` makes of the data model of the same name.
+class RobustBotorchSurrogate(TrainableBotorchSurrogate):
+    """The surrogate that `bofire.surrogates.api.map` makes of the data model `RobustSurrogate`.
 
     A fit draws nothing from torch's generator, so that a strategy's seed alone says which candidates come next.
 
@@ -44,7 +44,7 @@ class RobustSurrogate(TrainableBotorchSurrogate):
         super().__init__(data_model=data_model, **kwargs)
 
     def predict_outliers(self, experiments: pd.DataFrame, options: dict[str, Any] | None = None) -> pd.DataFrame:
-        """Fit to the experiments, and say of each what all the others make of it.
+        """Fit to the experiments; return for each the prediction of all the others and the evidence against it.
 
         Args:
             experiments: In BoFire's form. Those without a valid, finite value are no part of the answer.
@@ -52,28 +52,28 @@ class RobustSurrogate(TrainableBotorchSurrogate):
 
         Returns:
             A row for each experiment, with its index and in its order. Columns: labcode, if the experiments have one;
-            value, expected (what the others predict), sd (of that prediction, noise included), evidence (in nats, of
-            the value having an error of its own; 5 nats: 150 times as likely), flagged (whether the model treats it as
-            wrong). All but the evidence are in the output's own units.
+            value, expected (the prediction of the others), sd (of that prediction, noise included), evidence (in nats,
+            of the value having an error of its own; 5 nats: 150 times as likely), flagged (whether the model treats it
+            as wrong). All but the evidence are in the output's own units.
 
         Raises:
             ValueError: If no experiment has a valid, finite value.
             FitError: If the fit does not succeed.
         """
-        told = self.outputs.validate_experiments(experiments.copy())
-        self.fit(told, options)
+        valid = self.outputs.validate_experiments(experiments.copy())
+        self.fit(valid, options)
         (key,) = self.outputs.get_keys()
-        rows = self._preprocess_experiments(told)
-        said = _diagnose(self.model)
+        rows = self._preprocess_experiments(valid)
+        diagnostics = _diagnose(self.model)
         named = {"labcode": rows["labcode"]} if "labcode" in rows else {}
         return pd.DataFrame(
             {
                 **named,
                 "value": rows[key].astype(float),
-                "expected": said.expected.numpy(),
-                "sd": said.sd.numpy(),
-                "evidence": said.evidence.numpy(),
-                "flagged": said.is_outlier.numpy(),
+                "expected": diagnostics.expected.numpy(),
+                "sd": diagnostics.sd.numpy(),
+                "evidence": diagnostics.evidence.numpy(),
+                "flagged": diagnostics.is_outlier.numpy(),
             },
             index=rows.index,
         )
@@ -83,7 +83,7 @@ class RobustSurrogate(TrainableBotorchSurrogate):
             return super()._predict(transformed_X)
 
     def _preprocess_experiments(self, experiments: pd.DataFrame) -> pd.DataFrame:
-        """Those with a valid value; one that is not finite counts as missing."""
+        """Return the experiments with a valid value; one that is not finite counts as missing."""
         (key,) = self.outputs.get_keys()
         return super()._preprocess_experiments(experiments[~np.isinf(experiments[key].astype(float))])
 
@@ -98,7 +98,7 @@ class RobustSurrogate(TrainableBotorchSurrogate):
         if not len(tY):
             raise ValueError(f"experiments must have a valid value of {self.outputs.get_keys()[0]!r}, got none")
         own = {} if outcome_transform is not None else {"outcome_transform": None}  # BoFire's own is not robust
-        self.model = _fitted(self._new_model, tX, tY, input_transform, own)
+        self.model = _fit_model(self._new_model, tX, tY, input_transform, own)
 
     def _new_model(self, tX: Tensor, tY: Tensor, input_transform: InputTransform | None, own: dict[str, Any]) -> Any:
         covariance = {} if self.kernel is None else {"covar_module": self._kernel_of(tX, input_transform)}
@@ -112,9 +112,9 @@ class RobustSurrogate(TrainableBotorchSurrogate):
         return kernels.map(self.kernel, torch.Size(), list(range(d)), features_to_idx_mapper=indices).to(tX)
 
 
-@pinned
-def _fitted(make: Any, *arguments: Any) -> SingleTaskGP:
-    with isolated(FITS), contract.quiet():
+@pin_surroundings
+def _fit_model(make: Any, *arguments: Any) -> SingleTaskGP:
+    with isolation(FITS), contract.quiet():
         try:
             model = make(*arguments)
         except InputDataError as error:
@@ -122,7 +122,7 @@ def _fitted(make: Any, *arguments: Any) -> SingleTaskGP:
         return contract.fit(model)
 
 
-@pinned
-def _diagnose(model: SingleTaskGP) -> contract.Diagnosis:
-    with isolated(FITS), contract.quiet():
+@pin_surroundings
+def _diagnose(model: SingleTaskGP) -> contract.Diagnostics:
+    with isolation(FITS), contract.quiet():
         return contract.diagnose(model)

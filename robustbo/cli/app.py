@@ -122,8 +122,8 @@ def _run(planned: "ReplayPlan", jobs: int, cluster: str | None, fail_fast: bool)
     spec, folder = planned.spec, planned.folder
     with writable(folder / kept.SPEC_FILE):
         kept.keep(spec, folder)
-    done = sum(planned.counts.values())
-    terminal.log(f"{folder}: {len(planned.cells)} cells of {spec.trials} trials, {done} trials done before")
+    trials_before = sum(planned.counts.values())
+    terminal.log(f"{folder}: {len(planned.cells)} cells of {spec.trials} trials, {trials_before} trials done before")
     with Bars(spec, planned.counts) as bars:
         if cluster is None:
             failures = pool.run_cells(planned.cells, jobs, bars.notify, fail_fast=fail_fast)
@@ -191,9 +191,9 @@ def report(
     from robustbo.trials.storage.places import shown
 
     if journals := [place for place in runs if is_journal(place)]:
-        if others := [place for place in runs if place not in journals]:
-            run, journal = shown(others[0]), shown(journals[0])
-            if not Path(others[0]).exists():
+        if runs_only := [place for place in runs if place not in journals]:
+            run, journal = shown(runs_only[0]), shown(journals[0])
+            if not Path(runs_only[0]).exists():
                 raise RobustBOError(f"{run}: must be a recorded run or a journal, and there is no such file")
             raise RobustBOError(f"a page has recorded runs or journals, got both: {run} is a run, {journal} a journal")
         written = [results.report_journals(journals, out)]

@@ -1,4 +1,4 @@
-"""What people type at the command line, as numbers and objects; what is wrong with it is told in a line."""
+"""Numbers and objects from what people type at the command line; a mistake is told in one line."""
 
 import re
 import reprlib
@@ -58,7 +58,7 @@ def trial_and_value(
 
 
 def _such_as(outcomes: Sequence[str]) -> str:
-    """What is typed of a trial, by an example."""
+    """An example of the command about a trial."""
     if not outcomes:
         return "a value, such as 3 -1.5"
     return f"outcomes, such as 3 {' '.join(f'{name}=-1.5' for name in outcomes[:2])}"
@@ -71,15 +71,15 @@ def by_outcome(takes: str, texts: Sequence[str]) -> dict[str, float]:
         takes: What the command takes, for errors.
         texts: They.
     """
-    found: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     for text in texts:
         name, equals, number = text.partition("=")
         if not equals:
             raise ValueError(f"{takes}, got {text!r}")
-        if name in found:
+        if name in numbers:
             raise ValueError(f"{name!r} must be given once, got it twice")
-        found[name] = _number(number, f"value of {name!r}")
-    return found
+        numbers[name] = _number(number, f"value of {name!r}")
+    return numbers
 
 
 def noise_of(texts: Sequence[str], outcomes: Sequence[str]) -> float | dict[str, float] | None:
@@ -107,14 +107,14 @@ def _no_options(command: str, texts: Sequence[str]) -> None:
         raise ValueError(f"there is no option {unknown[0].partition('=')[0]}; see robustbo {command} --help")
 
 
-def _number(text: str, what: str = "value") -> float:
+def _number(text: str, label: str = "value") -> float:
     """A value: a number, as it is written nearly everywhere (1_000 is none, nor is 1,5)."""
     try:
         return float(text if "_" not in text else "")
     except ValueError:
         plain = text.rpartition("=")[2].replace("_", "").replace(",", ".", 1)
         advice = f"; write {plain}" if NUMBER.fullmatch(plain) else ""
-        raise ValueError(f"{what} must be a number, such as -1.5, got {text!r}{advice}") from None
+        raise ValueError(f"{label} must be a number, such as -1.5, got {text!r}{advice}") from None
 
 
 def seconds(text: str) -> float:

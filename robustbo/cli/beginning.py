@@ -62,8 +62,10 @@ def create(
     surrogate_options: Annotated[str | None, typer.Option(metavar="JSON", help="Its options.")] = None,
     acquisition: Annotated[str | None, typer.Option(help="auto, qLogNEI, qLogEI, LogEI or sobol.")] = None,
     num_initial: Annotated[int | None, typer.Option(help="How many space-filling points come first.")] = None,
-    remeasure: Annotated[str | None, typer.Option(help="promising, suspicious or never.")] = None,
-    max_repeats: Annotated[int | None, typer.Option(help="How many replicates one point may get.")] = None,
+    replicate: Annotated[str | None, typer.Option(help="Measure again what is flagged, any, or never.")] = None,
+    max_replicates: Annotated[int | None, typer.Option(help="How many replicates one point may get.")] = None,
+    remeasure: Annotated[str | None, typer.Option(hidden=True)] = None,
+    max_repeats: Annotated[int | None, typer.Option(hidden=True)] = None,
     seed: Annotated[int | None, typer.Option(help="Of all that is random; drawn unless said.")] = None,
     if_exists: Annotated[str, typer.Option(help="error, or resume: go on, if the settings are the same.")] = "error",
 ) -> None:
@@ -73,17 +75,18 @@ def create(
     from robustbo.trials.outcome import Outcome
     from robustbo.trials.storage.places import shown
 
-    given: dict[str, Any] = {"direction": direction, "surrogate": surrogate, "acquisition": acquisition}
-    given |= {"num_initial": num_initial, "remeasure": remeasure, "max_repeats": max_repeats, "seed": seed}
+    arguments: dict[str, Any] = {"direction": direction, "surrogate": surrogate, "acquisition": acquisition}
+    arguments |= {"num_initial": num_initial, "replicate": replicate, "max_replicates": max_replicates, "seed": seed}
+    arguments |= {"remeasure": remeasure, "max_repeats": max_repeats}
     with mendable():
-        given |= _outcomes(direction, objectives or (), bounds or (), reference or ())
+        arguments |= _outcomes(direction, objectives or (), bounds or (), reference or ())
         if surrogate_options is not None:
-            given["surrogate_options"] = json_object("--surrogate-options", surrogate_options)
-        made, described = space_of(space, pool, constraint or ())
-        given["outcome"] = [*described, *map(Outcome.read, outcome or ())] or None
-        options = {key: value for key, value in given.items() if value is not None}
+            arguments["surrogate_options"] = json_object("--surrogate-options", surrogate_options)
+        search_space, described = space_of(space, pool, constraint or ())
+        arguments["outcome"] = [*described, *map(Outcome.read, outcome or ())] or None
+        options = _in_new_names({key: value for key, value in arguments.items() if value is not None})
         try:
-            opt = Optimizer(made, journal=journal, **{"if_exists": if_exists, **options})
+            opt = Optimizer(search_space, journal=journal, **{"if_exists": if_exists, **options})
         except JournalExists:
             if Path(journal).is_file() and not Path(journal).stat().st_size:
                 raise JournalExists(f"{shown(journal)}: is there, and empty; delete it, and create it then") from None
@@ -92,22 +95,31 @@ def create(
     first = f"{s.num_initial} space-filling points come first" if not len(opt.history) else f"{len(opt.history)} trials"
     rows = f"; {s.space.size} rows to choose from" if s.space.is_pool else ""
     if pool is not None:  # what its columns were taken for
-        terminal.log("columns: " + ", ".join(f"{name} ({type(each).__name__})" for name, each in s.space.parameters))
+        kinds = [f"{name} ({type(parameter).__name__})" for name, parameter in s.space.parameters]
+        terminal.log(f"columns: {', '.join(kinds)}")
     terminal.lines([f"{shown(journal)}: {s.goal} with {s.surrogate}, seed {s.seed}{rows}; {first}"])
+
+
+def _in_new_names(options: dict[str, Any]) -> dict[str, Any]:
+    from robustbo.trials.former_names import in_new_names, old_names
+
+    for sentence in old_names(options):
+        terminal.log(sentence)
+    return in_new_names(options)
 
 
 def _outcomes(
     direction: str | None, objectives: Sequence[str], bounds: Sequence[str], reference: Sequence[str]
 ) -> dict[str, Any]:
-    """What was typed of several outcomes, as the optimizer's arguments."""
+    """The optimizer's arguments about several outcomes, from what was typed."""
     if direction is not None and objectives:
         raise ValueError("--direction is that of one value without a name; with --objective say NAME:DIRECTION")
     pairs = [objective(text) for text in objectives]
     if len(dict(pairs)) < len(pairs):
         raise ValueError(f"each --objective must have a name of its own, got {[name for name, _ in pairs]}")
     worst = by_outcome("--reference-point must be like NAME=NUMBER", reference)
-    given = {"objectives": dict(pairs), "outcome_constraints": list(bounds), "reference_point": worst}
-    return {key: value or None for key, value in given.items()}
+    arguments = {"objectives": dict(pairs), "outcome_constraints": list(bounds), "reference_point": worst}
+    return {key: value or None for key, value in arguments.items()}
 
 
 @commands.command("add-rows")

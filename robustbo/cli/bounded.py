@@ -55,7 +55,7 @@ class BoundedServer(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        """What to open in a browser; who knows it may read all."""
+        """The address to open in a browser; whoever knows it may read all."""
         return f"http://{LOOPBACK}:{self.server_port}/{self._token}/"
 
     @property
@@ -64,7 +64,7 @@ class BoundedServer(ThreadingHTTPServer):
         return f"{LOOPBACK}:{self.server_port}", f"localhost:{self.server_port}"
 
     def answer(self, path: str) -> Answer | None:
-        """What is at a path; None where there is nothing, or the secret part is another."""
+        """The answer at a path; None where there is none, or where the secret part is another."""
         _, token, *rest = [*path.partition("?")[0].split("/", 2), ""]
         is_known = hmac.compare_digest(token.encode(), self._token.encode())
         return self.answers.get(rest[0]) if is_known and len(rest) > 1 else None
@@ -80,7 +80,7 @@ class BoundedServer(ThreadingHTTPServer):
         try:
             super().process_request(request, client_address)
         except BaseException:  # no thread is to be had
-            self._ended(request)
+            self._release(request)
             raise
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
@@ -88,26 +88,26 @@ class BoundedServer(ThreadingHTTPServer):
         try:
             super().process_request_thread(request, client_address)
         finally:
-            self._ended(request)
+            self._release(request)
 
-    def arrived(self, request: Any) -> None:
+    def on_request(self, request: Any) -> None:
         """A request is there as a whole: making its answer may take longer."""
         self._begun.pop(request, None)
 
-    def _ended(self, request: Any) -> None:
-        self.arrived(request)
+    def _release(self, request: Any) -> None:
+        self.on_request(request)
         self._free.release()
 
     def service_actions(self) -> None:
         """Twice a second: end the connections whose requests do not arrive, however slowly they send."""
         latest = time.monotonic() - REQUEST_S
-        for request, begun in list(self._begun.items()):
-            if begun < latest:
+        for request, begin in list(self._begun.items()):
+            if begin < latest:
                 with suppress(OSError):
                     request.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Nothing: a client that has gone is no fault of the user's, and what fails here is said by the answer."""
+        """Ignore the error: a client that has gone is no fault of the user's, and other errors are in the answer."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -116,7 +116,7 @@ class _Handler(BaseHTTPRequestHandler):
     server_version, sys_version = "robustbo", ""
 
     def do_GET(self) -> None:
-        self.server.arrived(self.connection)
+        self.server.on_request(self.connection)
         if self.headers.get("Host") not in self.server.hosts:
             self.send_error(403)
             return
@@ -129,7 +129,7 @@ class _Handler(BaseHTTPRequestHandler):
             body = make().encode(errors="backslashreplace")
         except (RobustBOError, OSError) as error:
             terminal.log(f"error: {error}")
-            self.send_error(500, explain=terminal.escaped(str(error)))
+            self.send_error(500, explain=terminal.escape(str(error)))
             return
         self.send_response(200)
         self.send_header("Content-Type", f"{kind}; charset=utf-8")
@@ -138,13 +138,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def end_headers(self) -> None:
-        """What every answer has, those of errors too."""
+        """Add the headers of every answer, of errors too."""
         for name, value in HEADERS.items():
             self.send_header(name, value)
         super().end_headers()
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: each open page asks once in a while."""
+        """Log nothing: each open page asks once in a while."""
 
 
 def serve(server: BoundedServer) -> None:

@@ -28,10 +28,10 @@ class Commands(TyperGroup):
             raise
         except RobustBOError as error:
             command = self.get_command(ctx, ctx.invoked_subcommand or "")
-            raise RobustBOError(as_typed(str(error), command.params if command else ())) from error
+            raise RobustBOError(name_option(str(error), command.params if command else ())) from error
 
 
-def as_typed(message: str, parameters: Any) -> str:
+def name_option(message: str, parameters: Any) -> str:
     """A message that begins with the name of an argument of ours, with the option that it was typed as in its place."""
     name, space, rest = message.partition(" ")
     for parameter in parameters:

@@ -16,9 +16,8 @@ from robustbo.loop.surrogate.cache import FitCache
 from robustbo.report.page import journal_page
 from robustbo.report.summary.overview import overview
 from robustbo.trials.codec import opened
-from robustbo.trials.history import History
-from robustbo.trials.settings import Settings
 from robustbo.trials.storage.places import is_address
+from robustbo.view.view import View
 
 EVERY_S = 1.0  # between two looks at whether a journal has changed
 CLEAR = "\x1b[2J\x1b[H"
@@ -26,11 +25,11 @@ VERSION = "version"
 
 
 def version(journal: str) -> str:
-    """What is another word after a journal has changed."""
+    """A word that is another one after the journal has changed."""
     if is_address(journal):
         return str(len(repr(opened(journal)[1])))
-    found = Path(journal).stat()
-    return f"{found.st_size}-{found.st_mtime_ns}"
+    status = Path(journal).stat()
+    return f"{status.st_size}-{status.st_mtime_ns}"
 
 
 def watch(journal: str, draw: Callable[[dict[str, Any]], None], *, is_terminal: bool) -> None:
@@ -45,11 +44,10 @@ def watch(journal: str, draw: Callable[[dict[str, Any]], None], *, is_terminal: 
     try:
         while True:
             if (now := version(journal)) != last:
-                last = now
-                found = overview(*opened(journal), fits)
+                last, summary = now, overview(View(*opened(journal), fits))
                 if is_terminal:
                     terminal.clear(CLEAR)
-                draw(found)
+                draw(summary)
             time.sleep(EVERY_S)
     except KeyboardInterrupt:
         return
@@ -64,7 +62,7 @@ class Server(BoundedServer):
         super().__init__({"": (self.page, "text/html"), VERSION: (self.version, "text/plain")}, port)
 
     def version(self) -> str:
-        """Of the journal as it is now."""
+        """The version of the journal as it is now."""
         return version(self._journal)
 
     def page(self) -> str:
@@ -72,10 +70,9 @@ class Server(BoundedServer):
         with self._lock:
             now = self.version()
             if self._made[0] != now:
-                settings, history = opened(self._journal)
-                self._made = now, self._draw(settings, history, now)
+                self._made = now, self._draw(now)
             return self._made[1]
 
-    def _draw(self, settings: Settings, history: History, now: str) -> str:
-        at, made = self._name, datetime.now(UTC)
-        return journal_page.page(self._name, settings, history, self._fits, version=now, place=at, made=made)
+    def _draw(self, now: str) -> str:
+        view = View(*opened(self._journal), self._fits)
+        return journal_page.page(self._name, view, version=now, place=self._name, made_at=datetime.now(UTC))

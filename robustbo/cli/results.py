@@ -21,8 +21,7 @@ from robustbo.errors import RobustBOError
 from robustbo.replay.output.writable import writable
 
 if TYPE_CHECKING:
-    from robustbo.trials.history import History
-    from robustbo.trials.settings import Settings
+    from robustbo.view.view import View
 
 commands = typer.Typer(no_args_is_help=True, add_completion=False)
 
@@ -65,8 +64,9 @@ def show(
         return
     from robustbo.cli import bounded, live
     from robustbo.trials.codec import opened
+    from robustbo.view.view import View
 
-    say_ahead(journal, *opened(journal))  # or an error says what is wrong with it
+    say_ahead(journal, View(*opened(journal)))  # or an error says what is wrong with it
     if serve:
         server = live.Server(journal, shown(journal), port)
         terminal.lines([server.address])
@@ -81,48 +81,49 @@ def _overview(journal: str) -> dict[str, Any]:
     from robustbo.report.summary import cache
 
     key = cache.key(journal)
-    if key is not None and (found := cache.get(key)) is not None:
-        return found
+    if key is not None and (summary := cache.get(key)) is not None:
+        return summary
     from robustbo.report.summary.overview import overview
     from robustbo.trials.codec import opened
+    from robustbo.view.view import View
 
-    with warnings.catch_warnings(record=True) as said:
-        settings, history = opened(journal)
+    with warnings.catch_warnings(record=True) as caught:
+        view = View(*opened(journal))
         is_same = cache.key(journal) == key
-        say_ahead(journal, settings, history)
-        found = overview(settings, history)
-    for each in said:
-        warnings.showwarning(each.message, each.category, each.filename, each.lineno)
-    if key is not None and is_same and not said:
-        cache.put(key, found)
-    return found
+        say_ahead(journal, view)
+        summary = overview(view)
+    for warning in caught:
+        warnings.showwarning(warning.message, warning.category, warning.filename, warning.lineno)
+    if key is not None and is_same and not caught:
+        cache.put(key, summary)
+    return summary
 
 
-def _print(name: str, format_: Format, found: dict[str, Any]) -> None:
+def _print(name: str, format_: Format, summary: dict[str, Any]) -> None:
     from robustbo.report.summary import text_summary, text_todo
 
     if format_ is Format.json:
-        terminal.objects([found])
+        terminal.objects([summary])
         return
     if format_ is Format.csv:
-        terminal.rows([{k: v for k, v in o.items() if k != "params"} for o in found["outliers"]], format_)
+        terminal.rows([{k: v for k, v in o.items() if k != "params"} for o in summary["outliers"]], format_)
         return
-    terminal.lines(text_summary.lines(name, found))
-    for title, rows in text_summary.results(found).items():
+    terminal.lines(text_summary.lines(name, summary))
+    for title, rows in text_summary.results(summary).items():
         terminal.rows(rows, format_, title=title)
-    if not found["outliers"] and "outliers" not in found.get("not_computed", ()):
+    if not summary["outliers"] and "outliers" not in summary.get("not_computed", ()):
         terminal.lines(["no value looks wrong"])
-    for title, rows in text_summary.tables(found, datetime.now(UTC)).items():
+    for title, rows in text_summary.tables(summary, datetime.now(UTC)).items():
         terminal.rows(rows, format_, title=title)
-    terminal.lines(text_todo.lines(name, found))
+    terminal.lines(text_todo.lines(name, summary))
 
 
-def say_ahead(journal: str, settings: "Settings", history: "History") -> None:
-    """Before a fit that takes long: what needs none, and about how long it takes."""
+def say_ahead(journal: str, view: "View") -> None:
+    """Say before a long fit how long it takes, and print what needs no fit."""
     from robustbo.report.summary.progress import ahead
     from robustbo.trials.storage.places import shown
 
-    for line in ahead(shown(journal), settings, history):
+    for line in ahead(shown(journal), view):
         terminal.log(line)
 
 
@@ -136,12 +137,17 @@ def report_journals(places: list[str], out: Path | None) -> Path:
     from robustbo.report.page import journals
     from robustbo.trials.codec import opened
     from robustbo.trials.storage.places import shown
+    from robustbo.view.view import View
 
-    found = [journals.Read(beside(place, ".html").stem, *opened(place), shown(place)) for place in places]
-    for place, each in zip(places, found, strict=True):
-        say_ahead(place, each.settings, each.history)
+    views = [View(*opened(place)) for place in places]
+    for place, view in zip(places, views, strict=True):
+        say_ahead(place, view)
+    named = [
+        journals.NamedView(beside(place, ".html").stem, view, shown(place))
+        for place, view in zip(places, views, strict=True)
+    ]
     with writable(out or (beside(places[0], ".html") if len(places) == 1 else Path("report.html"))) as path:
-        journals.write(found, path, made=datetime.now(UTC))
+        journals.write(named, path, made_at=datetime.now(UTC))
     return path
 
 
@@ -170,20 +176,19 @@ def best(
     from robustbo.view.view import View
 
     view = View(*opened(journal))
-    settings, history = view.settings, view.history
     with mendable():
-        if len(settings.objectives) > 1:
+        if len(view.settings.objectives) > 1:
             raise ValueError(
                 "there is no single best of several objectives: "
                 f"robustbo front {shown(journal)} has those that none beats"
             )
-        known = view.space.partial(fixed_values(view.space, fixed or ()))
-        if raw and known:
+        partial_point = view.space.partial(fixed_values(view.space, fixed or ()))
+        if raw and partial_point:
             raise ValueError("best takes --raw or --fixed, got both")
         if not raw:
-            say_ahead(journal, settings, history)
-        found = view.raw_best() if raw else view.best(known)
-    terminal.objects([overview.point(found)])
+            say_ahead(journal, view)
+        incumbent = view.raw_best() if raw else view.best(partial_point)
+    terminal.objects([overview.point(incumbent)])
 
 
 @commands.command()
@@ -194,23 +199,23 @@ def front(journal: Journal, fixed: FixedOption = None, format_: FormatOption = F
     points measured, when they are changed to these values.
     """
     from robustbo.cli.typed import fixed_values
-    from robustbo.report.summary import outcomes
-    from robustbo.report.summary import text_outcomes as words
+    from robustbo.report.summary import outcomes, text_outcomes
     from robustbo.trials.codec import opened
     from robustbo.view.view import View
 
     view = View(*opened(journal))
-    settings, history = view.settings, view.history
+    settings, space = view.settings, view.space
     with mendable():
         if not settings.objectives:
             raise ValueError(f"a front needs objectives, and this is to {settings.direction} one value: robustbo best")
-        say_ahead(journal, settings, history)
-        found = view.front(view.space.partial(fixed_values(view.space, fixed or ())))
-    if not found.points:
+        say_ahead(journal, view)
+        points = view.front(space.partial(fixed_values(space, fixed or ())))
+    if not points.points:
         terminal.log("the front is empty: no point measured probably keeps the bounds")
     if format_ is Format.json:
-        terminal.objects(outcomes.point(point) for point in found)
+        terminal.objects(outcomes.point_values(point) for point in points)
         return
-    made = outcomes.front(found)
-    labels = {wanted.name: wanted.quantity.label for wanted in settings.outcomes} if format_ is Format.table else {}
-    terminal.rows(words.rows(made, labels, is_plain=format_ is Format.csv), format_, words.title(made))
+    values = outcomes.front_values(points)
+    labels = {outcome.name: outcome.quantity.label for outcome in settings.outcomes} if format_ is Format.table else {}
+    rows = text_outcomes.rows(values, labels, is_plain=format_ is Format.csv)
+    terminal.rows(rows, format_, text_outcomes.title(values))

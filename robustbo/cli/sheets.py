@@ -22,7 +22,7 @@ AmendOption = Annotated[
 ]
 
 
-def rows_added(opt: Any, sheet: Path, n: int, value: str | None, fixed: Mapping[str, Any], by: str | None) -> list[Any]:
+def add_rows(opt: Any, sheet: Path, n: int, value: str | None, fixed: Mapping[str, Any], by: str | None) -> list[Any]:
     """The trials whose rows are added to a sheet; what is filled in there is told first, and said."""
     if sheet.exists():
         for line in _lines(opt.read_sheet(sheet, value=value), opt):
@@ -31,7 +31,7 @@ def rows_added(opt: Any, sheet: Path, n: int, value: str | None, fixed: Mapping[
 
 
 def tell_sheet(
-    opt: Any, sheet: Path, value: str | None, others: Mapping[str, Any], *, amends: bool, out_of_range: str
+    opt: Any, sheet: Path, value: str | None, typed_besides: Mapping[str, Any], *, amends: bool, out_of_range: str
 ) -> None:
     """Tell what is filled in in a sheet, and say what that is.
 
@@ -39,11 +39,11 @@ def tell_sheet(
         opt: The optimizer.
         sheet: The file.
         value: Its column of values.
-        others: What else was typed, by its name; nothing of it may be.
+        typed_besides: What else was typed, by its name; nothing of it may be.
         amends: Whether values that were told may change.
         out_of_range: What to do with a value that is not possible.
     """
-    if typed := [f"{name} {given}".strip() for name, given in others.items() if given]:
+    if typed := [f"{name} {text}".strip() for name, text in typed_besides.items() if text]:
         raise SheetError(f"--sheet has trials and values by itself, got {typed[0]!r} too; leave one of them out")
     told = _lines(opt.read_sheet(sheet, value=value, amend=amends, out_of_range=out_of_range), opt)
     terminal.lines(told)

@@ -11,7 +11,7 @@ import typer
 
 from robustbo.cli import terminal
 from robustbo.cli.arguments import json_object, mendable, noise_of, only_value, seconds, trial_and_value
-from robustbo.cli.sheets import AmendOption, SheetOption, ValueOption, rows_added, tell_sheet
+from robustbo.cli.sheets import AmendOption, SheetOption, ValueOption, add_rows, tell_sheet
 from robustbo.cli.terminal import Format
 
 JOURNAL_HELP = "The journal: a file, or a study in a database (postgresql://...#name)."
@@ -60,11 +60,11 @@ def ask(
 
     with mendable():
         opt = Optimizer.resume(journal)
-        known = fixed_values(opt.settings.space, fixed or ())
+        fixed_point = fixed_values(opt.settings.space, fixed or ())
         if sheet is None:
-            trials: Any = opt.ask_as(by or f"{socket.gethostname()}:command line", n, fixed=known)
+            trials: Any = opt.ask_as(by or f"{socket.gethostname()}:command line", n, fixed=fixed_point)
         else:
-            trials = rows_added(opt, sheet, n, column, known, by)
+            trials = add_rows(opt, sheet, n, column, fixed_point, by)
     say(trials, opt.settings.space.names, format_)
 
 
@@ -97,8 +97,8 @@ def tell(
     with mendable():
         opt = Optimizer.resume(journal)
         if sheet is not None:
-            others = {"": " ".join(numbers or ()), "--params": params, "--sd": " ".join(sd or ())}
-            tell_sheet(opt, sheet, column, others, amends=amend, out_of_range=out_of_range)
+            typed_besides = {"": " ".join(numbers or ()), "--params": params, "--sd": " ".join(sd or ())}
+            tell_sheet(opt, sheet, column, typed_besides, amends=amend, out_of_range=out_of_range)
             return
         if amend:
             raise ValueError("--amend goes with --sheet; one value is corrected by robustbo amend JOURNAL TRIAL VALUE")
@@ -189,9 +189,9 @@ def requeue(
     with mendable():
         age = None if older_than is None else seconds(older_than)
         opt = Optimizer.resume(journal)
-        taken = opt.requeue(trials or None, older_than=age)
-    _say(taken, opt)
-    if not taken:
+        trials_back = opt.requeue(trials or None, older_than=age)
+    _say(trials_back, opt)
+    if not trials_back:
         why = "none was asked for so long ago" if older_than else "no asker is known to have ended"
         terminal.log(f"nothing was taken back: {why}; to take one back anyway, give its number")
 
@@ -210,24 +210,24 @@ def repair(
     from robustbo.trials.repair import report
     from robustbo.trials.repair.salvage import salvaged, write
 
-    found = salvaged(journal, keep or ())
-    path = None if found.is_whole else out or report.beside(Path(journal))
+    salvage = salvaged(journal, keep or ())
+    path = None if salvage.is_whole else out or report.beside(Path(journal))
     if path is not None:
-        write(found, path)
+        write(salvage, path)
     if format_ is Format.json:
-        terminal.objects([report.report(found, path)])
+        terminal.objects([report.report(salvage, path)])
         return
     if format_ is Format.csv:
-        terminal.rows(report.left_out(found), format_)
+        terminal.rows(report.left_out(salvage), format_)
         return
-    terminal.lines(report.lines(journal, found, path))
-    for title, rows in report.tables(found).items():
+    terminal.lines(report.lines(journal, salvage, path))
+    for title, rows in report.tables(salvage).items():
         terminal.rows(rows, format_, title)
 
 
 def _outcomes(opt: Any) -> list[str]:
     """The names of several outcomes; none in the short form."""
-    return [wanted.name for wanted in opt.settings.outcomes]
+    return [outcome.name for outcome in opt.settings.outcomes]
 
 
 def _say(trials: list[Any], opt: Any) -> None:

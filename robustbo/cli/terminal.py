@@ -1,4 +1,4 @@
-"""What the command line prints: results to stdout, all else to stderr; nothing here can command a terminal."""
+"""Output of the command line: results to stdout, all else to stderr; no text here can command a terminal."""
 
 import json
 import os
@@ -15,14 +15,14 @@ from robustbo.trials.storage.passwords import hidden
 
 
 class Format(StrEnum):
-    """How results are written to stdout."""
+    """The formats in which results are written to stdout."""
 
     table = "table"
     json = "json"
     csv = "csv"
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     r"""Text whose control characters can be seen: names come from files that others have written.
 
     Example:
@@ -39,40 +39,40 @@ class UnwrittenError(RobustBOError):
     """A result could not be written, all of it or a part."""
 
 
-def lines(found: Iterable[str]) -> None:
+def lines(texts: Iterable[str]) -> None:
     """Lines of a result."""
-    for line in found:
-        _write(f"{escaped(line)}\n")
+    for line in texts:
+        _write(f"{escape(line)}\n")
 
 
 def clear(code: str) -> None:
-    """What commands a terminal after all: an escape sequence of our own."""
+    """Clear the screen, by an escape sequence of our own."""
     _write(code)
 
 
-def objects(found: Iterable[Any]) -> None:
+def objects(items: Iterable[Any]) -> None:
     """JSON, a line each."""
-    for each in found:
-        _write(f"{json.dumps(each)}\n")
+    for item in items:
+        _write(f"{json.dumps(item)}\n")
 
 
 def log(message: str) -> None:
-    """What is no result; it may have several lines, and no password in what was typed."""
+    """Print a message to stderr, of one or several lines, without any password that was typed."""
     with suppress(OSError):  # there is nobody left to tell
-        typer.echo("\n".join(map(escaped, hidden(message).split("\n"))), err=True)
+        typer.echo("\n".join(map(escape, hidden(message).split("\n"))), err=True)
 
 
-def rows(found: list[dict[str, Any]], format_: Format, title: str = "") -> None:
+def rows(records: list[dict[str, Any]], format_: Format, title: str = "") -> None:
     """Rows of a result, all with the same keys."""
     from robustbo.report.summary.tables import render
 
     if format_ is not Format.json:  # which escapes by itself
-        found = [{escaped(key): escaped(v) if isinstance(v, str) else v for key, v in row.items()} for row in found]
-    _write(render(found, format_.value, title))
+        records = [{escape(key): escape(v) if isinstance(v, str) else v for key, v in row.items()} for row in records]
+    _write(render(records, format_.value, title))
 
 
 @contextmanager
-def still_true(said: str) -> Iterator[None]:
+def still_true(outcome: str) -> Iterator[None]:
     """Say what has been recorded, where the result that has it cannot be written, to a reader that is gone either.
 
     Raises:
@@ -83,7 +83,7 @@ def still_true(said: str) -> Iterator[None]:
     except (UnwrittenError, BrokenPipeError) as error:
         _leave_unwritten()
         why = "the result cannot be written: its reader is gone" if isinstance(error, BrokenPipeError) else str(error)
-        raise UnwrittenError(f"{why}; {said}") from None
+        raise UnwrittenError(f"{why}; {outcome}") from None
 
 
 def _write(text: str) -> None:

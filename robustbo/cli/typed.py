@@ -14,8 +14,8 @@ from robustbo.foreign.reading import text_in
 from robustbo.foreign.texts import json_of, toml_of
 from robustbo.formulas import restored
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter, Value
-from robustbo.searchspace.parameters.reading import read
-from robustbo.searchspace.parameters.typed import number, value_of, whole_number
+from robustbo.searchspace.parameters.reading import read_parameter
+from robustbo.searchspace.parameters.text import number, value_of, whole_number
 from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.space import Space
 from robustbo.trials.outcome import Outcome
@@ -52,10 +52,10 @@ def space_of(
 
 
 def _pool(file: IO[bytes], parameters: Any, texts: list[str]) -> Pool:
-    given = {name: read(name, parameter) for name, parameter in dict(parameters).items()}
-    frame = frame_of(file, given)
+    known_columns = {name: read_parameter(name, parameter) for name, parameter in dict(parameters).items()}
+    frame = frame_of(file, known_columns)
     try:
-        return Pool(frame, **given, **({"constraints": texts} if texts else {}))
+        return Pool(frame, **known_columns, **({"constraints": texts} if texts else {}))
     except ValueError as error:
         raise ValueError(f"{file.name}: {error}") from None
 
@@ -67,22 +67,22 @@ def _parts(file: IO[bytes]) -> tuple[Any, list[Any], list[Outcome]]:
     """
     text = text_in(file, limits.TEXT_BYTES)
     try:
-        found = (toml_of if file.name.endswith(".toml") else json_of)(text, file.name)
+        content = (toml_of if file.name.endswith(".toml") else json_of)(text, file.name)
     except FileError as error:
         advice = f"; points to choose from are given by --pool {file.name}" if file.name.endswith(".csv") else ""
         raise ValueError(f"{error}{advice}") from None
-    if not isinstance(found, dict):
-        return found, [], []
-    rest, texts, outcomes = dict(found), list[Any](), list[Outcome]()
-    if isinstance(found.get("constraints"), list | str):
+    if not isinstance(content, dict):
+        return content, [], []
+    rest, texts, outcomes = dict(content), list[Any](), list[Outcome]()
+    if isinstance(content.get("constraints"), list | str):
         texts = rest.pop("constraints")
         if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
             raise ValueError(f'{file.name}: constraints must be a list such as ["x + y <= 1"], got {texts!r}')
-    said = found.get("outcome")
-    if isinstance(said, list) or (isinstance(said, dict) and "kind" not in said):
+    outcome = content.get("outcome")
+    if isinstance(outcome, list) or (isinstance(outcome, dict) and "kind" not in outcome):
         del rest["outcome"]
         try:
-            outcomes = [Outcome.from_dict(each) for each in (said if isinstance(said, list) else [said])]
+            outcomes = [Outcome.from_dict(entry) for entry in (outcome if isinstance(outcome, list) else [outcome])]
         except (ValueError, TypeError) as error:
             raise ValueError(f"{file.name}: outcome: {error}") from None
     return rest, texts, outcomes
@@ -132,10 +132,10 @@ def _is_words(parameter: Parameter) -> bool:
 
 def _column(name: str, texts: Sequence[str], *, is_words: bool) -> list[Any]:
     """A column's values; None where a cell is empty."""
-    there = [text for text in texts if text]
-    if not is_words and there and all(map(DECIMAL_COMMA.fullmatch, there)):
+    texts_there = [text for text in texts if text]
+    if not is_words and texts_there and all(map(DECIMAL_COMMA.fullmatch, texts_there)):
         advice = f"{AS_CSV.format(';')}; or say that it is a choice of words in the file of the space"
-        raise ValueError(f"{name} must have numbers with a decimal point, got {there[0]!r}; {advice}")
+        raise ValueError(f"{name} must have numbers with a decimal point, got {texts_there[0]!r}; {advice}")
     for kind in () if is_words else (whole_number, number, _flag):
         try:
             return [None if text == "" else kind(text) for text in texts]
@@ -154,7 +154,7 @@ def fixed_values(space: Space, texts: Sequence[str]) -> dict[str, Value]:
     Raises:
         ValueError: If one is not typed so, names no parameter or one twice, or is no value of it.
     """
-    found: dict[str, Value] = {}
+    values: dict[str, Value] = {}
     named = dict(space.parameters)
     for text in texts:
         name = max((n for n in named if text.startswith(f"{n}=")), key=len, default=text.partition("=")[0])
@@ -162,7 +162,7 @@ def fixed_values(space: Space, texts: Sequence[str]) -> dict[str, Value]:
             raise ValueError(f"--fixed must be like NAME=VALUE, such as {space.names[0]}=..., got {text!r}")
         if name not in named:
             raise ValueError(f"--fixed: {name!r} is no parameter, there are {space.names}{nearest(name, space.names)}")
-        if name in found:
+        if name in values:
             raise ValueError(f"--fixed: {name!r} must be given once, got it twice")
-        found[name] = value_of(name, named[name], text[len(name) + 1 :])
-    return found
+        values[name] = value_of(name, named[name], text[len(name) + 1 :])
+    return values

@@ -10,8 +10,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def let_go(error: BaseException | None, outer: BaseException | None = None) -> None:
-    """Let go of all that the interrupted calls of an error still hold: files, and the locks on them.
+def release_frames(error: BaseException | None, outer: BaseException | None = None) -> None:
+    """Release all that the interrupted calls of an error still hold: files, and the locks on them.
 
     A context that is interrupted while it is being left is left only when nothing refers to it any more; the error's
     traceback does, and somebody may keep that, as notebooks do.
@@ -20,37 +20,37 @@ def let_go(error: BaseException | None, outer: BaseException | None = None) -> N
         error: The error, and those that it came out of.
         outer: One of those that is somebody else's, as all before it are.
     """
-    for each in _context(error, outer):
-        traceback.clear_frames(each.__traceback__)
+    for cause in _context(error, outer):
+        traceback.clear_frames(cause.__traceback__)
 
 
-def letting_go(function: Callable[P, T]) -> Callable[P, T]:
-    """A function that lets go of all that its calls hold where it is interrupted, and says so by nothing else."""
+def release_on_interrupt(function: Callable[P, T]) -> Callable[P, T]:
+    """A function that releases all that its calls hold where it is interrupted, and is otherwise the same."""
 
     @wraps(function)
-    def called(*args: P.args, **kwargs: P.kwargs) -> T:
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
         outer = sys.exc_info()[1]
         try:
             return function(*args, **kwargs)
         except BaseException as error:
             if not _interrupts(error, outer):  # kept by no name: their tracebacks hold this frame
                 raise
-            let_go(error, outer)
+            release_frames(error, outer)
             if isinstance(error, Exception):  # which a library has made of it
                 raise _interrupts(error, outer)[0] from None
             raise
 
-    return called
+    return call
 
 
 def _interrupts(error: BaseException, outer: BaseException | None) -> list[BaseException]:
-    return [each for each in _context(error, outer) if not isinstance(each, Exception)]
+    return [cause for cause in _context(error, outer) if not isinstance(cause, Exception)]
 
 
 def _context(error: BaseException | None, outer: BaseException | None) -> list[BaseException]:
     """An error and those that it came out of, up to one."""
-    found: list[BaseException] = []
-    while error is not None and error is not outer and error not in found:
-        found.append(error)
+    chain: list[BaseException] = []
+    while error is not None and error is not outer and error not in chain:
+        chain.append(error)
         error = error.__context__
-    return found
+    return chain

@@ -12,9 +12,9 @@ import gpytorch
 import linear_operator
 import numpy as np
 import torch
-from torch.overrides import TorchFunctionMode
 
-from robustbo.determinism.interrupted import letting_go
+from robustbo.determinism.generator import generators, leave_to
+from robustbo.determinism.interrupted import release_on_interrupt
 from robustbo.determinism.threads import on_one_thread
 
 P = ParamSpec("P")
@@ -24,31 +24,35 @@ _one_at_a_time = threading.RLock()
 _before: "_Surroundings | None" = None  # the outermost call that runs
 
 
-def pinned(function: Callable[P, T]) -> Callable[P, T]:
+def pin_surroundings(function: Callable[P, T]) -> Callable[P, T]:
     """A function that runs with the settings that numbers depend on as the libraries have them by default.
 
-    These are torch's default type and device, its gradient and inference modes, GPyTorch's settings, what NumPy does of
-    an overflow, and one thread (`threads.on_one_thread`). Whatever a caller has set is as before when it returns,
-    wherever an interrupt has come in between: also what `isolation` changes within. Calls nest; those of several
-    threads wait for each other. Some of these belong to the process, so that other threads see them changed meanwhile.
+    These are torch's default device, its gradient and inference modes, what NumPy does of an overflow, one thread
+    (`threads.on_one_thread`), and GPyTorch's settings. Whatever a caller has set is as before when it returns, wherever
+    an interrupt has come in between: also what `isolation` changes within. Calls nest; those of several threads wait
+    for each other.
+
+    Torch's default type is the process's, and stays as it is: tensors and modules are given their type where they are
+    made. GPyTorch's settings are the process's too. They are put to their defaults meanwhile where somebody has set
+    them, since its own code reads them; other threads that use GPyTorch then see the defaults.
 
     Example:
-        >>> is_recording = pinned(torch.is_grad_enabled)
+        >>> is_recording = pin_surroundings(torch.is_grad_enabled)
         >>> with torch.no_grad():
         ...     is_recording()
         True
     """
-    inner = on_one_thread(letting_go(function))
+    inner = on_one_thread(release_on_interrupt(function))
 
     @wraps(function)
-    def called(*args: P.args, **kwargs: P.kwargs) -> T:
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
         global _before
         with _one_at_a_time:
             before, outer = _Surroundings.now(), _before
             _before = before if outer is None else outer
             try:
                 try:
-                    with defaults(), nullcontext() if outer else _gpytorchs_defaults():
+                    with default_surroundings(), nullcontext() if outer else _gpytorch_defaults():
                         return inner(*args, **kwargs)
                 except BaseException as error:
                     before.restore_after(error)
@@ -59,24 +63,24 @@ def pinned(function: Callable[P, T]) -> Callable[P, T]:
             finally:
                 _before = outer
 
-    return called
+    return call
 
 
 class _Surroundings(NamedTuple):
-    """What computations change in a process or a thread, and how it was."""
+    """State of the process and the thread that computations change, as it was before one."""
 
-    dtype: torch.dtype
+    device: torch.device
     is_grad_enabled: bool
-    modes: list[TorchFunctionMode]
+    generators: int
     errors: dict[str, Any]
     filters: list[Any]
 
     @classmethod
     def now(cls) -> "_Surroundings":
         return cls(
-            torch.get_default_dtype(),
+            torch.get_default_device(),
             torch.is_grad_enabled(),
-            torch.overrides._get_current_function_mode_stack(),
+            len(generators()),
             dict(np.geterr()),
             warnings.filters,  # type: ignore[arg-type] # a list, whatever stubs say
         )
@@ -87,12 +91,10 @@ class _Surroundings(NamedTuple):
             self.restore()
 
     def restore(self) -> None:
-        torch.set_default_dtype(self.dtype)
+        leave_to(self.generators)
+        if torch.get_default_device() != self.device:
+            torch.set_default_device(self.device)
         torch.set_grad_enabled(self.is_grad_enabled)
-        while torch.overrides._len_torch_function_stack():
-            torch.overrides._pop_mode()
-        for mode in self.modes:
-            torch.overrides._push_mode(mode)
         np.seterr(**self.errors)
         if warnings.filters is not self.filters:
             warnings.filters = self.filters
@@ -101,42 +103,38 @@ class _Surroundings(NamedTuple):
 
 
 @contextmanager
-def defaults() -> Iterator[None]:
-    """Run the block as `pinned` does a function, within one."""
+def default_surroundings() -> Iterator[None]:
+    """Run the block as `pin_surroundings` does a function, within one."""
     with _one_at_a_time, np.errstate(divide="warn", over="warn", under="ignore", invalid="warn"):
         if _is_default():
             yield
             return
-        dtype, device = torch.get_default_dtype(), torch.get_default_device()
-        on_cpu = nullcontext() if device.type == "cpu" else torch.device("cpu")  # which costs time in each operation
-        torch.set_default_dtype(torch.float32)
-        try:
-            with torch.inference_mode(False), torch.enable_grad(), on_cpu:
-                yield
-        finally:
-            torch.set_default_dtype(dtype)
+        is_on_cpu = torch.get_default_device().type == "cpu"
+        on_cpu = nullcontext() if is_on_cpu else torch.device("cpu")  # which costs time in each operation
+        with torch.inference_mode(False), torch.enable_grad(), on_cpu:
+            yield
 
 
 def _settings() -> dict[Any, tuple[Any, ...]]:
     """GPyTorch's settings, each with what it is made of."""
-    found: dict[Any, tuple[Any, ...]] = {}
+    states: dict[Any, tuple[Any, ...]] = {}
     cls: Any
     modules = gpytorch.settings, linear_operator.settings
-    for cls in {each for module in modules for each in vars(module).values() if isinstance(each, type)}:
+    for cls in {setting for module in modules for setting in vars(module).values() if isinstance(setting, type)}:
         if hasattr(cls, "_state"):
-            found[cls] = (cls._state,)  # None where nobody has set it, which is not the same as set to the default
+            states[cls] = (cls._state,)  # None where nobody has set it, which is not the same as set to the default
         elif hasattr(cls, "_global_value"):
-            found[cls] = (cls.value(),)
+            states[cls] = (cls.value(),)
         elif hasattr(cls, "value"):
-            found[cls] = tuple(cls.value(dtype) for dtype in (torch.float32, torch.float64, torch.float16))
-    return found
+            states[cls] = tuple(cls.value(dtype) for dtype in (torch.float32, torch.float64, torch.float16))
+    return states
 
 
 AT_FIRST = _settings()  # before anybody could change them
 
 
 @contextmanager
-def _gpytorchs_defaults() -> Iterator[None]:
+def _gpytorch_defaults() -> Iterator[None]:
     now = _settings()
     with ExitStack() as stack:
         for cls, state in AT_FIRST.items():
@@ -157,7 +155,7 @@ def _flag(cls: Any, state: bool | None) -> Iterator[None]:
 
 def _is_default() -> bool:
     is_plain = torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
-    return is_plain and torch.get_default_dtype() == torch.float32 and torch.get_default_device().type == "cpu"
+    return is_plain and torch.get_default_device().type == "cpu"
 
 
 def _renew_after_fork() -> None:

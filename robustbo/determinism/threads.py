@@ -46,7 +46,7 @@ def on_one_thread(function: Callable[P, T]) -> Callable[P, T]:
     """
 
     @wraps(function)
-    def called(*args: P.args, **kwargs: P.kwargs) -> T:
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
         if threading.get_ident() in _own:  # nearly always
             return function(*args, **kwargs)
         try:
@@ -55,8 +55,8 @@ def on_one_thread(function: Callable[P, T]) -> Callable[P, T]:
         finally:  # once more: the interrupt may have come while it was being left
             _leave()
 
-    called.is_on_one_thread = True  # type: ignore[attr-defined] # so that nobody does it twice
-    return called
+    call.is_on_one_thread = True  # type: ignore[attr-defined] # so that nobody does it twice
+    return call
 
 
 @contextmanager
@@ -114,7 +114,7 @@ def _leave() -> None:
 
 @cache
 def _libraries() -> tuple[list[Any], list[Any]]:
-    """Those of linear algebra that NumPy and SciPy bring: with a number for each thread, and for the process."""
+    """Libraries of linear algebra that NumPy and SciPy bring: with a number for each thread, and for the process."""
     libraries = ThreadpoolController().select(user_api="blas").lib_controllers
     own = [library for library in libraries if getattr(library, "threading_layer", None) == "openmp"]
     return own, [library for library in libraries if library not in own]

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from robustbo.loop.candidates.pending import is_exhausted
 from robustbo.loop.surrogate.cache import FitCache
-from robustbo.searchspace.region.made import region_of
-from robustbo.study.handing import as_of_now, given_out, line_of
+from robustbo.searchspace.region.factory import region_of
+from robustbo.study.handing import as_of_now, hand_out, line_of
 from robustbo.study.queueing import own
 from robustbo.trials import worker
 from robustbo.trials.extent import space_of
@@ -25,11 +25,11 @@ _at_work = set[str]()  # the names that calls in this process ask under
 log = logging.getLogger("robustbo")
 
 
-class Asked(NamedTuple):
+class Request(NamedTuple):
     """A trial to evaluate, and the history that a model was fitted to for it; None where none was."""
 
     trial: Trial
-    seen: History | None
+    history: History | None
 
 
 class Asking:
@@ -50,52 +50,52 @@ class Asking:
         _at_work.add(self._by)
 
     def end(self) -> None:
-        """Nothing more is asked for."""
+        """Ask for nothing more."""
         _at_work.discard(self._by)
 
     def is_enough(self, history: History) -> bool:
-        """Whether so many trials have ended."""
+        """Return whether so many trials have ended."""
         return num_ended(history) >= self._num_trials
 
     def is_wanted(self, history: History) -> bool:
-        """Whether another trial is to begin."""
+        """Return whether another trial is to begin."""
         in_hand = sum(MARK in (trial.asked_by or "") for trial in history.having("pending"))
         return num_ended(history) + in_hand < self._num_trials and not self.has_nothing_new(history)
 
     def has_nothing_new(self, history: History) -> bool:
-        """Whether every point of a finite space has been asked for, and none waits."""
+        """Return whether every point of a finite space has been asked for, and none waits."""
         region = region_of(space_of(self._store.settings, history))
         return is_exhausted(region, history.trials) and not history.trials.num("queued")
 
     def open_trials(self, history: History) -> list[Trial]:
-        """Those that were asked for here and have not ended."""
+        """Trials that were asked for here and have not ended."""
         return [trial for trial in history.having("pending") if trial.asked_by == self._by]
 
-    def next(self) -> Asked | None:
+    def next(self) -> Request | None:
         """The next trial, as `Optimizer.ask` gives it; None where none is wanted, which is settled under one lock.
 
         Raises:
             JournalError: If the journal cannot be written.
         """
-        seen = [History()]
+        histories = [History()]
 
-        def decided(history: History) -> Sequence[Event] | None:
-            seen[0] = history
+        def events_of(history: History) -> Sequence[Event] | None:
+            histories[0] = history
             if not self.is_wanted(history):
                 return None
-            return given_out(View(self._store.settings, history, self._fits), 1, self._by)
+            return hand_out(View(self._store.settings, history, self._fits), 1, self._by)
 
-        events = self._store.decide(decided, as_of_now)
+        events = self._store.decide(events_of, as_of_now)
         if events is None:
             return None
-        asked = events[-1]
-        trial = own(self._store.seen.history[asked["trial"]])
+        event = events[-1]
+        trial = own(self._store.seen.history[event["trial"]])
         log.info("asked: %s", line_of(trial, self._store.settings.quantities))
-        is_fitted = trial.origin == "model" and asked["event"] == "ask" and "fallback" not in asked
-        return Asked(trial, seen[0] if is_fitted else None)
+        is_fitted = trial.origin == "model" and event["event"] == "ask" and "fallback" not in event
+        return Request(trial, histories[0] if is_fitted else None)
 
 
-def left_behind(history: History) -> list[Trial]:
+def stale_trials(history: History) -> list[Trial]:
     """Trials that an earlier call in this process could not give back."""
     ours = f"{worker.name()}{MARK}"
     pending = [(trial, trial.asked_by or "") for trial in history.having("pending")]
@@ -103,7 +103,7 @@ def left_behind(history: History) -> list[Trial]:
 
 
 def num_ended(history: History) -> int:
-    """How many trials have ended.
+    """Number of trials that have ended.
 
     Example:
         >>> num_ended(History((Trial(0, {}, state="told"), Trial(1, {}, state="pending"))))

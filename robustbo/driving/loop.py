@@ -9,12 +9,12 @@ import time
 from contextlib import suppress
 from functools import partial
 
-from robustbo.determinism.interrupted import let_go
+from robustbo.determinism.interrupted import release_frames
 from robustbo.determinism.interrupts import Interrupts
-from robustbo.driving.asking import Asked, Asking, left_behind, num_ended
+from robustbo.driving.asking import Asking, Request, num_ended, stale_trials
 from robustbo.driving.evaluators.evaluator import Evaluator
-from robustbo.driving.evaluators.outcome import Outcome, fitting
-from robustbo.driving.plan import Plan
+from robustbo.driving.evaluators.outcome import Evaluation, check_outcome
+from robustbo.driving.plan import Workload
 from robustbo.driving.progress import Display
 from robustbo.driving.result import Result, result
 from robustbo.errors import JournalError
@@ -28,7 +28,7 @@ from robustbo.validation import plain_scalar
 log = logging.getLogger("robustbo")
 
 
-def drive(optimizer: Recording, store: Store, fits: FitCache, plan: Plan, *, is_shown: bool) -> Result | None:
+def drive(optimizer: Recording, store: Store, fits: FitCache, plan: Workload, *, is_shown: bool) -> Result | None:
     """Carry out a plan; what is best then (of several objectives the front), None where nothing has been told.
 
     Args:
@@ -40,7 +40,7 @@ def drive(optimizer: Recording, store: Store, fits: FitCache, plan: Plan, *, is_
     """
     with Interrupts() as interrupts:
         optimizer.requeue()
-        optimizer.requeue(left_behind(optimizer.history))
+        optimizer.requeue(stale_trials(optimizer.history))
         ended = num_ended(optimizer.history)
         log.info("%d of %d trials have ended; jobs: %d", ended, plan.num_trials, plan.jobs)
         if ended < plan.num_trials:
@@ -68,7 +68,7 @@ class Loop:
         self,
         optimizer: Recording,
         asking: Asking,
-        plan: Plan,
+        plan: Workload,
         evaluator: Evaluator,
         display: Display,
         interrupts: Interrupts,
@@ -102,12 +102,12 @@ class Loop:
 
     def _go_on(self) -> bool:
         """A trial more, if one may begin, and what has ended; False where there is nothing more to do."""
-        asked = self._ask() if self._may_begin() else None
-        if asked is not None:
-            self._begin(asked)
+        request = self._ask() if self._may_begin() else None
+        if request is not None:
+            self._begin(request)
         elif not self._running and not self._take_over():
             return False
-        is_more_to_begin = asked is not None and self._may_begin()
+        is_more_to_begin = request is not None and self._may_begin()
         with self._interrupts.let_in():
             self._evaluator.wait(0.0 if is_more_to_begin else None)
         self._record_all()
@@ -120,11 +120,11 @@ class Loop:
         return self._is_open() and self._evaluator.has_room() and self._asking.is_wanted(self._optimizer.history)
 
     def _take_over(self) -> bool:
-        """Whether there is something to do after all: trials of processes that are gone by now."""
+        """Return whether there is something to do after all: trials of processes that are gone by now."""
         is_wanting = self._is_open() and not self._asking.is_enough(self._optimizer.history)
         return is_wanting and bool(self._optimizer.requeue())
 
-    def _ask(self) -> Asked | None:
+    def _ask(self) -> Request | None:
         try:
             with self._interrupts.let_in():
                 return self._asking.next()
@@ -133,14 +133,14 @@ class Loop:
             self._fail(error)
             return None
         except BaseException as error:
-            let_go(error)
+            release_frames(error)
             raise
 
-    def _begin(self, asked: Asked) -> None:
-        self._running.add(asked.trial.number)
-        self._evaluator.submit(asked.trial)
-        if asked.seen is not None:
-            self._display.decided(asked.seen)
+    def _begin(self, request: Request) -> None:
+        self._running.add(request.trial.number)
+        self._evaluator.submit(request.trial)
+        if request.history is not None:
+            self._display.on_decision(request.history)
         self._display.show(self._optimizer.history, self._running)
 
     def _record_all(self) -> None:
@@ -154,16 +154,16 @@ class Loop:
         for trial in changed:
             self._call_back(trial)
 
-    def _record(self, trial: Trial, outcome: Outcome) -> list[Trial]:
+    def _record(self, trial: Trial, outcome: Evaluation) -> list[Trial]:
         """Tell a value, or that there is none; the trial as it is then, unless somebody else has ended it."""
-        outcome = fitting(outcome, self._optimizer.settings.outcomes)
+        outcome = check_outcome(outcome, self._optimizer.settings.outcomes)
         value, sd = outcome.measured or (None, None)
         came = f"trial {trial.number} came out as {outcome.line if value is None else value}"
         try:
             if value is None:
-                found = self._optimizer.fail(trial, outcome.reason)
+                result = self._optimizer.fail(trial, outcome.reason)
             else:
-                found = self._optimizer.tell(trial, value, sd=sd, out_of_range="exclude")
+                result = self._optimizer.tell(trial, value, sd=sd, out_of_range="exclude")
         except ValueError as error:
             log.warning("%s, which is not recorded: %s", came, error)
             return []
@@ -172,14 +172,15 @@ class Loop:
             log.error("%s at %s, which is not recorded: %s", came, trial.params, error)
             self._fail(error)
             return []
-        if excluded := [note for note in (found.note, *(each.note for each in found.outcomes.values())) if note]:
+        notes = (result.note, *(outcome_value.note for outcome_value in result.outcomes.values()))
+        if excluded := [note for note in notes if note]:
             log.warning("%s, which is kept and excluded: %s", came, "; ".join(excluded))
-        if found.state == "failed":
-            log.warning("trial %d failed: %s", found.number, outcome.line or found.reason)
+        if result.state == "failed":
+            log.warning("trial %d failed: %s", result.number, outcome.line or result.reason)
         if outcome.error is not None and not outcome.is_a(self._plan.catch):
             outcome.error.add_note(f"raised for trial {trial.number}, where func was called with {trial.params}")
             self._fail(outcome.error)
-        return [found]
+        return [result]
 
     def _fail(self, error: BaseException) -> None:
         """Begin nothing more, and raise an error when the running evaluations have ended."""
@@ -198,7 +199,7 @@ class Loop:
                 self._callbacks = ()
                 return self._fail(error)
             except BaseException as error:
-                let_go(error)
+                release_frames(error)
                 raise
             if is_enough:
                 self._stopped_by = repr(callback)
@@ -239,9 +240,9 @@ class Loop:
                 NOTHING_NEW,
             )
         else:
-            who = sorted({trial.asked_by or "somebody" for trial in history.having("pending")})
+            askers = sorted({trial.asked_by or "somebody" for trial in history.having("pending")})
             if time.monotonic() >= self._deadline:
                 log.info("%s: the time is over", so_far)
             else:
                 rest = "work on the rest; requeue(older_than=...) takes it back if they are gone"
-                log.warning("%s: %s %s", so_far, ", ".join(who), rest)
+                log.warning("%s: %s %s", so_far, ", ".join(askers), rest)

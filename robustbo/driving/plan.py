@@ -1,4 +1,4 @@
-"""What a call of `Optimizer.optimize` is to do, from what people pass."""
+"""The plan of a call of `Optimizer.optimize`, from its arguments."""
 
 import inspect
 import math
@@ -18,8 +18,8 @@ Several: TypeAlias = T | Iterable[T]
 Callback: TypeAlias = Callable[[Any, Trial], object]
 
 
-class Plan(NamedTuple):
-    """What is to be done, where, and until when.
+class Workload(NamedTuple):
+    """The work of a call, where it is done, and when it stops.
 
     Attributes:
         func: The function.
@@ -40,7 +40,7 @@ class Plan(NamedTuple):
     callbacks: tuple[Callback, ...] = ()
 
     def evaluator(self) -> Evaluator:
-        """What evaluates the function.
+        """The evaluator of the function.
 
         Raises:
             TypeError: If it cannot be evaluated there; the message says what to do.
@@ -50,7 +50,9 @@ class Plan(NamedTuple):
         return Here(self.func, self.catch) if self.jobs == 1 else Processes(self.func, self.jobs)
 
 
-def checked(func: Any, num_trials: Any, *, timeout: Any, jobs: Any, client: Any, catch: Any, callbacks: Any) -> Plan:
+def plan_of(
+    func: Any, num_trials: Any, *, timeout: Any, jobs: Any, client: Any, catch: Any, callbacks: Any
+) -> Workload:
     """The plan.
 
     Raises:
@@ -69,13 +71,13 @@ def checked(func: Any, num_trials: Any, *, timeout: Any, jobs: Any, client: Any,
     timeout_s = math.inf if seconds is None else real("timeout", seconds)
     if not timeout_s >= 0:
         raise ValueError(f"timeout must be at least 0 seconds, got {timeout!r}")
-    kinds = (catch,) if isinstance(catch, type) else _listed("catch", catch)
+    kinds = (catch,) if isinstance(catch, type) else _tuple_of("catch", catch)
     if wrong := [kind for kind in kinds if not (isinstance(kind, type) and issubclass(kind, BaseException))]:
         raise TypeError(f"catch must be exception types, got {wrong[0]!r}")
-    calls = (callbacks,) if callable(callbacks) else _listed("callbacks", callbacks)
+    calls = (callbacks,) if callable(callbacks) else _tuple_of("callbacks", callbacks)
     if wrong := [call for call in calls if not callable(call)]:
         raise TypeError(f"callbacks must be callable with the optimizer and a trial, got {wrong[0]!r}")
-    return Plan(func, whole("num_trials", num_trials, 1), timeout_s, whole("jobs", jobs, 1), client, kinds, calls)
+    return Workload(func, whole("num_trials", num_trials, 1), timeout_s, whole("jobs", jobs, 1), client, kinds, calls)
 
 
 def check_takes_a_dict(func: Any) -> None:
@@ -97,7 +99,7 @@ def check_takes_a_dict(func: Any) -> None:
         raise TypeError(f"func must take one dict of parameters, got one that takes {signature}{advice}") from None
 
 
-def _listed(name: str, given: Any) -> tuple[Any, ...]:
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise TypeError(f"{name} must be one or several, got {given!r}")
-    return tuple(given)
+def _tuple_of(name: str, argument: Any) -> tuple[Any, ...]:
+    if isinstance(argument, str) or not isinstance(argument, Iterable):
+        raise TypeError(f"{name} must be one or several, got {argument!r}")
+    return tuple(argument)

@@ -1,4 +1,4 @@
-"""How far an optimization is, in a line on the terminal; it never gets in the way of what it shows."""
+"""A line on the terminal that shows an optimization's progress, and never gets in its way."""
 
 import logging
 import math
@@ -14,7 +14,7 @@ from robustbo.loop.belief.judge import judge
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fit import fit_to, is_robust
-from robustbo.report.summary.outcomes import without_value
+from robustbo.report.summary.outcomes import outcomes_without_value
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 from robustbo.view.view import View
@@ -77,7 +77,7 @@ class Display:
     def _show(self, history: History, running: Collection[int]) -> None:
         counts = history.counts()
         best = self._best
-        if not best and counts["told"] and self._is_single and not without_value(self._settings, history):
+        if not best and counts["told"] and self._is_single and not outcomes_without_value(self._settings, history):
             first = View(self._settings, history, self._fits).raw_best()
             best = f"best {first.quantity.name or 'value'} {first.quantity.number(first.mean)}"
         failed = f"{counts['failed']} failed{self._regional}" if counts["failed"] else ""
@@ -87,7 +87,7 @@ class Display:
         ended = counts["told"] + counts["failed"] + counts["excluded"]
         self._bar.update(self._task, completed=ended, shown=", ".join(parts))
 
-    def decided(self, history: History) -> None:
+    def on_decision(self, history: History) -> None:
         """A model has just decided: what it believes, unless looking would take too much of the time.
 
         Args:
@@ -111,18 +111,18 @@ class Display:
 
     def _best_of(self, view: View) -> str:
         if not self._is_single:
-            found = view.front()
-            points = "1 point" if len(found) == 1 else f"{len(found)} points"
-            return f"front of {points}, hypervolume {found.hypervolume:.4g}"
+            points_of_front = view.front()
+            points = "1 point" if len(points_of_front) == 1 else f"{len(points_of_front)} points"
+            return f"front of {points}, hypervolume {points_of_front.hypervolume:.4g}"
         best = view.best()
         chance = f", {100 * best.probability_feasible:.2g} % feasible" if best.probability_feasible < 1 else ""
         return f"best {best.quantity.amount(best.mean, best.sd)}{chance}"
 
     def _num_flagged(self, history: History) -> int:
         data = observations(self._settings, history)
-        each = [(self._settings.of(w), data.of(w), self._fits.of(w.name)) for w in self._settings.outcomes]
-        seen = each or [(self._settings, data, self._fits)]
-        return sum(len(judge(data, fit_to(settings, data, fits)).flagged) for settings, data, fits in seen)
+        models = [(self._settings.of(w), data.of(w), self._fits.of(w.name)) for w in self._settings.outcomes]
+        parts = models or [(self._settings, data, self._fits)]
+        return sum(len(judge(data, fit_to(settings, data, fits)).flagged) for settings, data, fits in parts)
 
     def _safely(self, act: Callable[[], None]) -> None:
         if not self._is_on:

@@ -1,10 +1,10 @@
-"""What a call of `Optimizer.optimize` gives when it has ended."""
+"""The result of a call of `Optimizer.optimize`."""
 
 from typing import TypeAlias
 
 from robustbo.loop.belief.front import Front
 from robustbo.loop.belief.incumbent import Incumbent
-from robustbo.report.summary.outcomes import without_value
+from robustbo.report.summary.outcomes import outcomes_without_value
 from robustbo.study.study import Study
 
 Result: TypeAlias = Incumbent | Front
@@ -20,6 +20,6 @@ def result(study: Study) -> Result | None:
         True
     """
     settings, history = study.settings, study.history
-    if not history.having("told") or without_value(settings, history):
+    if not history.having("told") or outcomes_without_value(settings, history):
         return None
     return study.front() if len(settings.objectives) > 1 else study.best()

@@ -1,4 +1,4 @@
-"""When to stop: a rule that `Optimizer.optimize` calls back after each trial, and that any loop of yours may ask."""
+"""Stopping rules, which `Optimizer.optimize` calls after each trial, and which any loop of yours may ask."""
 
 import math
 from functools import partial
@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from robustbo.determinism.surroundings import pinned
+from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.loop.belief.front import reference_of
 from robustbo.loop.belief.incumbent import as_modelled
 from robustbo.loop.belief.measured_points import candidates
@@ -16,7 +16,7 @@ from robustbo.loop.candidates.replicate_several import promised
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.loop.surrogate.fit import fit
-from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.numerics.improvement.value_of_information import expected_improvement
 from robustbo.study.study import Study
 from robustbo.trials.history import History, Trial
@@ -29,7 +29,7 @@ FRESH = 2  # times the default's initial points: until then a model takes for no
 
 
 class Promise(NamedTuple):
-    """What a new point promised before it was measured, in your units.
+    """The promise of a new point before it was measured, in your units.
 
     Attributes:
         gain: Expected improvement of the objective there on that at the incumbent, times the probability that the
@@ -78,7 +78,7 @@ class LittleToGain:
         return f"LittleToGain(tolerance={self.tolerance}, patience={self.patience}, absolute={self.absolute})"
 
     def __call__(self, study: Study, trial: Trial) -> bool:
-        """Whether it is time to stop, after a trial has ended.
+        """Return whether it is time to stop, after a trial has ended.
 
         Raises:
             ValueError: If there are several objectives, and no amount was given.
@@ -86,8 +86,8 @@ class LittleToGain:
         if len(study.settings.objectives) > 1 and not self.absolute:
             raise ValueError("of several objectives LittleToGain must be given an amount of hypervolume: absolute=...")
         history, first = study.history, FRESH * default_num_initial(study.settings.space)
-        asked = [t for t in history.trials[first : trial.number + 1] if t.origin == "model" and t.repeats is None]
-        last = asked[-self.patience :]
+        by_model = [t for t in history.trials[first : trial.number + 1] if t.origin == "model" and t.repeats is None]
+        last = by_model[-self.patience :]
         return len(last) == self.patience and all(self._is_little(study, history, t) for t in reversed(last))
 
     def _is_little(self, study: Study, history: History, trial: Trial) -> bool:
@@ -95,12 +95,12 @@ class LittleToGain:
         if key not in self._known:
             before = History(Trials(history.trials[: trial.number]))
             self._known[key] = promise(View(study.settings, before, study.fits), trial)
-        found = self._known[key]
-        return found.gain < max(self.tolerance * found.noise, self.absolute)
+        point_promise = self._known[key]
+        return point_promise.gain < max(self.tolerance * point_promise.noise, self.absolute)
 
 
 def promise(view: View, trial: Trial) -> Promise:
-    """What a trial's point promised; infinitely much where nothing is known, or the surrogate cannot be fitted.
+    """The promise of a trial's point; infinite where nothing is known, or where the surrogate cannot be fitted.
 
     Args:
         view: Of the trials before this one.
@@ -110,8 +110,8 @@ def promise(view: View, trial: Trial) -> Promise:
         return Promise(math.inf, 0.0)
     if view.settings.outcomes:
         return _of_several(view, trial)
-    made, _ = attempt(partial(_of_one, view, trial), view.settings.surrogate)
-    return Promise(math.inf, 0.0) if made is None else made
+    result, _ = attempt(partial(_of_one, view, trial), view.settings.surrogate)
+    return Promise(math.inf, 0.0) if result is None else result
 
 
 def _of_one(view: View, trial: Trial) -> Promise:
@@ -124,13 +124,13 @@ def _of_one(view: View, trial: Trial) -> Promise:
     return Promise(gain if math.isfinite(gain) else math.inf, _noise(fitted, x))
 
 
-def _noise(fitted: Fitted, x: Tensor) -> float:
+def _noise(fitted: FittedSurrogate, x: Tensor) -> float:
     _, (sd,) = fitted.predict(x)
     _, (noisy_sd,) = fitted.predict(x, is_noisy=True)
     return math.sqrt(max(noisy_sd**2 - sd**2, 0.0))
 
 
-@pinned
+@pin_surroundings
 def _of_several(view: View, trial: Trial) -> Promise:
     settings = view.settings
     data, row = observations(settings, view.history), tuple(settings.space.to_unit(trial.params))
@@ -138,12 +138,12 @@ def _of_several(view: View, trial: Trial) -> Promise:
     def use(several: Several) -> Promise:
         among = candidates(data, several)
         gain = promised(among, reference_of(settings, among), row)
-        of_objectives = [each.fitted for each in several if each.wanted.is_objective]
+        of_objectives = [outcome_model.fitted for outcome_model in several if outcome_model.wanted.is_objective]
         noise = [_noise(fitted, fitted.encoded([row])) for fitted in of_objectives]
         return Promise(gain if math.isfinite(gain) else math.inf, noise[0] if len(noise) == 1 else 0.0)
 
-    found = None if missing(settings, data) else climb_each(settings, data, use, view.fits, is_judging=True)[0]
-    return Promise(math.inf, 0.0) if found is None else found
+    result = None if missing(settings, data) else climb_each(settings, data, use, view.fits, is_judging=True)[0]
+    return Promise(math.inf, 0.0) if result is None else result
 
 
 def _amount(name: str, value: float) -> float:

@@ -1,4 +1,4 @@
-"""What is believed of values and of failures as data frames, a row a trial, by the identifiers of their points."""
+"""Beliefs about values and failures as data frames with a row a trial, by the identifiers of their points."""
 
 from collections.abc import Sequence
 

@@ -17,12 +17,14 @@ from robustbo.gest.results import results_of, rows_of
 from robustbo.loop.belief.incumbent import Incumbent
 from robustbo.optimizer import Optimizer
 from robustbo.surrogates.names import SurrogateName
-from robustbo.trials.settings import DEFAULT_MAX_REPEATS, DEFAULT_REMEASURE, Acquisition, Failures, Remeasure
+from robustbo.trials.former_names import reads_old_names
+from robustbo.trials.settings import DEFAULT_MAX_REPLICATES, DEFAULT_REPLICATE, Acquisition, Failures, Replicate
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State
 from robustbo.validation import whole
 
 
+@reads_old_names
 class RobustGenerator(Generator):
     """Suggests points of a VOCS, and is not led astray by results that are wrong or missing.
 
@@ -39,9 +41,9 @@ class RobustGenerator(Generator):
         surrogate_options: Keyword options of the surrogate.
         acquisition: What a new point is chosen by.
         num_initial: How many space-filling points come first.
-        remeasure: Which values may be measured again.
-        max_repeats: How many measurements more one point may get.
-        set_aside: Whether a value that was not to be expected is left out for now.
+        replicate: Which values may be measured again.
+        max_replicates: How many replicates one point may get.
+        quarantine: Whether a value that was not to be expected is left out for now.
         failures: "learn" where evaluations fail, and keep away from there; or "ignore" it.
         seed: Root of all randomness; drawn unless given.
         journal: A file, or the address of a database, that keeps all that is suggested and ingested.
@@ -78,9 +80,9 @@ class RobustGenerator(Generator):
         surrogate_options: Mapping[str, Any] | None = None,
         acquisition: Acquisition = "auto",
         num_initial: int | None = None,
-        remeasure: Remeasure = DEFAULT_REMEASURE,
-        max_repeats: int = DEFAULT_MAX_REPEATS,
-        set_aside: bool = True,
+        replicate: Replicate = DEFAULT_REPLICATE,
+        max_replicates: int = DEFAULT_MAX_REPLICATES,
+        quarantine: bool = True,
         failures: Failures | None = None,
         seed: int | None = None,
         journal: str | PathLike[str] | None = None,
@@ -97,9 +99,9 @@ class RobustGenerator(Generator):
             surrogate_options=surrogate_options,
             acquisition=acquisition,
             num_initial=num_initial,
-            remeasure=remeasure,
-            max_repeats=max_repeats,
-            set_aside=set_aside,
+            replicate=replicate,
+            max_replicates=max_replicates,
+            quarantine=quarantine,
             failures=failures,
             seed=seed,
             journal=journal,
@@ -145,13 +147,13 @@ class RobustGenerator(Generator):
         """
         rows, problem = rows_of(results), self._problem
 
-        def decided(state: State) -> list[Event]:
+        def new_events(state: State) -> list[Event]:
             return events_of(problem.space, state.history, results_of(problem, state.history, rows))
 
-        self.optimizer._commit(decided)
+        self.optimizer._commit(new_events)
 
     def finalize(self) -> None:
-        """Nothing is left to be done: all that was ingested is recorded, and points may be suggested further."""
+        """Do nothing: all that was ingested is recorded, and further points may be suggested."""
 
     def best(self, *, raw: bool = False) -> Incumbent:
         """The best point measured, by what the surrogate believes; see `robustbo.Optimizer.best`."""

@@ -1,4 +1,4 @@
-"""What a VOCS asks for, in our words."""
+"""A problem as a VOCS describes it, translated to a space and outcomes."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ ID = "_id"  # gest-api's own key in points and results
 
 @dataclass(frozen=True)
 class Problem:
-    """What is searched, and what is measured.
+    """A space to search, and the outcomes that are measured.
 
     Attributes:
         space: The variables.
@@ -41,7 +41,7 @@ class Problem:
 
 
 def problem_of(vocs: VOCS, log: Iterable[str] = ()) -> Problem:
-    """What a VOCS asks for.
+    """Translate a VOCS.
 
     Args:
         vocs: It.
@@ -56,17 +56,17 @@ def problem_of(vocs: VOCS, log: Iterable[str] = ()) -> Problem:
         'maximize'
     """
     _check_names(vocs)
-    (objective, kind), *others = [*vocs.objectives.items()] or [("", None)]
-    if others or kind is None:
+    (objective, kind), *rest = [*vocs.objectives.items()] or [("", None)]
+    if rest or kind is None:
         raise ValueError(f"there must be one objective, got {list(vocs.objectives) or 'none'}")
     if not isinstance(kind, MinimizeObjective | MaximizeObjective):
         raise ValueError(f"{objective}: must be MINIMIZE or MAXIMIZE, got {type(kind).__name__}")
     scales = _names(log)
     if wrong := [name for name in scales if name not in vocs.variables]:
         raise ValueError(f"log must name variables, got {wrong[0]!r}{nearest(wrong[0], vocs.variables)}")
-    found = {name: parameter_of(name, v, is_log=name in scales) for name, v in vocs.variables.items()}
+    parameters = {name: parameter_of(name, v, is_log=name in scales) for name, v in vocs.variables.items()}
     return Problem(
-        Space.from_dict(found),
+        Space.from_dict(parameters),
         "maximize" if isinstance(kind, MaximizeObjective) else "minimize",
         objective,
         dict(vocs.constraints),

@@ -1,4 +1,4 @@
-"""What results mean for the trials, as events.
+"""The events that results stand for.
 
 The first result of a suggested point is its trial's; further ones (an evaluation that gave several values, a late one)
 are trials of their own that repeat it. A result that was given before, as by a loop that starts again with all it has,
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from robustbo.gest.results import DECIMALS, Result
 from robustbo.searchspace.space import Space
-from robustbo.study.handing import ended
+from robustbo.study.handing import end_event
 from robustbo.trials import worker
 from robustbo.trials.history import History, Trial
 from robustbo.trials.storage.line import Event
@@ -37,12 +37,12 @@ def events_of(space: Space, history: History, results: Sequence[Result]) -> list
 
 def _event_of(history: History, result: Result) -> Event:
     if result.number is None:
-        return ended(history, result.kind, result.params, result.content)
+        return end_event(history, result.kind, result.params, result.content)
     if history[result.number].is_open:
-        return ended(history, result.kind, result.number, result.content)
+        return end_event(history, result.kind, result.number, result.content)
     late = {"params": result.params, "repeats": result.number, "origin": "late"}
-    who = {"by": worker.name(), "at": worker.now()}
-    return {"event": result.kind, "trial": len(history), **result.content, **late, **who}
+    author = {"by": worker.name(), "at": worker.now()}
+    return {"event": result.kind, "trial": len(history), **result.content, **late, **author}
 
 
 class _Before:
@@ -53,11 +53,11 @@ class _Before:
         self._left = {trial.number: trial for trial in history if not trial.is_open}
 
     def has(self, result: Result) -> bool:
-        """Whether a result is one of them, which it is no more from then on."""
-        found = next((trial for trial in self._left.values() if self._is(trial, result)), None)
-        if found is not None:
-            del self._left[found.number]
-        return found is not None
+        """Return whether a result is one of them, which it is no more from then on."""
+        recorded = next((trial for trial in self._left.values() if self._is(trial, result)), None)
+        if recorded is not None:
+            del self._left[recorded.number]
+        return recorded is not None
 
     def _is(self, trial: Trial, result: Result) -> bool:
         if result.number is not None:
@@ -66,12 +66,12 @@ class _Before:
         return _gave(trial, result) and self._is_at(trial, result)
 
     def _is_at(self, trial: Trial, result: Result) -> bool:
-        here, there = self._space.to_unit(trial.params), self._space.to_unit(result.params)
-        return all(abs(a - b) <= SAME for a, b in zip(here, there, strict=True))
+        point, other = self._space.to_unit(trial.params), self._space.to_unit(result.params)
+        return all(abs(a - b) <= SAME for a, b in zip(point, other, strict=True))
 
 
 def _gave(trial: Trial, result: Result) -> bool:
-    """Whether a trial ended as a result says."""
+    """Return whether a trial ended as a result says."""
     if trial.value is None or result.kind == "fail":
         return trial.value is None and result.kind == "fail"
     return math.isclose(trial.value, result.content["value"], rel_tol=SAME, abs_tol=DECIMALS)

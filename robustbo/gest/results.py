@@ -20,7 +20,7 @@ DECIMALS = 1e-10  # what pandas leaves of a number in JSON
 
 @dataclass(frozen=True)
 class Result:
-    """What one evaluation gave.
+    """The result of one evaluation.
 
     Attributes:
         number: Of the trial that it is of; None for a point that was not suggested here.
@@ -35,15 +35,15 @@ class Result:
     content: dict[str, Any]
 
 
-def rows_of(given: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """What is given as results, as a list.
+def rows_of(results: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Results in any form that generators take, as a list.
 
     Raises:
         TypeError: If it is no list of dicts.
     """
-    if isinstance(given, str | Mapping | pd.DataFrame) or not isinstance(given, Iterable):
-        raise TypeError(f"results must be a list of dicts, got {type(given).__name__}")
-    rows = list(given)
+    if isinstance(results, str | Mapping | pd.DataFrame) or not isinstance(results, Iterable):
+        raise TypeError(f"results must be a list of dicts, got {type(results).__name__}")
+    rows = list(results)
     if wrong := [row for row in rows if not isinstance(row, Mapping)]:
         raise TypeError(f"results must be a list of dicts, got {wrong[0]!r} in it")
     return rows
@@ -55,23 +55,23 @@ def results_of(problem: Problem, history: History, rows: Sequence[Mapping[str, A
     Raises:
         ValueError: If any breaks a rule; the message tells of each.
     """
-    found, errors = list[Result](), list[str]()
+    results, errors = list[Result](), list[str]()
     for place, row in enumerate(rows):
         try:
-            found.append(_read(problem, history, row))
+            results.append(_read(problem, history, row))
         except (ValueError, TypeError) as error:
             errors.append(f"result {place}: {error}")
     if errors:
         more = [f"... and {len(errors) - SHOWN} more"] if len(errors) > SHOWN else []
         told = "\n".join([*errors[:SHOWN], *more])
         raise ValueError(f"{len(errors)} of {len(rows)} results break a rule, and none is recorded:\n{told}")
-    return found
+    return results
 
 
 def _read(problem: Problem, history: History, row: Mapping[str, Any]) -> Result:
     names = problem.space.names
     if (number := _identifier(row.get(ID))) is not None:
-        trial = _suggested(history, number)
+        trial = _suggested_trial(history, number)
         _check_place(problem, trial, row)
         return Result(number, trial.params, *_outcome(problem, row))
     if missing := [name for name in names if name not in row]:
@@ -79,17 +79,17 @@ def _read(problem: Problem, history: History, row: Mapping[str, Any]) -> Result:
     return Result(None, problem.space.validate({name: row[name] for name in names}), *_outcome(problem, row))
 
 
-def _identifier(given: Any) -> int | None:
+def _identifier(cell: Any) -> int | None:
     """A trial's number; a data frame that has some makes numbers with a point of them, and fills up with NaN."""
-    plain = plain_scalar(given)
+    plain = plain_scalar(cell)
     if is_missing(plain):
         return None
     if isinstance(plain, bool | str) or not isinstance(plain, int | float) or plain % 1:
-        raise ValueError(f"{ID} must be a whole number, or missing, got {given!r}")
+        raise ValueError(f"{ID} must be a whole number, or missing, got {cell!r}")
     return int(plain)
 
 
-def _suggested(history: History, number: int) -> Trial:
+def _suggested_trial(history: History, number: int) -> Trial:
     if 0 <= number < len(history) and history[number].handouts:
         return history[number]
     raise ValueError(
@@ -103,15 +103,15 @@ def _check_place(problem: Problem, trial: Trial, row: Mapping[str, Any]) -> None
         value = plain_scalar(row.get(name))
         if is_missing(value):
             continue
-        asked: Any = trial.params[name]
+        suggested: Any = trial.params[name]
         if parameter.interval is None:
-            is_there = value == asked
+            is_there = value == suggested
         else:
             low, high = parameter.interval
-            is_there = abs(real(name, value) - asked) <= NEARLY * (high - low + abs(asked)) + DECIMALS
+            is_there = abs(real(name, value) - suggested) <= NEARLY * (high - low + abs(suggested)) + DECIMALS
         if not is_there:
             raise ValueError(
-                f"{name} must be {asked!r}, as suggested with {ID} {trial.number}, got {value!r}; "
+                f"{name} must be {suggested!r}, as suggested with {ID} {trial.number}, got {value!r}; "
                 f"leave {ID} out if another point was measured"
             )
 
@@ -141,7 +141,7 @@ def _outcome(problem: Problem, row: Mapping[str, Any]) -> tuple[Literal["tell", 
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a scalar stands for none: None, NaN, or pandas' NA.
+    """Return whether a scalar stands for none: None, NaN, or pandas' NA.
 
     Example:
         >>> is_missing(float("nan")), is_missing(0), is_missing([])

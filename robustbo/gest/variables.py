@@ -52,12 +52,12 @@ def _continuous(name: str, variable: Any, is_log: bool) -> dict[str, Any]:
 def _kind(name: str, dtype: Any) -> str:
     """NumPy's letter of a dtype; "f" unless one is given."""
     try:
-        found = np.dtype(float if dtype is None else dtype)
+        kind = np.dtype(float if dtype is None else dtype)
     except (TypeError, ValueError):
         raise ValueError(f"{name}: dtype must be one of NumPy's, got {dtype!r}") from None
-    if found.shape:
+    if kind.shape:
         raise ValueError(f"{name}: must be a scalar, got an array of dtype {dtype!r}; make each entry a variable")
-    return found.kind
+    return kind.kind
 
 
 def _discrete(name: str, variable: Any, is_log: bool) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from robustbo import seeds
-from robustbo.determinism.surroundings import pinned
+from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.loop.belief.incumbent import Incumbent, incumbent, raw_incumbent
 from robustbo.loop.belief.judge import judge
 from robustbo.loop.belief.outcome_models import climb_each, missing
@@ -19,17 +19,17 @@ from robustbo.loop.candidates.propose import search
 from robustbo.loop.candidates.replicate import replicate
 from robustbo.loop.candidates.retry import wanted_again
 from robustbo.loop.candidates.suggestion import Suggestion
-from robustbo.loop.feasibility.model import Viability, viability
+from robustbo.loop.feasibility.model import FeasibilityModel, feasibility_model
 from robustbo.loop.observations.expectation import Expectation
 from robustbo.loop.observations.table import Data, Row, observations
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fallback import climb
 from robustbo.loop.surrogate.fit import is_robust
-from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.searchspace.region.region import Fixed
 from robustbo.surrogates.common.contract import capabilities
-from robustbo.surrogates.filtered import Verdict
+from robustbo.surrogates.filtered import FilterVerdict
 from robustbo.trials.history import RETRY, Diagnosis, History
 from robustbo.trials.settings import Settings
 from robustbo.trials.tree import OPENED
@@ -39,7 +39,7 @@ log = logging.getLogger("robustbo")
 __all__ = ["Incumbent", "Suggestion", "incumbent", "raw_incumbent", "step"]  # the best was found here once
 
 
-@pinned
+@pin_surroundings
 def step(
     settings: Settings, history: History, trial: int, fits: FitCache | None = None, fixed: Fixed = ()
 ) -> Suggestion:
@@ -93,18 +93,20 @@ def _explained(made: Suggestion, *why: str | None) -> Suggestion:
     return replace(made, fallback="; ".join(reasons)) if reasons else made
 
 
-def _viability(settings: Settings, data: Data, fits: FitCache) -> tuple[Viability | None, str | None]:
+def _viability(settings: Settings, data: Data, fits: FitCache) -> tuple[FeasibilityModel | None, str | None]:
     """Where trials give a value, if that is to be learned; and why it could not be."""
     if settings.failures == "ignore" or settings.acquisition == "sobol":
         return None, None
-    found, error = attempt(partial(viability, data, settings.seed, fits))
+    found, error = attempt(partial(feasibility_model, data, settings.seed, fits))
     if error is None:
         return found, None
     log.warning("where trials fail could not be learned: %s", error)
     return None, f"as if no trial had failed, since it could not be learned where: {error}"
 
 
-def _filling(settings: Settings, data: Data, trial: int, reason: str | None, viable: Viability | None) -> Suggestion:
+def _filling(
+    settings: Settings, data: Data, trial: int, reason: str | None, viable: FeasibilityModel | None
+) -> Suggestion:
     """A space-filling point."""
     if viable is None:
         return Suggestion(first_point(data, settings.seed, trial), "sobol", reason=reason)
@@ -118,7 +120,12 @@ def _filling(settings: Settings, data: Data, trial: int, reason: str | None, via
 
 
 def _decided(
-    data: Data, trial: int, reason: str | None, viable: Viability | None, settings: Settings, fitted: Fitted
+    data: Data,
+    trial: int,
+    reason: str | None,
+    viable: FeasibilityModel | None,
+    settings: Settings,
+    fitted: FittedSurrogate,
 ) -> Suggestion:
     """The decision by a fitted surrogate."""
     started, seed = time.perf_counter(), partial(seeds.derive, settings.seed, trial)
@@ -130,19 +137,19 @@ def _decided(
     return replace(made, diagnosis=_new_diagnosis(data, fitted, trial), fit_s=fitted.seconds, acquisition_s=seconds)
 
 
-def _replicate(settings: Settings, data: Data, fitted: Fitted, new: Row) -> Suggestion | None:
+def _replicate(settings: Settings, data: Data, fitted: FittedSurrogate, new: Row) -> Suggestion | None:
     """A replicate in place of a new point, if knowing that value is worth more."""
     if not may_replicate(settings, data):
         return None
-    belief, is_any = judge(data, fitted), settings.remeasure == "suspicious"
-    found = replicate(data, fitted, belief, new, max_repeats=settings.max_repeats, is_any=is_any)
+    belief, is_any = judge(data, fitted), settings.replicate == "any"
+    found = replicate(data, fitted, belief, new, max_replicates=settings.max_replicates, is_any=is_any)
     if found is None:
         return None
     first = found.trial
     return Suggestion(first.params, "model", _finite(found.expected, found.sd), first.number)
 
 
-def _expected(settings: Settings, fitted: Fitted, new: Row) -> Expectation | None:
+def _expected(settings: Settings, fitted: FittedSurrogate, new: Row) -> Expectation | None:
     """What a robust surrogate expects to be told at a new point."""
     if not is_robust(settings):
         return None
@@ -154,9 +161,9 @@ def _finite(expected: float, sd: float) -> Expectation | None:
     return (expected, sd) if math.isfinite(expected) and math.isfinite(sd) else None
 
 
-def _new_diagnosis(data: Data, fitted: Fitted, trial: int) -> Diagnosis | None:
+def _new_diagnosis(data: Data, fitted: FittedSurrogate, trial: int) -> Diagnosis | None:
     """The verdict that the surrogate stands on, if the history does not end with the same."""
-    verdict: Verdict | None = fitted.model.verdict if capabilities(fitted.model).judges_alone else None
+    verdict: FilterVerdict | None = fitted.model.verdict if capabilities(fitted.model).judges_alone else None
     if verdict is None:
         return None
     numbers = [fitted.observations.numbers[i] for i in verdict.outliers]

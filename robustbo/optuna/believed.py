@@ -1,4 +1,4 @@
-"""What is believed today of each value of a study, and how the best of those believed has grown: by one fit."""
+"""The belief of today in each value of a study, and the best of those believed so far: by one fit."""
 
 import math
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from robustbo.loop.belief.judge import Outlier
-from robustbo.optuna.study import check_single, seen
+from robustbo.optuna.study import check_single, study_view
 from robustbo.trials.history import Trial
 from robustbo.view.view import View
 
@@ -47,8 +47,8 @@ class Believed:
     best: tuple[float, ...]
 
 
-def believed(study: Study) -> Believed:
-    """What is believed of a study, by the surrogate of its sampler.
+def beliefs_of(study: Study) -> Believed:
+    """Beliefs in the values of a study, by the surrogate of its sampler.
 
     Raises:
         ValueError: If it has several objectives.
@@ -56,11 +56,11 @@ def believed(study: Study) -> Believed:
     """
     check_single(study)
     try:
-        view, gathered = seen(study)
+        view, gathered = study_view(study)
     except ValueError:  # no parameter that all trials have, and nothing to judge by
         plain = [v for trial in study.get_trials(deepcopy=False) if (v := _plain(trial, None)) is not None]
         return Believed(tuple(plain), (math.nan,) * len(plain))
-    words, means = _judged(view)
+    words, means = _judge(view)
     numbers = dict(zip(gathered.numbers, gathered.history, strict=True))
     values, best = list[Valued](), list[float]()
     so_far, sign = math.nan, view.settings.sign
@@ -89,7 +89,7 @@ def _plain(trial: FrozenTrial, ours: Trial | None) -> Valued | None:
     return Valued(trial.number, trial.value, "infeasible" if is_broken else "not judged")
 
 
-def _judged(view: View) -> tuple[dict[int, Outlier], dict[int, float]]:
+def _judge(view: View) -> tuple[dict[int, Outlier], dict[int, float]]:
     """The surrogate's word on each told trial, and the posterior mean at its point."""
     words = {outlier.trial.number: outlier for outlier in view.outliers()}
     means = view.predict([outlier.trial.params for outlier in words.values()])["mean"] if words else ()

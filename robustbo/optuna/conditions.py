@@ -1,4 +1,4 @@
-"""Which parameters of a study exist where, found from its trials: Optuna's spaces are defined by running.
+"""Conditions under which parameters of a study exist, found from its trials: Optuna's spaces are defined by running.
 
 A parameter that some trials have and others do not is taken to depend on a parameter of few values, if the values where
 it is there are never those where it is not. That is a guess, which later trials refute or bear out; a wrong one costs
@@ -23,16 +23,16 @@ def search_space(trials: Iterable[FrozenTrial]) -> Distributions:
     Where none has been completed yet, those that have ended otherwise say what is known of the space. Those of
     single values are left out, as are those whose range changes.
     """
-    completed = _completed(trials)
-    found = _agreed(completed)
+    completed = _informative_trials(trials)
+    found = _common_distributions(completed)
     known = conditions(found, completed)
     always = {name for name in found if all(name in trial.distributions for trial in completed)}
     return {name: found[name] for name in sorted(found) if name in always or name in known}
 
 
 def conditions(named: Mapping[str, BaseDistribution], trials: Iterable[FrozenTrial]) -> Conditions:
-    """On what each of these parameters depends that not all completed trials have, where that can be told."""
-    completed = _completed(trials)
+    """Conditions of each of these parameters that not all completed trials have, where that can be told."""
+    completed = _informative_trials(trials)
     there = {name: [name in trial.distributions for trial in completed] for name in sorted(named)}
     settled = [name for name, each in there.items() if all(each)]
     waiting = [name for name in there if name not in settled]
@@ -47,8 +47,8 @@ def conditions(named: Mapping[str, BaseDistribution], trials: Iterable[FrozenTri
     return found
 
 
-def _completed(trials: Iterable[FrozenTrial]) -> list[FrozenTrial]:
-    """Those that ran to their end, or where there are none those that ended otherwise.
+def _informative_trials(trials: Iterable[FrozenTrial]) -> list[FrozenTrial]:
+    """Trials that ran to their end, or where there are none those that ended otherwise.
 
     One that asked for nothing says nothing of the space.
     """
@@ -56,8 +56,8 @@ def _completed(trials: Iterable[FrozenTrial]) -> list[FrozenTrial]:
     return [trial for trial in ended if trial.state == TrialState.COMPLETE] or ended
 
 
-def _agreed(completed: Sequence[FrozenTrial]) -> Distributions:
-    """Those that are the same in all trials that have them, but for single values."""
+def _common_distributions(completed: Sequence[FrozenTrial]) -> Distributions:
+    """Distributions that are the same in all trials that have them, but for single values."""
     found: Distributions = {}
     changing = set[str]()
     for trial in completed:

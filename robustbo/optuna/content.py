@@ -1,4 +1,4 @@
-"""What became of a trial of Optuna's, as the content of one of ours: state, value or outcomes, noise, expectations."""
+"""The content of a trial of ours by what became of one of Optuna's: state, value or outcomes, noise, expectations."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ def content(
         is_exact: Whether values have no noise, unless the user has said how much.
     """
     if not trial.state.is_finished():
-        return {"state": "pending", **_expected(note, names)}
+        return {"state": "pending", **_expectation(note, names)}
     if broken := sorted(name for name, value in trial.constraints.items() if not value <= 0):
         return {"state": "failed", "reason": f"breaks the constraint {broken[0]}", "retry": False}
     values = _values(trial, said) if stand_in is None else [stand_in]
@@ -45,7 +45,7 @@ def content(
     is_left_out = is_stand_in(trial, said) and stand_in is None
     state = "excluded" if said.get("is_excluded", is_left_out) else "told"
     is_judged = "is_excluded" in said or said.get("value") is not None
-    expected = _expected({} if is_judged else note, names)
+    expected = _expectation({} if is_judged else note, names)
     noise = [0.0 if is_exact and sd is None else sd for sd in _noise(trial, said, len(values))]
     is_vouched = said.get("is_vouched", False)
     if not names:
@@ -68,8 +68,8 @@ def _values(trial: FrozenTrial, said: Mapping[str, Any]) -> list[float]:
     return [] if trial.state == TrialState.FAIL else [float(value) for value in trial.values or ()]
 
 
-def _expected(note: notes.Note, names: Sequence[str]) -> Content:
-    """What the model expected that asked for the trial."""
+def _expectation(note: notes.Note, names: Sequence[str]) -> Content:
+    """Values that the model expected that asked for the trial."""
     found = {key: note.get(key) for key in EXPECTED}
     if not names:
         return found
@@ -78,7 +78,7 @@ def _expected(note: notes.Note, names: Sequence[str]) -> Content:
 
 
 def _noise(trial: FrozenTrial, said: Mapping[str, Any], count: int) -> list[float | None]:
-    """What the user says of the values' noise; unknown, with a warning, where that cannot be: it ends no study."""
+    """Noise of the values by the user's word; unknown, with a warning, where that cannot be: it ends no study."""
     if said.get("value") is not None:
         sd = said.get("sd")
         return sd if isinstance(sd, list) else [sd] * count
@@ -86,13 +86,13 @@ def _noise(trial: FrozenTrial, said: Mapping[str, Any], count: int) -> list[floa
     try:
         if count == 1 or attribute is None:
             return [noise_sd(attribute)] * count
-        return checked_noise(attribute, count)
+        return noise_sds(attribute, count)
     except (TypeError, ValueError) as error:
         warn(f"trial {trial.number}: its attribute {notes.SD!r} is passed over: {error}", NumericsWarning)
         return [None] * count
 
 
-def checked_noise(sd: Any, count: int) -> list[float | None]:
+def noise_sds(sd: Any, count: int) -> list[float | None]:
     """Standard deviations of several values.
 
     Raises:

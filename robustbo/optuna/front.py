@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from optuna.study import Study
 
-from robustbo.optuna.study import seen
+from robustbo.optuna.study import study_view
 
 
 class FrontTrial(NamedTuple):
@@ -42,7 +42,7 @@ def front(study: Study) -> list[FrontTrial]:
     """
     if len(study.directions) == 1:
         raise ValueError("the study must have several objectives, it has one; `best` has its best trial")
-    view, gathered = seen(study)
+    view, gathered = study_view(study)
     names, trials = [name for name, _ in view.settings.objectives], list[FrontTrial]()
     for point in view.front():
         number = gathered.numbers[point.trial.number]

@@ -52,7 +52,7 @@ class Gathered:
     stand_ins: frozenset[int] = frozenset()
 
     def point(self, params: Mapping[str, Any]) -> dict[str, Value]:
-        """What some of Optuna's values are to us, of the parameters that we have.
+        """Our values for some of Optuna's, of the parameters that we have.
 
         Raises:
             ValueError: If one is beyond its range.
@@ -79,7 +79,7 @@ def space_of(search_space: Mapping[str, BaseDistribution], trials: Sequence[Froz
     return Space.from_dict(there) if there else None
 
 
-def gathered(
+def gather_trials(
     space: Space,
     search_space: Mapping[str, BaseDistribution],
     trials: Sequence[FrozenTrial],

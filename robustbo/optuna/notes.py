@@ -1,4 +1,4 @@
-"""What is written into a study: into a trial what was decided on it, into the study what the user says of a trial.
+"""Notes in a study: in a trial the decision on it, in the study the user's word on a trial.
 
 A decision is kept in the system attributes of its trial, in pieces, since databases take 2,046 characters of each;
 other processes see from it what is being measured before the objective has asked for it. The user's word is kept in
@@ -46,7 +46,7 @@ def read(trial: FrozenTrial) -> Note:
 
 
 def is_overtaken(study: Study, trial: FrozenTrial, seen: Sequence[FrozenTrial]) -> bool:
-    """Whether another process has decided on an earlier trial since ``seen``: it may have the same point."""
+    """Return whether another process has decided on an earlier trial since ``seen``: it may have the same point."""
     before = {other.number for other in seen if read(other)}
     if all(other.state.is_finished() for other in seen if other.number != trial.number):
         return False
@@ -56,11 +56,11 @@ def is_overtaken(study: Study, trial: FrozenTrial, seen: Sequence[FrozenTrial]) 
 
 def say(study: Study, number: int, **said: Any) -> None:
     """Keep what the user says of a trial, with what was said before."""
-    study.set_user_attr(f"{SAID}{number}", {**said_of(study).get(number, {}), **said})
+    study.set_user_attr(f"{SAID}{number}", {**user_notes(study).get(number, {}), **said})
 
 
-def said_of(study: Study) -> dict[int, dict[str, Any]]:
-    """What the user has said, by trial."""
+def user_notes(study: Study) -> dict[int, dict[str, Any]]:
+    """Notes of the user by trial."""
     attrs = study._storage.get_study_user_attrs(study._study_id)
     return {int(key.removeprefix(SAID)): said for key, said in attrs.items() if key.startswith(SAID)}
 

@@ -1,4 +1,4 @@
-"""What a pruned trial would have come to: its last report, and how values change from there to the end.
+"""The value that a pruned trial would have come to: its last report, and how values change from there to the end.
 
 An early value is biased: losses fall, sums grow, accuracies rise. How much a study's values typically change from a
 step on is known from the trials that have reported there and then ran to their end: the median of these changes, which
@@ -16,12 +16,12 @@ LEAST = 3  # trials that tell how values change; one of them may be wrong
 
 
 def is_stand_in(trial: FrozenTrial, said: Mapping[str, Any]) -> bool:
-    """Whether a value is but what a pruned trial reported last: nobody has amended it, or vouched for it."""
+    """Return whether a value is but what a pruned trial reported last: nobody has amended it, or vouched for it."""
     return trial.state == TrialState.PRUNED and said.get("value") is None and not said.get("is_vouched", False)
 
 
 def stand_ins(trials: Sequence[FrozenTrial], said: Mapping[int, Mapping[str, Any]]) -> dict[int, float]:
-    """By number, the value that stands in for that of each pruned trial whose last report is finite.
+    """Values by number of trial: that which stands in for that of each pruned trial whose last report is finite.
 
     Args:
         trials: Of a study of one objective, by number.
@@ -53,7 +53,7 @@ def _end(trial: FrozenTrial, said: Mapping[str, Any]) -> float | None:
 
 
 def _change(step: int, trials: Sequence[FrozenTrial], ends: Mapping[int, float]) -> float:
-    """How much values typically change from a step to the end; nothing where too few trials tell."""
+    """Typical change of values from a step to the end; nothing where too few trials tell."""
     there = [trial for trial in trials if trial.number in ends and step in trial.intermediate_values]
     changes = [ends[trial.number] - trial.intermediate_values[step] for trial in there]
     known = [change for change in changes if math.isfinite(change)]

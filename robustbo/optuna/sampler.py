@@ -17,19 +17,20 @@ from robustbo.loop.surrogate.cache import FitCache
 from robustbo.optuna import notes
 from robustbo.optuna.conditions import search_space
 from robustbo.optuna.distributions import parameter, theirs
-from robustbo.optuna.history import Gathered, gathered, objective_names, space_of
+from robustbo.optuna.history import Gathered, gather_trials, objective_names, space_of
 from robustbo.searchspace.parameters import Float
 from robustbo.searchspace.space import Space
 from robustbo.study.beginning import settings_of
 from robustbo.surrogates.names import SurrogateName
+from robustbo.trials.former_names import reads_old_names
 from robustbo.trials.history import History
 from robustbo.trials.settings import (
-    DEFAULT_MAX_REPEATS,
-    DEFAULT_REMEASURE,
+    DEFAULT_MAX_REPLICATES,
+    DEFAULT_REPLICATE,
     Acquisition,
     Direction,
     Failures,
-    Remeasure,
+    Replicate,
     Settings,
 )
 from robustbo.trials.tree import Trials
@@ -41,6 +42,7 @@ log = logging.getLogger("robustbo")
 TRIES = 3  # of a decision beside which other processes decide
 
 
+@reads_old_names
 class RobustSampler(BaseSampler):
     """Bayesian optimization that keeps working when some values are wrong, inside ``study.optimize``.
 
@@ -55,9 +57,9 @@ class RobustSampler(BaseSampler):
         surrogate_options: Keyword options of the surrogate; JSON values.
         acquisition: Its name.
         num_initial: How many space-filling trials come first; 2 (d + 1), at least 5, unless said.
-        remeasure: Which values may be re-evaluated. "never" suits an objective that always gives the same value.
-        max_repeats: How many measurements more one point may get.
-        set_aside: Whether a value that was not to be expected is left out for now.
+        replicate: As there; "never" suits an objective that always gives the same value.
+        max_replicates: How many replicates one point may get.
+        quarantine: As there.
         failures: "learn" where trials fail (state FAIL, pruned without a report, or beyond a constraint of the study),
             and keep away from there; or "ignore" that they do.
         seed: Root of all randomness; drawn, and kept in the study, unless said.
@@ -86,9 +88,9 @@ class RobustSampler(BaseSampler):
         surrogate_options: Mapping[str, Any] | None = None,
         acquisition: Acquisition = "auto",
         num_initial: int | None = None,
-        remeasure: Remeasure = DEFAULT_REMEASURE,
-        max_repeats: int = DEFAULT_MAX_REPEATS,
-        set_aside: bool = True,
+        replicate: Replicate = DEFAULT_REPLICATE,
+        max_replicates: int = DEFAULT_MAX_REPLICATES,
+        quarantine: bool = True,
         failures: Failures = "learn",
         seed: int | None = None,
         deterministic_objective: bool = False,
@@ -102,9 +104,9 @@ class RobustSampler(BaseSampler):
             "surrogate_options": surrogate_options,
             "acquisition": acquisition,
             "num_initial": num_initial,
-            "remeasure": remeasure,
-            "max_repeats": max_repeats,
-            "set_aside": set_aside,
+            "replicate": replicate,
+            "max_replicates": max_replicates,
+            "quarantine": quarantine,
             "failures": failures,
         }
         settings_of(Space(x=Float(0, 1)), **self._options)  # raises where an argument breaks its rule
@@ -125,7 +127,7 @@ class RobustSampler(BaseSampler):
         self._turn, self._view = threading.Lock(), None
 
     def settings(self, study: Study, space: Space) -> Settings:
-        """What a decision depends on besides the trials."""
+        """Settings of a decision: all that it depends on besides the trials."""
         ways: list[Direction] = [
             "minimize" if way == StudyDirection.MINIMIZE else "maximize" for way in study.directions
         ]
@@ -172,12 +174,12 @@ class RobustSampler(BaseSampler):
         trials: Sequence[FrozenTrial],
         besides: int | None = None,
     ) -> Gathered:
-        """Some trials of a study as it sees them; see `robustbo.optuna.history.gathered`."""
-        return gathered(
+        """Some trials of a study as it sees them; see `robustbo.optuna.history.gather_trials`."""
+        return gather_trials(
             space,
             searched,
             trials,
-            notes.said_of(study),
+            notes.user_notes(study),
             names=objective_names(len(study.directions), space),
             besides=besides,
             considers_pruned=self.consider_pruned_trials,
@@ -243,6 +245,6 @@ class RobustSampler(BaseSampler):
             self._independent.after_trial(study, trial, state, values)
 
     def reseed_rng(self) -> None:
-        """Nothing but the independent sampler needs it: what is drawn follows from the seed and the trial's number."""
+        """Reseed the independent sampler alone: what is drawn follows from the seed and the trial's number."""
         if self._independent is not None:
             self._independent.reseed_rng()

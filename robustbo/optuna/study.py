@@ -1,4 +1,4 @@
-"""What a study has measured, in our surrogates' words, and what the user says of it."""
+"""The best, outliers and failures of an Optuna study by our surrogates, and the user's word on its trials."""
 
 import math
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from robustbo.optuna import notes
 from robustbo.optuna.conditions import search_space
-from robustbo.optuna.content import checked_noise
+from robustbo.optuna.content import noise_sds
 from robustbo.optuna.history import Gathered, space_of
 from robustbo.optuna.sampler import RobustSampler
 from robustbo.searchspace.space import Space
@@ -37,14 +37,14 @@ class Best(NamedTuple):
     sd: float
 
 
-class Seen(NamedTuple):
+class StudyView(NamedTuple):
     """A study as our decisions see it: a view of its trials, and Optuna's number of each."""
 
     view: View
     gathered: Gathered
 
 
-def seen(study: Study) -> Seen:
+def study_view(study: Study) -> StudyView:
     """A study as its sampler sees it, or as a `RobustSampler` would.
 
     Raises:
@@ -57,7 +57,7 @@ def seen(study: Study) -> Seen:
         raise ValueError(f"the study must have {text}; tell it one first")
     searched = search_space(trials)
     gathered = sampler.gathered(study, space, searched, trials)
-    return Seen(sampler.view(study, gathered), gathered)
+    return StudyView(sampler.view(study, gathered), gathered)
 
 
 def _space(trials: Sequence[FrozenTrial]) -> Space | None:
@@ -78,14 +78,14 @@ def best(study: Study) -> Best:
         ValueError: If nothing has been measured, or there are several objectives.
     """
     check_single(study)
-    view, gathered = seen(study)
+    view, gathered = study_view(study)
     incumbent = view.best()
     trial = study.trials[number := gathered.numbers[incumbent.trial.number]]
     return Best(number, trial.params, incumbent.trial.measured, incumbent.mean, incumbent.sd)
 
 
 def outliers(study: Study) -> pd.DataFrame:
-    """What each value is worth, the most suspicious first: a row a trial, indexed by its number.
+    """Evidence on each value, the most suspicious first: a row a trial, indexed by its number.
 
     Columns: value, expected (by all the others), sd (of that, noise included), evidence (nats that it is wrong),
     probability_wrong, status (what is believed of it, in a word), flagged, remeasured ("confirmed", "refuted" or "not
@@ -99,7 +99,7 @@ def outliers(study: Study) -> pd.DataFrame:
     Raises:
         ValueError: If nothing has been measured.
     """
-    view, gathered = seen(study)
+    view, gathered = study_view(study)
     frame = _by_number(outlier_frame(view.outliers()), gathered)
     if objectives := view.settings.objectives:
         shown = dict(zip((name for name, _ in objectives), study.metric_names or range(len(objectives)), strict=True))
@@ -122,16 +122,16 @@ def failures(study: Study) -> pd.DataFrame:
     """
     trials = study.get_trials(deepcopy=False)
     lost = [trial.number for trial in trials if _is_lost(study, trial)]
-    frame = pd.DataFrame([["failed", None, math.nan, None]] * len(lost), lost, [*FAILURE])
+    frame = pd.DataFrame([["failed", None, math.nan, None]] * len(lost), pd.Index(lost, dtype="int64"), [*FAILURE])
     if _space(trials) is not None:
-        view, gathered = seen(study)
+        view, gathered = study_view(study)
         judged = _by_number(failure_frame(view.failures(is_judged=view.history.trials.num("told") > 0)), gathered)
         frame = pd.concat([frame.drop(judged.index, errors="ignore"), judged])
     return frame.sort_index().rename_axis("number")
 
 
 def _is_lost(study: Study, trial: FrozenTrial) -> bool:
-    return trial.state == TrialState.FAIL and "value" not in notes.said_of(study).get(trial.number, {})
+    return trial.state == TrialState.FAIL and "value" not in notes.user_notes(study).get(trial.number, {})
 
 
 def _by_number(frame: pd.DataFrame, gathered: Gathered) -> pd.DataFrame:
@@ -145,7 +145,7 @@ def exclude(study: Study, number: int) -> None:
     Raises:
         ValueError: If the study has no such trial, or it has no value.
     """
-    _measured(study, number)
+    _check_measured(study, number)
     notes.say(study, index(number), is_excluded=True, is_vouched=False)
 
 
@@ -155,7 +155,7 @@ def include(study: Study, number: int) -> None:
     Raises:
         ValueError: If the study has no such trial, or it has no value.
     """
-    _measured(study, number)
+    _check_measured(study, number)
     notes.say(study, index(number), is_excluded=False, is_vouched=True)
 
 
@@ -191,7 +191,7 @@ def amend(
         noise = noise_sd(sd[0] if isinstance(sd, Sequence) and len(sd) == 1 else sd)
         notes.say(study, trial.number, value=right[0], sd=noise, is_vouched=False)
     else:
-        several = None if sd is None else checked_noise(sd, count)
+        several = None if sd is None else noise_sds(sd, count)
         notes.say(study, trial.number, value=right, sd=several, is_vouched=False)
 
 
@@ -206,7 +206,7 @@ def next_repeat(study: Study) -> int | None:
     Raises:
         ValueError: If nothing has been measured.
     """
-    view, gathered = seen(study)
+    view, gathered = study_view(study)
     repeats = view.suggest(len(study.get_trials(deepcopy=False))).repeats
     if repeats is None:
         return None
@@ -228,7 +228,7 @@ def _trial(study: Study, number: int) -> FrozenTrial:
     return trials[index(number)]
 
 
-def _measured(study: Study, number: int) -> None:
+def _check_measured(study: Study, number: int) -> None:
     trial = _trial(study, number)
-    if trial.values is None and "value" not in notes.said_of(study).get(trial.number, {}):
+    if trial.values is None and "value" not in notes.user_notes(study).get(trial.number, {}):
         raise ValueError(f"trial {number} must have a value, it is {trial.state.name}")

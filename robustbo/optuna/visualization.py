@@ -17,7 +17,7 @@ import plotly.graph_objects as go
 from optuna.study import Study
 from plotly.colors import qualitative
 
-from robustbo.optuna.believed import Believed, Fate, Valued, believed
+from robustbo.optuna.believed import Believed, Fate, Valued, beliefs_of
 
 log = logging.getLogger("robustbo")
 
@@ -60,7 +60,7 @@ def plot_optimization_history(study: Study | Sequence[Study], *, target_name: st
         >>> [trace.name for trace in plot_optimization_history(study).data]
         ['Objective Value', 'Best Believed Value']
     """
-    made = _believed([study] if isinstance(study, Study) else study)
+    made = _beliefs([study] if isinstance(study, Study) else study)
     figure = go.Figure(layout=_layout("Optimization History Plot", "Trial", target_name))
     if not made:
         return figure
@@ -89,12 +89,12 @@ def plot_outliers(study: Study, *, target_name: str = "Objective Value") -> go.F
         FitError: If no surrogate can be fitted.
     """
     figure = go.Figure(layout=_layout("Outlier Plot", f"Expected {target_name} (± 2 SD)", f"Measured {target_name}"))
-    values = [value for _, found in _believed([study]) for value in found.values if value.word is not None]
+    values = [value for _, found in _beliefs([study]) for value in found.values if value.word is not None]
     if not values:
         return figure
     up = _frame(values)
     places = [_Place(v.word.expected, v, _hover(study, v), 2 * v.word.sd) for v in values if v.word is not None]
-    across = _padded([place.x for place in places] + [up.clip(v.value) for v in values if v.fate == "believed"])
+    across = _pad([place.x for place in places] + [up.clip(v.value) for v in values if v.fate == "believed"])
     ends = [min(*up, *across), max(*up, *across)]
     line = {"color": "#7f7f7f", "dash": "dot"}
     figure.add_scatter(x=ends, y=ends, mode="lines", name="Measured as Expected", line=line, hoverinfo="skip")
@@ -106,19 +106,19 @@ def _layout(title: str, across: str, up: str) -> go.Layout:
     return go.Layout(title=title, xaxis={"title": across}, yaxis={"title": up})
 
 
-def _believed(studies: Sequence[Study]) -> list[tuple[Study, Believed]]:
-    """What is believed of each study that has a value; as Optuna's own, a picture of nothing is no error."""
+def _beliefs(studies: Sequence[Study]) -> list[tuple[Study, Believed]]:
+    """Beliefs of each study that has a value; as Optuna's own, a picture of nothing is no error."""
     made = list[tuple[Study, Believed]]()
     for study in studies:
         if any(trial.state.is_finished() and trial.values for trial in study.get_trials(deepcopy=False)):
-            made.append((study, believed(study)))
+            made.append((study, beliefs_of(study)))
         else:
             log.warning("there is no value to draw in the study %r", study.study_name)
     return made
 
 
 class _Frame(NamedTuple):
-    """What an axis shows."""
+    """The range and the labels of an axis."""
 
     low: float
     high: float
@@ -128,7 +128,7 @@ class _Frame(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """Where a value is drawn, what is said of it, and half its bar across."""
+    """The place where a value is drawn, its text, and half its bar across."""
 
     x: float
     valued: Valued
@@ -142,10 +142,10 @@ def _frame(values: Iterable[Valued]) -> _Frame:
     kept = [v.value for v in every if v.fate in ("believed", "not judged")] or [v.value for v in every]
     low, high = min(kept), max(kept)
     reach = REACH * (high - low)
-    return _padded([v.value for v in every if low - reach <= v.value <= high + reach] or kept)
+    return _pad([v.value for v in every if low - reach <= v.value <= high + reach] or kept)
 
 
-def _padded(values: Sequence[float]) -> _Frame:
+def _pad(values: Sequence[float]) -> _Frame:
     low, high = (_Frame(-FARTHEST, FARTHEST).clip(value) for value in (min(values), max(values)))
     margin = MARGIN * (high - low) or max(abs(high), 1.0) * MARGIN
     return _Frame(low - margin, high + margin)
@@ -186,7 +186,7 @@ def _trace(places: Sequence[_Place], y: Sequence[float], name: str, marker: dict
 
 
 def _hover(study: Study, valued: Valued) -> str:
-    """What is known of a value, a line each."""
+    """Text of a value, a line a fact."""
     trial, word = study.get_trials(deepcopy=False)[valued.number], valued.word
     lines = [f"trial {valued.number}: {valued.value:.6g}", valued.fate if valued.fate != "wrong" else "looks wrong"]
     if trial.values and trial.values[0] != valued.value:

@@ -1,1 +1,1 @@
-"""What may be asked: parameters, the space that they span, its points as a model's inputs and as people's tables."""
+"""The search space: its parameters and constraints, its points as a model's inputs and as people's tables."""

@@ -13,11 +13,11 @@ from robustbo.searchspace.space import Space
 
 
 def is_continuous(parameter: Parameter) -> bool:
-    """Whether it is searched as if any number would do: a number of very many values; what is listed never is."""
+    """Return whether a parameter is searched as if any number would do: a number of very many values, never a list."""
     return isinstance(parameter, Float | Int) and (parameter.count is None or parameter.count > MAX_LEVELS)
 
 
-class Cells(NamedTuple):
+class ValueCells(NamedTuple):
     """The cells of a parameter's unit interval, by the number of its value.
 
     Attributes:
@@ -32,34 +32,36 @@ class Cells(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def cells(parameter: Parameter) -> Cells:
-    """Those of a parameter with `levels`."""
-    every = range(parameter.count or 1)
+def value_cells(parameter: Parameter) -> ValueCells:
+    """The cells of a parameter with `levels`."""
+    indices = range(parameter.count or 1)
     if isinstance(parameter, Int):
-        edges = [parameter.to_unit(parameter.nth(k) + (parameter.step or 1) / 2) for k in every[:-1]]
+        edges = [parameter.to_unit(parameter.nth(k) + (parameter.step or 1) / 2) for k in indices[:-1]]
     else:
-        edges = [k / len(every) for k in every[1:]]
-    values = [math.nan if parameter.interval is None else float(parameter.nth(k) or 0) for k in every]
-    return Cells(*(torch.tensor(each or [], dtype=torch.float64) for each in (edges, parameter.levels, values)))
+        edges = [k / len(indices) for k in indices[1:]]
+    values = [math.nan if parameter.interval is None else float(parameter.nth(k) or 0) for k in indices]
+    return ValueCells(
+        *(torch.tensor(numbers or [], dtype=torch.float64) for numbers in (edges, parameter.levels, values))
+    )
 
 
-def cell(parameter: Parameter, u: Tensor) -> Tensor:
-    """The number of the value in whose cell each unit coordinate lies (0 for NaN); of a parameter with `levels`."""
+def cell_numbers(parameter: Parameter, u: Tensor) -> Tensor:
+    """The number of the value in whose cell each unit coordinate lies (0 for NaN), for a parameter with `levels`."""
     u = u.nan_to_num(0.0)
     if isinstance(parameter, Int):
-        return torch.bucketize(u.detach().contiguous(), cells(parameter).edges, right=True)
+        return torch.bucketize(u.detach().contiguous(), value_cells(parameter).edges, right=True)
     return (u * (parameter.count or 1)).floor().clamp(0, (parameter.count or 1) - 1).long()
 
 
-def middle(parameter: Parameter, index: Tensor) -> Tensor:
+def cell_middles(parameter: Parameter, index: Tensor) -> Tensor:
     """The unit coordinates of the values of these numbers."""
-    return cells(parameter).middles[index]
+    return value_cells(parameter).middles[index]
 
 
-def numbers(parameter: Parameter, u: Tensor) -> Tensor:
-    """The values at unit coordinates (NaN at NaN); of a continuous one as if any number would do, but rounded."""
+def values_at(parameter: Parameter, u: Tensor) -> Tensor:
+    """The values at unit coordinates (NaN at NaN); those of a continuous parameter are not rounded to its digits."""
     if not is_continuous(parameter):
-        return torch.where(u.isnan(), torch.nan, cells(parameter).numbers[cell(parameter, u)])
+        return torch.where(u.isnan(), torch.nan, value_cells(parameter).numbers[cell_numbers(parameter, u)])
     if isinstance(parameter, Float) and parameter.count is None:
         value: Tensor = parameter.scale.value(u)
         return value
@@ -67,8 +69,8 @@ def numbers(parameter: Parameter, u: Tensor) -> Tensor:
     return u.new_tensor(exact).reshape(u.shape)
 
 
-def slope(parameter: Parameter, u: Tensor) -> Tensor:
-    """The slopes of `numbers` along unit coordinates: of one with steps those of a line through them, else none."""
+def value_slopes(parameter: Parameter, u: Tensor) -> Tensor:
+    """The slopes of `values_at` along unit coordinates; with steps, those of a line through the values."""
     if not is_continuous(parameter):
         return torch.zeros_like(u)
     assert isinstance(parameter, Float | Int)
@@ -78,19 +80,19 @@ def slope(parameter: Parameter, u: Tensor) -> Tensor:
     return torch.ones_like(u) * scale.slope(u)
 
 
-def presence(space: Space, U: Tensor) -> dict[str, Tensor]:
-    """Where each parameter with a condition exists: ``n`` booleans each."""
+def existence(space: Space, U: Tensor) -> dict[str, Tensor]:
+    """``n`` booleans for each parameter with a condition: whether it exists at rows."""
     if not space.is_conditional:
         return {}
-    named, there = dict(space.parameters), dict[str, Tensor]()
+    parameters, exists = dict(space.parameters), dict[str, Tensor]()
     columns = {name: column for column, name in enumerate(space.names)}
     for name, needed in space.conditions.items():
         holds = torch.ones(U.shape[:-1], dtype=torch.bool)
         for other, keys in needed.items():
-            parameter = named[other]
-            is_one = torch.tensor([key(parameter.nth(k)) in keys for k in range(parameter.count or 0)])
-            holds &= is_one[cell(parameter, U[..., columns[other]])]
-            if other in there:
-                holds &= there[other]
-        there[name] = holds
-    return there
+            parameter = parameters[other]
+            is_needed = torch.tensor([key(parameter.nth(k)) in keys for k in range(parameter.count or 0)])
+            holds &= is_needed[cell_numbers(parameter, U[..., columns[other]])]
+            if other in exists:
+                holds &= exists[other]
+        exists[name] = holds
+    return exists

@@ -7,42 +7,42 @@ A parameter of one value is no input. A Choice is given by its index, one-hot in
 import torch
 from torch import Tensor
 
-from robustbo.searchspace.columns import cell, middle
+from robustbo.searchspace.columns import cell_middles, cell_numbers
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter
 from robustbo.searchspace.parameters.scale import cell_middle
 from robustbo.searchspace.space import ABSENT, Space
 
 
-def varying(space: Space) -> list[int]:
+def input_columns(space: Space) -> list[int]:
     """The columns of unit-cube rows that are inputs: those of parameters with more than one value."""
     return [i for i, (_, p) in enumerate(space.parameters) if p.count != 1]
 
 
-def inputs(space: Space) -> list[Parameter]:
+def input_parameters(space: Space) -> list[Parameter]:
     """The parameter of each input."""
-    return [space.parameters[i][1] for i in varying(space)]
+    return [space.parameters[i][1] for i in input_columns(space)]
 
 
-def categories(space: Space) -> dict[int, int]:
+def category_counts(space: Space) -> dict[int, int]:
     """Input -> number of values, for every Choice of a space."""
-    return {i: len(p.values) for i, p in enumerate(inputs(space)) if isinstance(p, Choice)}
+    return {i: len(p.values) for i, p in enumerate(input_parameters(space)) if isinstance(p, Choice)}
 
 
-def discrete(space: Space) -> dict[int, list[float]]:
+def discrete_levels(space: Space) -> dict[int, list[float]]:
     """Input -> all values that it takes, for everything else that is not searched as if any number would do."""
-    found = {i: p for i, p in enumerate(inputs(space)) if not isinstance(p, Choice)}
-    return {i: p.places if isinstance(p, Ordinal) else p.levels for i, p in found.items() if p.levels is not None}
+    parameters = {i: p for i, p in enumerate(input_parameters(space)) if not isinstance(p, Choice)}
+    return {i: p.places if isinstance(p, Ordinal) else p.levels for i, p in parameters.items() if p.levels is not None}
 
 
 def encode(space: Space, rows: list[list[float]] | Tensor) -> Tensor:
     """Unit-cube rows as the model's ``n x d`` inputs; can be differentiated in those that are in [0, 1]."""
-    U = torch.as_tensor(rows, dtype=torch.float64).reshape(-1, len(space))[:, varying(space)]
+    U = torch.as_tensor(rows, dtype=torch.float64).reshape(-1, len(space))[:, input_columns(space)]
     columns = list(U.unbind(-1))
-    for i, parameter in enumerate(inputs(space)):
+    for i, parameter in enumerate(input_parameters(space)):
         if isinstance(parameter, Choice):
             columns[i] = (columns[i] * parameter.count).floor()
         elif isinstance(parameter, Ordinal):
-            columns[i] = U.new_tensor(parameter.places)[cell(parameter, columns[i])]
+            columns[i] = U.new_tensor(parameter.places)[cell_numbers(parameter, columns[i])]
     return torch.stack(columns, -1)
 
 
@@ -52,13 +52,13 @@ def decode(space: Space, X: Tensor) -> list[list[float]]:
 
 
 def unit_rows(space: Space, X: Tensor) -> Tensor:
-    """Likewise, of ``... x d`` inputs."""
+    """The unit-cube rows of ``... x d`` inputs."""
     U = torch.full((*X.shape[:-1], len(space)), ABSENT, dtype=X.dtype)
-    for i, (column, parameter) in enumerate(zip(varying(space), inputs(space), strict=True)):
+    for i, (column, parameter) in enumerate(zip(input_columns(space), input_parameters(space), strict=True)):
         x = X[..., i]
         if isinstance(parameter, Choice):
             x = cell_middle(x.round(), parameter.count)
         elif isinstance(parameter, Ordinal):
-            x = middle(parameter, (x.unsqueeze(-1) - x.new_tensor(parameter.places)).abs().argmin(-1))
+            x = cell_middles(parameter, (x.unsqueeze(-1) - x.new_tensor(parameter.places)).abs().argmin(-1))
         U[..., column] = x
     return U

@@ -1,4 +1,4 @@
-"""Names of columns as people write them, with a unit in brackets behind: which is meant, and which is another."""
+"""Names of columns as people write them, with a unit in brackets behind; the nearest to one that is missing."""
 
 from collections.abc import Iterable
 
@@ -20,21 +20,21 @@ def parts(label: str) -> tuple[str, str]:
 
 
 def has_other_unit(label: str, unit: str) -> bool:
-    """Whether a label says another unit than this one; where either says none, it does not."""
+    """Return whether a label has another unit than this one; where either has none, it does not."""
     other = parts(label)[1]
     return bool(other and unit and other != unit)
 
 
-def nearest_label(wanted: str, labels: Iterable[str]) -> str | None:
-    """The label that is nearest to one that is not there, whatever their units; None where none is near.
+def nearest_label(label: str, labels: Iterable[str]) -> str | None:
+    """The label nearest to one that is not there, their units left aside; None where none is near.
 
-    One that says another unit is never meant: its values are others.
+    A label with another unit is left out: its values are other ones.
 
     Example:
         >>> meant("yield (%)", ["x", "yeild", "yield (g)"]), meant("yield (%)", ["yield (g)"])
         ('yeild', None)
     """
-    name, unit = parts(wanted)
-    others = {parts(label)[0]: label for label in labels if not has_other_unit(label, unit)}
-    word = near(name, others)
-    return None if word is None else others[word]
+    name, unit = parts(label)
+    by_name = {parts(candidate)[0]: candidate for candidate in labels if not has_other_unit(candidate, unit)}
+    word = near(name, by_name)
+    return None if word is None else by_name[word]

@@ -1,4 +1,4 @@
-"""Rows of a data frame as points that are listed, and what their columns say of the parameters."""
+"""Rows of a data frame as listed points, and the parameters that their columns make."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -55,7 +55,7 @@ def _some(labels: Sequence[Any]) -> str:
 
 
 def parameter_of(name: str, column: Sequence[Value]) -> Parameter:
-    """What the values of a column say that it is."""
+    """The parameter that a column's values make."""
     kinds = {type(value) for value in column}
     if kinds <= {int, float}:
         try:
@@ -79,15 +79,15 @@ def parameter_of(name: str, column: Sequence[Value]) -> Parameter:
     return Choice(*(value for _, value in different))
 
 
-def checked(parameter: Any, name: str, column: Sequence[Value], labels: Sequence[Any]) -> list[Value]:
+def validate_column(parameter: Any, name: str, column: Sequence[Value], labels: Sequence[Any]) -> list[Value]:
     """A column's values as a parameter's."""
-    found = []
+    values = []
     for i, value in enumerate(column):
         try:
-            found.append(parameter.validate(name, value))
+            values.append(parameter.validate(name, value))
         except SpaceError as error:
             raise SpaceError(f"row {labels[i]}: {error}") from None
-    return found
+    return values
 
 
 def as_floats(parameter: Parameter, column: Sequence[Any]) -> Sequence[Value]:

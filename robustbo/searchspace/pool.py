@@ -17,13 +17,13 @@ from robustbo.searchspace.listing import (
     as_floats,
     check_cells,
     check_different,
-    checked,
     key_of,
     parameter_of,
     plain_rows,
+    validate_column,
 )
 from robustbo.searchspace.parameters import Choice, Parameter, Value
-from robustbo.searchspace.parameters.reading import taken_out
+from robustbo.searchspace.parameters.reading import pop_constraints
 from robustbo.searchspace.space import Space
 from robustbo.validation import plain_scalar
 
@@ -52,10 +52,10 @@ class Pool(Space):
     """
 
     rows: tuple[Row, ...]
-    given: tuple[str, ...]  # the columns whose parameters were given
+    declared: tuple[str, ...]  # the columns whose parameters the caller gave
 
     def __init__(self, frame: pd.DataFrame, /, **parameters: Parameter | Sequence[str]) -> None:
-        texts = taken_out(parameters)
+        texts = pop_constraints(parameters)
         if not isinstance(frame, pd.DataFrame):
             raise TypeError(f"a pool is made from a pandas DataFrame, got {type(frame).__name__}")
         names = list(frame.columns)
@@ -68,32 +68,32 @@ class Pool(Space):
         self._fill(names, rows, dict(parameters), texts, list(frame.index))
 
     def _fill(
-        self, names: Sequence[str], rows: Sequence[Row], given: Mapping[str, Any], texts: Any, labels: Sequence[Any]
+        self, names: Sequence[str], rows: Sequence[Row], declared: Mapping[str, Any], texts: Any, labels: Sequence[Any]
     ) -> None:
         if not rows:
             raise SpaceError("a pool needs at least one row, got none")
         columns = list(zip(*rows, strict=True))
-        made = {n: given.get(n) or parameter_of(n, column) for n, column in zip(names, columns, strict=True)}
+        parameters = {n: declared.get(n) or parameter_of(n, column) for n, column in zip(names, columns, strict=True)}
         plain = [
-            checked(made[n], n, column, labels) if n in given else as_floats(made[n], column)
+            validate_column(parameters[n], n, column, labels) if n in declared else as_floats(parameters[n], column)
             for n, column in zip(names, columns, strict=True)
         ]
         rows = list(zip(*plain, strict=True))
         check_different(names, rows, labels)
         object.__setattr__(self, "rows", tuple(rows))
-        object.__setattr__(self, "given", tuple(name for name in names if name in given))
-        self._set(made, texts)
+        object.__setattr__(self, "declared", tuple(name for name in names if name in declared))
+        self._set(parameters, texts)
         if self.is_conditional:
             raise SpaceError(f"{next(iter(self.conditions))}.when: every row of a pool has all parameters")
 
     @property
     def is_pool(self) -> bool:
-        """Whether its points are listed one by one."""
+        """True: the points are listed one by one."""
         return True
 
     @cached_property
     def digest(self) -> str:
-        """What tells pools apart."""
+        """A digest of names and rows, which differs where pools do."""
         return hashlib.sha256(json.dumps([self.names, self.rows], allow_nan=False).encode()).hexdigest()
 
     def __eq__(self, other: object) -> bool:
@@ -103,22 +103,22 @@ class Pool(Space):
         return hash(self._key())
 
     def _key(self) -> tuple[Any, ...]:
-        return self.parameters, self.constraints, self.given, self.digest
+        return self.parameters, self.constraints, self.declared, self.digest
 
     def __repr__(self) -> str:
         return f"Pool({len(self.rows)} rows of {', '.join(self.names)})"
 
     def to_pool(self) -> dict[str, Any]:
         """The rows as plain JSON values, beside `to_dict`."""
-        return {"given": list(self.given), "rows": [list(row) for row in self.rows]}
+        return {"given": list(self.declared), "rows": [list(row) for row in self.rows]}
 
     @classmethod
     def from_pool(cls, parameters: Mapping[str, Any], pool: Mapping[str, Any], texts: Sequence[str] = ()) -> "Pool":
         """The pool of what `to_dict`, `to_pool` and `texts` give."""
         named = dict(Space.from_dict(parameters).parameters)
-        made, rows = cls.__new__(cls), [tuple(row) for row in pool["rows"]]
-        made._fill(list(named), rows, {name: named[name] for name in pool["given"]}, texts, range(len(rows)))
-        return made
+        instance, rows = cls.__new__(cls), [tuple(row) for row in pool["rows"]]
+        instance._fill(list(named), rows, {name: named[name] for name in pool["given"]}, texts, range(len(rows)))
+        return instance
 
     def extended(self, rows: Sequence[Row]) -> "Pool":
         """The pool with more rows."""
@@ -132,10 +132,10 @@ class Pool(Space):
         """
         if not rows:
             return self
-        made, named = Pool.__new__(Pool), dict(self.parameters)
+        pool, named = Pool.__new__(Pool), dict(self.parameters)
         labels = [*(f"{i} of the pool" for i in range(len(self.rows))), *labels]
-        made._fill(self.names, [*self.rows, *rows], {name: named[name] for name in self.given}, self.texts, labels)
-        return made
+        pool._fill(self.names, [*self.rows, *rows], {name: named[name] for name in self.declared}, self.texts, labels)
+        return pool
 
     def rows_of(self, frame: pd.DataFrame) -> list[Row]:
         """The rows of a data frame that can be added.
@@ -153,7 +153,7 @@ class Pool(Space):
     def _check_kinds(self, rows: Sequence[Row], labels: Sequence[Any]) -> None:
         for label, row in zip(labels, rows, strict=True):
             for i, (name, parameter) in enumerate(self.parameters):
-                if name not in self.given and not self._may_be(i, row[i]):
+                if name not in self.declared and not self._may_be(i, row[i]):
                     raise SpaceError(f"row {label}: {name}: must be a number, as {parameter!r} is, got {row[i]!r}")
 
     def validate(self, params: Mapping[str, Any]) -> dict[str, Value]:
@@ -165,22 +165,22 @@ class Pool(Space):
         if set(params) != set(self.names):
             super().validate(params)  # raises
         row = tuple(plain_scalar(params[name]) for name in self.names)
-        found = self._at.get(key_of(row))
-        if found is None:
+        index = self._at.get(key_of(row))
+        if index is None:
             raise SpaceError(f"{dict(zip(self.names, row, strict=True))} is no row of the pool; add it by add_rows")
-        return self.point(found)
+        return self.point(index)
 
     def is_as_written(self, params: Mapping[str, Any]) -> bool:
-        """Whether a point is one that a row of this pool, or one that is added later, may have."""
+        """Return whether a point is written as a row of this pool, or one that may be added."""
         return list(params) == self.names and self.may_have(list(params.values()))
 
     def may_have(self, row: Sequence[Any]) -> bool:
-        """Whether a row, be it of this pool or added later, may have these values: numbers where the pool has some."""
+        """Return whether a row, of this pool or added later, can have these values: numbers where it has numbers."""
         return len(row) == len(self) and all(map(self._may_be, range(len(self)), row))
 
     def _may_be(self, column: int, value: Any) -> bool:
         name, parameter = self.parameters[column]
-        if name not in self.given:
+        if name not in self.declared:
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
             return value is not None if isinstance(parameter, Choice) else is_number
         try:
@@ -194,12 +194,12 @@ class Pool(Space):
         return {key_of(row): i for i, row in enumerate(self.rows)}
 
     def has(self, row: Row) -> bool:
-        """Whether it has such a row."""
+        """Return whether the pool has a row."""
         return key_of(row) in self._at
 
     @property
     def size(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return len(self.rows)
 
     def point(self, index: int) -> dict[str, Value]:
@@ -212,12 +212,12 @@ class Pool(Space):
     def unit(self) -> np.ndarray:
         """The unit coordinates of each row."""
         columns = zip(self.parameters, zip(*self.rows, strict=True), strict=True)
-        made = []
+        coordinates = []
         for (_, parameter), column in columns:
             keys = key_of(column)
-            known = {key: parameter.to_unit(key[1]) for key in dict.fromkeys(keys)}
-            made.append([known[key] for key in keys])
-        return np.array(made).T
+            units = {key: parameter.to_unit(key[1]) for key in dict.fromkeys(keys)}
+            coordinates.append([units[key] for key in keys])
+        return np.array(coordinates).T
 
 
 def _columns_of(frame: Any) -> Any:

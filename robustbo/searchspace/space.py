@@ -1,4 +1,4 @@
-"""The search space: named parameters, what must hold between them, their point in the unit cube, and Sobol points."""
+"""The search space: named parameters, constraints between them, points in the unit cube, and Sobol points."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,13 +9,12 @@ import numpy as np
 
 from robustbo.errors import SpaceError
 from robustbo.lazy import cached_property
-from robustbo.searchspace.conditions import Conditions, existing, in_words
-from robustbo.searchspace.conditions import conditions as find_conditions
+from robustbo.searchspace.conditions import Conditions, condition_text, find_conditions, present_names
 from robustbo.searchspace.constraints.constraint import Constraint
+from robustbo.searchspace.constraints.constraint_set import ConstraintSet
 from robustbo.searchspace.constraints.system import constraints_of
-from robustbo.searchspace.constraints.together import Together
 from robustbo.searchspace.parameters import Choice, Float, Int, Ordinal, Parameter, Value
-from robustbo.searchspace.parameters.reading import NAMED, check, read, taken_out
+from robustbo.searchspace.parameters.reading import EXAMPLE_SPACES, check_parameters, pop_constraints, read_parameter
 from robustbo.searchspace.sobol import MAX_DIMENSIONS, sobol_rows
 from robustbo.validation import nearest
 
@@ -60,9 +59,9 @@ class Space:
         self, mapping: Mapping[str, Parameter] | None = None, /, **parameters: Parameter | Sequence[str]
     ) -> None:
         if mapping is not None and not isinstance(mapping, Mapping):
-            raise SpaceError(f"a space is made of named parameters, {NAMED}, got {mapping!r}")
+            raise SpaceError(f"a space is made of named parameters, {EXAMPLE_SPACES}, got {mapping!r}")
         both = {**(mapping or {}), **parameters}
-        self._set(both, taken_out(both))
+        self._set(both, pop_constraints(both))
 
     def _set(self, parameters: Mapping[str, Any], texts: Any) -> None:
         if not parameters:
@@ -71,7 +70,7 @@ class Space:
             raise SpaceError(
                 f"a space has at most {MAX_DIMENSIONS} parameters, as Sobol points have, got {len(parameters)}"
             )
-        check(parameters)
+        check_parameters(parameters)
         object.__setattr__(self, "parameters", tuple(parameters.items()))
         if all(parameter.count == 1 for parameter in parameters.values()):
             raise SpaceError(f"a space needs a parameter with more than one value, got {parameters!r}")
@@ -83,9 +82,9 @@ class Space:
 
     def __repr__(self) -> str:
         shown = [f"{name}={parameter!r}" for name, parameter in self.parameters]
-        return f"{type(self).__name__}({', '.join([*shown, *self._shown()])})"
+        return f"{type(self).__name__}({', '.join([*shown, *self._constraints_option()])})"
 
-    def _shown(self) -> list[str]:
+    def _constraints_option(self) -> list[str]:
         return [f"constraints={self.texts!r}"] if self.constraints else []
 
     @property
@@ -105,17 +104,17 @@ class Space:
 
     @property
     def is_conditional(self) -> bool:
-        """Whether parameters may be absent."""
+        """Return whether parameters may be absent."""
         return bool(self.conditions)
 
     @property
     def is_pool(self) -> bool:
-        """Whether its points are listed one by one."""
+        """Return whether its points are listed one by one."""
         return False
 
     @property
     def is_plain(self) -> bool:
-        """Whether any values of the parameters make a point."""
+        """Return whether any values of the parameters make a point."""
         return not (self.constraints or self.conditions)
 
     @classmethod
@@ -126,7 +125,7 @@ class Space:
         if not isinstance(parameters, Mapping) or not all(isinstance(name, str) for name in parameters):
             raise SpaceError(f"a space is made from a mapping of names (str) to parameters, got {parameters!r}")
         space = cls.__new__(cls)
-        space._set({name: read(name, given) for name, given in parameters.items()}, constraints)
+        space._set({name: read_parameter(name, form) for name, form in parameters.items()}, constraints)
         return space
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
@@ -145,21 +144,23 @@ class Space:
             return {name: parameter.validate(name, params[name]) for name, parameter in self.parameters}
         if unknown := [name for name in params if name not in names]:
             raise self._unknown(unknown[0], params)
-        given = {name: parameter.validate(name, params[name]) for name, parameter in self.parameters if name in params}
-        there = existing(self.parameters, self.conditions, given)
-        if missing := [name for name in names if name in there and name not in params]:
+        values = {name: parameter.validate(name, params[name]) for name, parameter in self.parameters if name in params}
+        present = present_names(self.parameters, self.conditions, values)
+        if missing := [name for name in names if name in present and name not in params]:
             raise SpaceError(f"{missing[0]}: every parameter must be given, it is missing in {dict(params)!r}")
         for name, parameter in self.parameters:
-            if name in given and name not in there:
-                raise SpaceError(f"{name}: exists only where {in_words(parameter)}; leave it out of {dict(params)!r}")
-        return given
+            if name in values and name not in present:
+                raise SpaceError(
+                    f"{name}: exists only where {condition_text(parameter)}; leave it out of {dict(params)!r}"
+                )
+        return values
 
     def _unknown(self, name: str, params: Mapping[str, Any]) -> SpaceError:
         hint = nearest(name, self.names)
         return SpaceError(f"{name}: no such parameter, the space has {self.names}; got {params[name]!r}{hint}")
 
     def is_as_written(self, params: Mapping[str, Any]) -> bool:
-        """Whether a point is as `validate` gives it; a `SpaceError` if it is none."""
+        """Return whether a point is written as `validate` gives it; a `SpaceError` if it is none."""
         return self.validate(params) == params
 
     def partial(self, params: Mapping[str, Any] | None) -> tuple[tuple[str, Value], ...]:
@@ -176,17 +177,16 @@ class Space:
         for name in params:
             if name not in named:
                 raise self._unknown(name, params)
-        found = {name: p.validate(name, params[name]) for name, p in self.parameters if name in params}
-        for name in found:
-            if name not in self.existing(found):
-                raise SpaceError(
-                    f"{name}: exists only where {in_words(named[name])}; give that too, got {dict(params)!r}"
-                )
-        return tuple(found.items())
+        values = {name: p.validate(name, params[name]) for name, p in self.parameters if name in params}
+        for name in values:
+            if name not in self.existing(values):
+                condition = condition_text(named[name])
+                raise SpaceError(f"{name}: exists only where {condition}; give that too, got {dict(params)!r}")
+        return tuple(values.items())
 
     def existing(self, values: Mapping[str, Any]) -> set[str]:
         """The names of the parameters that exist where the others have these values."""
-        return existing(self.parameters, self.conditions, values)
+        return present_names(self.parameters, self.conditions, values)
 
     def select_present(self, values: Mapping[str, V]) -> dict[str, V]:
         """The values of the parameters that exist, in the space's order.
@@ -199,12 +199,12 @@ class Space:
 
     def broken(self, params: Mapping[str, Any]) -> list[str]:
         """The constraints that a point breaks, by more than rounding."""
-        return self.together.broken(params)
+        return self.constraint_set.violations(params)
 
     @cached_property
-    def together(self) -> Together:
+    def constraint_set(self) -> ConstraintSet:
         """The constraints, at many points at once."""
-        return Together(self.constraints, {name: p.interval for name, p in self.parameters if p.interval})
+        return ConstraintSet(self.constraints, {name: p.interval for name, p in self.parameters if p.interval})
 
     def to_unit(self, params: Mapping[str, Any]) -> list[float]:
         """The point's d coordinates in the unit cube; that of a parameter that does not exist is `ABSENT`."""
@@ -231,7 +231,7 @@ class Space:
 
     @property
     def size(self) -> int | None:
-        """How many rows of values there are, constraints and conditions aside; None for infinitely many."""
+        """Number of rows of values, constraints and conditions aside; None for infinitely many."""
         counts = [parameter.count for _, parameter in self.parameters]
         return None if None in counts else math.prod(count for count in counts if count is not None)
 
@@ -243,8 +243,8 @@ class Space:
         """
         if self.size is None or not 0 <= index < self.size:
             raise ValueError(f"index must lie below the {self.size} points of the space, got {index}")
-        found: dict[str, Value] = {}
+        values: dict[str, Value] = {}
         for name, parameter in reversed(self.parameters):
             index, digit = divmod(index, parameter.count or 1)
-            found[name] = parameter.nth(digit)
-        return {name: found[name] for name in self.names}
+            values[name] = parameter.nth(digit)
+        return {name: values[name] for name in self.names}

@@ -1,4 +1,4 @@
-"""What a cell says: numbers as people and spreadsheet programs write them, and text that no program runs."""
+"""The content of a cell: numbers as people and spreadsheet programs write them, and text that no program runs."""
 
 import math
 import re
@@ -36,7 +36,7 @@ def number_of(text: str, decimal: str = ".") -> float | None:
 
 
 def agrees(text: str, shown: float, value: float) -> bool:
-    """Whether a cell's number is a value, or what a spreadsheet program left of its digits.
+    """Return whether a cell's number is a value, or what a spreadsheet program left of its digits.
 
     Example:
         >>> agrees("0.0316228", 0.0316228, 0.0316227766), agrees("0.032", 0.032, 0.0316227766)
@@ -51,7 +51,7 @@ def agrees(text: str, shown: float, value: float) -> bool:
     return abs(shown - value) <= 0.5000001 * 10.0 ** (int(exponent or 0) - decimals)
 
 
-def written(value: object, decimal: str = ".") -> str:
+def cell_text(value: object, decimal: str = ".") -> str:
     """A value as a cell of a CSV file, before any quotes; an empty one for None.
 
     Example:

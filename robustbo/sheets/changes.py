@@ -1,4 +1,4 @@
-"""What the rows that are filled in mean for the trials, as events: each value once, and a changed one is a question."""
+"""The events that filled-in rows stand for: each value is told once, and a changed one raises a question."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from robustbo.searchspace.space import Space
-from robustbo.sheets.filled import Filled, Shown, is_as_asked, point_in
-from robustbo.study.handing import ended, ended_rows
+from robustbo.sheets.filled import CellValue, FilledRow, is_as_asked, point_in
+from robustbo.study.handing import end_event, end_events
 from robustbo.trials.history import History, Trial
 from robustbo.trials.storage.line import Event
 from robustbo.trials.trial import point_of
@@ -19,7 +19,7 @@ OWN_ROW = "empty its cell 'trial': then the row is a measurement of its own"
 
 @dataclass
 class Changes:
-    """What a sheet has that the journal has not.
+    """The difference between a sheet and its journal.
 
     Attributes:
         events: It.
@@ -36,7 +36,7 @@ class Changes:
 
 @dataclass(frozen=True)
 class Rules:
-    """What the rows are judged by.
+    """The rules that rows are checked by.
 
     Attributes:
         space: That of the study.
@@ -55,25 +55,25 @@ class Rules:
     amends: bool
 
 
-def changes(history: History, rows: Sequence[Filled], rules: Rules) -> Changes:
-    """What rows mean that are filled in; in a history with these events they mean nothing any more."""
-    found, done = Changes(), set[int]()
+def changes(history: History, rows: Sequence[FilledRow], rules: Rules) -> Changes:
+    """The events that filled-in rows stand for; none in a history that has these events already."""
+    result, numbers_seen = Changes(), set[int]()
     for row in rows:
         try:
             if row.number is not None:
-                event = _of_trial(history, row, row.number, rules, found, is_again=row.number in done)
-                done.add(row.number)
+                event = _of_trial(history, row, row.number, rules, result, is_again=row.number in numbers_seen)
+                numbers_seen.add(row.number)
                 if event is not None:
-                    found.events.append(event)
+                    result.events.append(event)
                     history = history.extended([event])
         except ValueError as error:
-            found.errors.append(f"{row.label}: {error}")
-    _own_rows(history, [row for row in rows if row.number is None], done, rules, found)
-    return found
+            result.errors.append(f"{row.label}: {error}")
+    _own_rows(history, [row for row in rows if row.number is None], numbers_seen, rules, result)
+    return result
 
 
 def _of_trial(
-    history: History, row: Filled, number: int, rules: Rules, found: Changes, *, is_again: bool
+    history: History, row: FilledRow, number: int, rules: Rules, result: Changes, *, is_again: bool
 ) -> Event | None:
     """The event that a row of a trial is, if it is any."""
     if number >= len(history):
@@ -82,12 +82,12 @@ def _of_trial(
     _check_place(trial, row, rules)
     if trial.is_open:
         if row.waits:
-            found.waiting.append(_waits(f"trial {number}", row))
+            result.waiting.append(_missing_values_text(f"trial {number}", row))
             return None
-        kind, content = _measured(row, rules)
+        kind, content = _content_of(row, rules)
         _check_possible(kind, content, rules)
-        return ended(history, kind, number, content)
-    changed = _changed(trial, row)
+        return end_event(history, kind, number, content)
+    changed = _changed_outcomes(trial, row)
     if not changed:
         return None
     if is_again:
@@ -95,12 +95,12 @@ def _of_trial(
     is_completed = _is_completed(trial, changed)
     if not (rules.amends or is_completed):
         raise ValueError(_question(trial, row, changed))
-    content = _amended(trial, row, changed, rules)
+    content = _amendment(trial, row, changed, rules)
     (rules.check if is_completed else rules.check_amended)(content["value"])
-    return ended(history, "amend", number, content)
+    return end_event(history, "amend", number, content)
 
 
-def _check_place(trial: Trial, row: Filled, rules: Rules) -> None:
+def _check_place(trial: Trial, row: FilledRow, rules: Rules) -> None:
     """Raise a ValueError where a row was measured elsewhere than its trial was asked for."""
     named = dict(rules.space.parameters)
     for name, text in row.cells.items():
@@ -109,22 +109,22 @@ def _check_place(trial: Trial, row: Filled, rules: Rules) -> None:
                 f"trial {trial.number} has no {name}, the cell has {text!r}; empty it, or {_elsewhere(trial)}"
             )
         if not is_as_asked(named[name], text, trial.params[name], rules.decimal):
-            known = f"trial {trial.number} is at {name}={trial.params[name]!r}, the cell has {text!r}"
-            raise ValueError(f"{known}; if that is right, {_elsewhere(trial)}; else write {trial.params[name]!r} again")
+            place = f"trial {trial.number} is at {name}={trial.params[name]!r}, the cell has {text!r}"
+            raise ValueError(f"{place}; if that is right, {_elsewhere(trial)}; else write {trial.params[name]!r} again")
 
 
 def _elsewhere(trial: Trial) -> str:
-    """What to do of a row that was measured elsewhere; what was told of its trial must not be told twice."""
+    """Advice on a row that was measured elsewhere; its trial's value must not be told twice."""
     before = f"exclude trial {trial.number} and " if trial.state == "told" else ""
     return f"it was measured elsewhere: {before}{OWN_ROW}"
 
 
-def _waits(what: str, row: Filled) -> str:
+def _missing_values_text(subject: str, row: FilledRow) -> str:
     advice = "fill it in, or say in words why there is none"
-    return f"{row.label}: {what} waits for {', '.join(row.waits)}; {advice}"
+    return f"{row.label}: {subject} waits for {', '.join(row.waits)}; {advice}"
 
 
-def _measured(row: Filled, rules: Rules) -> tuple[str, Mapping[str, Any]]:
+def _content_of(row: FilledRow, rules: Rules) -> tuple[str, Mapping[str, Any]]:
     """The kind and the content of the event that a row is which is filled in as a whole."""
     reasons = [shown.reason for shown in row.values.values() if shown.reason is not None]
     if len(reasons) == len(row.values):
@@ -138,7 +138,7 @@ def _check_possible(kind: str, content: Mapping[str, Any], rules: Rules) -> None
         rules.check(content["value"])
 
 
-def _plain(values: Mapping[str | None, Shown]) -> Any:
+def _plain(values: Mapping[str | None, CellValue]) -> Any:
     numbers = {name: shown.number for name, shown in values.items()}
     return numbers.get(None, numbers)
 
@@ -147,47 +147,47 @@ def _noise(sds: Mapping[str | None, float]) -> Any:
     return sds.get(None, sds or None)
 
 
-def _now(trial: Trial, name: str | None) -> tuple[float | None, float | None]:
+def _current_value(trial: Trial, name: str | None) -> tuple[float | None, float | None]:
     """The value of an outcome, and the standard deviation of its noise, as they are known."""
-    each = trial if name is None else trial.outcomes.get(name)
-    return (None, None) if each is None else (each.value, each.sd)
+    measured = trial if name is None else trial.outcomes.get(name)
+    return (None, None) if measured is None else (measured.value, measured.sd)
 
 
-def _changed(trial: Trial, row: Filled) -> list[str | None]:
+def _changed_outcomes(trial: Trial, row: FilledRow) -> list[str | None]:
     """The outcomes of which a row says something else than is known."""
-    found = []
+    names = []
     for name, shown in row.values.items():
-        value, sd = _now(trial, name)
+        value, sd = _current_value(trial, name)
         is_other_noise = name in row.sds and math.isfinite(shown.number) and row.sds[name] != sd
         if not shown.is_value(value) or (is_other_noise and value is not None):
-            found.append(name)
-    return found
+            names.append(name)
+    return names
 
 
 def _is_completed(trial: Trial, changed: Sequence[str | None]) -> bool:
-    """Whether nothing but outcomes is added that were missing, and of which nobody had said that there are none."""
+    """Return whether a row only adds outcomes that were missing and not reported as lost."""
     if trial.state == "failed" or None in changed:
         return False
     outcomes = [trial.outcomes.get(name) for name in changed if name is not None]
-    return all(each is None or (each.value is None and not each.is_lost) for each in outcomes)
+    return all(outcome is None or (outcome.value is None and not outcome.is_lost) for outcome in outcomes)
 
 
-def _question(trial: Trial, row: Filled, changed: Sequence[str | None]) -> str:
-    """What is asked where a value has changed that was told."""
-    said = []
+def _question(trial: Trial, row: FilledRow, changed: Sequence[str | None]) -> str:
+    """The question about a told value that has changed."""
+    parts = []
     for name in changed:
-        of, (value, sd) = "" if name is None else f"{name} ", _now(trial, name)
+        of, (value, sd) = "" if name is None else f"{name} ", _current_value(trial, name)
         noise = "" if sd is None else f" (sd {sd!r})"
-        was = f"{trial.state}: {trial.reason}" if value is None and trial.state == "failed" else f"{value!r}{noise}"
+        before = f"{trial.state}: {trial.reason}" if value is None and trial.state == "failed" else f"{value!r}{noise}"
         cell = f"{row.values[name].text.strip()!r}" + (f" (sd {row.sds[name]!r})" if name in row.sds else "")
-        said.append(f"{of}{was}, the cell has {cell}")
+        parts.append(f"{of}{before}, the cell has {cell}")
     advice = "if the cell is right, --amend takes it (in Python amend=True); else write again what was told"
     if any(row.values[name].reason is not None for name in changed):
         advice = f"if the value is wrong, exclude trial {trial.number}; write again what was told"
-    return f"trial {trial.number} was told as {'; '.join(said)}; {advice}, or {OWN_ROW}"
+    return f"trial {trial.number} was told as {'; '.join(parts)}; {advice}, or {OWN_ROW}"
 
 
-def _amended(trial: Trial, row: Filled, changed: Sequence[str | None], rules: Rules) -> dict[str, Any]:
+def _amendment(trial: Trial, row: FilledRow, changed: Sequence[str | None], rules: Rules) -> dict[str, Any]:
     """The content of the event that corrects what was told.
 
     Raises:
@@ -195,38 +195,40 @@ def _amended(trial: Trial, row: Filled, changed: Sequence[str | None], rules: Ru
     """
     if any(not math.isfinite(row.values[name].number) for name in changed):
         raise ValueError(_question(trial, row, [n for n in changed if row.values[n].reason is not None] or changed))
-    noise = {name: row.sds.get(name, _now(trial, name)[1]) for name in changed}
-    known = {name: sd for name, sd in noise.items() if sd is not None}
-    return rules.tell(_plain({name: row.values[name] for name in changed}), _noise(known))[1]
+    noise = {name: row.sds.get(name, _current_value(trial, name)[1]) for name in changed}
+    known_noise = {name: sd for name, sd in noise.items() if sd is not None}
+    return rules.tell(_plain({name: row.values[name] for name in changed}), _noise(known_noise))[1]
 
 
-def _own_rows(history: History, rows: Sequence[Filled], done: set[int], rules: Rules, found: Changes) -> None:
+def _own_rows(
+    history: History, rows: Sequence[FilledRow], numbers_seen: set[int], rules: Rules, result: Changes
+) -> None:
     """Take in rows of somebody's own: what was told already is known by its point and value."""
     told: dict[Any, list[int]] = {}
     for trial in reversed(history.trials):
-        if not trial.is_open and trial.number not in done:
-            told.setdefault((trial.point, _said(trial)), []).append(trial.number)
+        if not trial.is_open and trial.number not in numbers_seen:
+            told.setdefault((trial.point, _key_of(trial)), []).append(trial.number)
     new = []
     for row in rows:
         try:
             point = point_in(rules.space, row.cells, rules.decimal)
             if row.waits:
-                found.waiting.append(_waits("its point", row))
+                result.waiting.append(_missing_values_text("its point", row))
                 continue
-            kind, content = _measured(row, rules)
+            kind, content = _content_of(row, rules)
             if same := told.get((point_of(point), _key(content.get("value"), content.get("reason")))):
-                found.numbers[row.row] = same.pop()
+                result.numbers[row.row] = same.pop()
                 continue
             _check_possible(kind, content, rules)
             new.append((row.row, (point, kind, content)))
         except ValueError as error:
-            found.errors.append(f"{row.label}: {error}")
-    events = ended_rows(history, [content for _, content in new])
-    found.events += events
-    found.numbers |= {row: event["trial"] for (row, _), event in zip(new, events, strict=True)}
+            result.errors.append(f"{row.label}: {error}")
+    events = end_events(history, [content for _, content in new])
+    result.events += events
+    result.numbers |= {row: event["trial"] for (row, _), event in zip(new, events, strict=True)}
 
 
-def _said(trial: Trial) -> Any:
+def _key_of(trial: Trial) -> Any:
     return _key(trial.values or trial.value, trial.reason if trial.state == "failed" else None)
 
 

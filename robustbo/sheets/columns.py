@@ -1,11 +1,11 @@
-"""Which column of a sheet is what, by the names in its header; what is not ours is passed over."""
+"""The columns of a sheet by the names in its header; columns of other people are passed over."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from robustbo.errors import SheetError
 from robustbo.searchspace.parameters import Value
-from robustbo.sheets.grid import TRIAL, Grid, header_of, missing_column, places_of
+from robustbo.sheets.grid import TRIAL, Grid, header_of, missing_column_error, places_of
 from robustbo.trials.history import Trial, column_names
 from robustbo.trials.outcome import Outcome
 
@@ -14,7 +14,7 @@ REPEATS = "repeats"
 
 @dataclass(frozen=True)
 class Names:
-    """What the columns are called.
+    """The names of the columns.
 
     Attributes:
         parameters: The column of each parameter, by its name.
@@ -35,7 +35,7 @@ class Names:
 
 
 def names_of(parameters: Sequence[str], quantities: Mapping[str | None, Outcome], value: str | None = None) -> Names:
-    """What the columns of a study's sheets are called.
+    """The names of the columns in a study's sheets.
 
     Args:
         parameters: Their names.
@@ -50,19 +50,19 @@ def names_of(parameters: Sequence[str], quantities: Mapping[str | None, Outcome]
         raise SheetError(f"columns of several outcomes have their names, {outcomes}, got value={value!r}")
     if value is not None and value in parameters:
         raise SheetError(f"value={value!r} is a parameter; name the column of what is measured there")
-    values = {name: value or each.label if name is None else name for name, each in quantities.items()}
+    values = {name: value or outcome.label if name is None else name for name, outcome in quantities.items()}
     sds = {name: "sd" if name is None else f"{name}.sd" for name in values}
     own = [REPEATS, *values.values(), *sds.values()]
     if len({TRIAL, *own}) <= len(own):
         raise SheetError(f"the column of values must have a name of its own, got value={value!r}")
     columns = column_names(parameters, own)
-    units = {column: each.unit for name, each in quantities.items() for column in (values[name], sds[name])}
+    units = {column: outcome.unit for name, outcome in quantities.items() for column in (values[name], sds[name])}
     return Names(dict(zip(parameters, columns, strict=True)), values, sds, units)
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Where these are in a sheet.
+    """The positions of the columns in a sheet.
 
     Attributes:
         header: Its row.
@@ -90,7 +90,7 @@ class Columns:
 
 
 def columns_of(grid: Grid, names: Names) -> Columns:
-    """Where a sheet has these columns.
+    """Find the columns in a sheet's header.
 
     Raises:
         SheetError: If one that must be there is not, or they cannot be told apart.
@@ -105,11 +105,11 @@ def columns_of(grid: Grid, names: Names) -> Columns:
     for name, column in names.values.items():
         if column not in at:
             advice = "if it has another name, say so: --value NAME, or value='NAME'" if name is None else ""
-            raise missing_column(header, {*at.values()}, column, "of measured values (it may be empty)", advice)
-    return placed(row, header, names, at)
+            raise missing_column_error(header, {*at.values()}, column, "of measured values (it may be empty)", advice)
+    return build_columns(row, header, names, at)
 
 
-def placed(row: int, header: list[str], names: Names, at: Mapping[str, int]) -> Columns:
+def build_columns(row: int, header: list[str], names: Names, at: Mapping[str, int]) -> Columns:
     """The columns of a header.
 
     Args:

@@ -7,16 +7,16 @@ from typing import NamedTuple
 
 from robustbo.errors import SheetError
 from robustbo.formulas import NUMBER, restored
-from robustbo.sheets.cells import THOUSANDS, written
+from robustbo.sheets.cells import THOUSANDS, cell_text
 from robustbo.sheets.grid import HEADER_WITHIN, Place, is_header
 
 MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 SEPARATORS = ",;\t|"
-SAID = re.compile(r'"?sep=(.)"?')  # a first line by which Excel is told
+SEPARATOR_LINE = re.compile(r'"?sep=(.)"?')  # a first line by which Excel is told
 
 
 class Cell(NamedTuple):
-    """Where a cell is in the text, and what it says."""
+    """A cell's place in the text, and its content."""
 
     start: int
     end: int
@@ -43,7 +43,7 @@ class Delimited:
 
     def __init__(self, data: bytes, name: str, separator: str = ",") -> None:
         self._name = name
-        self._mark, self._encoding, self._text = _decoded(data, name)
+        self._mark, self._encoding, self._text = _decode(data, name)
         self._separator = _separator(self._text) or separator
         try:
             self._cells = list(_records(self._text, self._separator))
@@ -55,10 +55,10 @@ class Delimited:
         self.decimal = _decimal(self.rows, self._separator)
         self.uncomputed: frozenset[Place] = frozenset()
 
-    def check_added(self) -> None:
-        """To a text anything can be added."""
+    def check_extensible(self) -> None:
+        """Accept everything: a text file loses nothing."""
 
-    def added(self, cells: Mapping[Place, object], rows: Sequence[Sequence[object]]) -> bytes:
+    def with_changes(self, cells: Mapping[Place, object], rows: Sequence[Sequence[object]]) -> bytes:
         """The file with values in cells that are empty, and rows at its end.
 
         Raises:
@@ -79,7 +79,7 @@ class Delimited:
             raise SheetError(f"{self._name}: cannot hold {letters!r} in its encoding; save it as UTF-8") from None
 
     def _edit(self, place: Place, value: object) -> tuple[int, int, str]:
-        """What a value makes of an empty cell, or of the end of a row that is too short to have it."""
+        """The edit (start, end, text) that puts a value into an empty cell, or behind the end of a short row."""
         row, column = place
         cells = self._cells[row]
         if column < len(cells):
@@ -89,29 +89,31 @@ class Delimited:
         return end, end, self._separator * (column - len(cells) + 1) + self._cell(value)
 
     def _cell(self, value: object) -> str:
-        text = written(value, self.decimal)
+        text = cell_text(value, self.decimal)
         if text != text.strip() or set(text) & {self._separator, '"', "\r", "\n"}:
             return '"' + text.replace('"', '""') + '"'
         return text
 
 
-def _decoded(data: bytes, name: str) -> tuple[bytes, str, str]:
+def _decode(data: bytes, name: str) -> tuple[bytes, str, str]:
     """The mark at the beginning, the encoding and the text."""
     mark, encoding = next(((m, e) for m, e in MARKS if data.startswith(m)), (b"", "utf-8"))
-    for known in (encoding,) if mark else ("utf-8", "cp1252"):  # the latter is what Excel writes in western countries
+    for candidate in (
+        (encoding,) if mark else ("utf-8", "cp1252")
+    ):  # the latter is what Excel writes in western countries
         try:
-            text = data[len(mark) :].decode(known)
+            text = data[len(mark) :].decode(candidate)
         except UnicodeDecodeError:
             continue
         if "\0" not in text:
-            return mark, known, text
+            return mark, candidate, text
     raise SheetError(f"{name}: cannot be read as CSV; save it as CSV in UTF-8, or as .xlsx")
 
 
 def _separator(text: str) -> str | None:
-    """What parts the cells: what the first line says, or that by which a line has the header's names."""
-    if said := SAID.match(text):
-        return said[1]
+    """The separator of cells: what the first line declares, or by what a line has the header's names."""
+    if line := SEPARATOR_LINE.match(text):
+        return line[1]
     for separator in SEPARATORS:
         try:
             for _, row in zip(range(HEADER_WITHIN), _records(text, separator), strict=False):
@@ -132,8 +134,8 @@ def _records(text: str, separator: str) -> Iterator[list[Cell]]:
         assert cell is not None
         if cell[1] is not None and not cell[2]:
             raise ValueError(f"line {_lines(text, [at])[0]}: has a quote that does not end; add it, or take it away")
-        said = cell[4] if cell[1] is None else cell[1].replace('""', '"') + cell[3]
-        row.append(Cell(at, cell.end(), said))
+        content = cell[4] if cell[1] is None else cell[1].replace('""', '"') + cell[3]
+        row.append(Cell(at, cell.end(), content))
         at = cell.end()
         if text[at : at + 1] == separator:
             at += 1
@@ -144,12 +146,12 @@ def _records(text: str, separator: str) -> Iterator[list[Cell]]:
 
 def _lines(text: str, starts: Sequence[int]) -> list[int]:
     """The lines, from 1 on, at which these places are, in order."""
-    found, line, last = [], 1, 0
+    numbers, line, last = [], 1, 0
     for start in starts:
         line += len(re.findall("\r\n|\r|\n", text[last:start]))
-        found.append(line)
+        numbers.append(line)
         last = start
-    return found
+    return numbers
 
 
 def _newline(text: str) -> str:
@@ -158,7 +160,7 @@ def _newline(text: str) -> str:
 
 
 def _decimal(rows: Sequence[Sequence[str]], separator: str) -> str:
-    """What separates decimals: what most numbers have; semicolons are for those who write commas."""
+    """The decimal mark of most numbers; where there is none, a comma in files with semicolons."""
     cells = [cell.strip() for row in rows for cell in row]
     numbers = [cell for cell in cells if NUMBER.fullmatch(cell) and not THOUSANDS.fullmatch(cell)]
     commas, points = (sum(mark in number for number in numbers) for mark in ",.")

@@ -12,7 +12,7 @@ SIGNS = (".~lock.{}#", "~${}")  # what LibreOffice and Excel put beside a file t
 
 
 def read(path: Path) -> bytes | None:
-    """What is in it; None where there is none.
+    """Read a sheet's bytes; None where there is no file.
 
     Raises:
         SheetError: If it is no file of its own, or cannot be read.
@@ -42,7 +42,7 @@ def check_free(path: Path) -> None:
         raise SheetError(f"{path}: must not be read-only, since rows are added to it")
 
 
-def replaced(path: Path, before: bytes | None, after: bytes) -> bool:
+def replace(path: Path, before: bytes | None, after: bytes) -> bool:
     """Write it anew, with the rights it had; False, and nothing is done, where it is not as it was any more.
 
     Args:
@@ -55,7 +55,7 @@ def replaced(path: Path, before: bytes | None, after: bytes) -> bool:
     """
     try:
         if before is None:
-            return _created(path, after)
+            return _create(path, after)
         if not path.exists():
             return False
         return whole.replace(path, after, lambda: read(path) == before)
@@ -64,7 +64,7 @@ def replaced(path: Path, before: bytes | None, after: bytes) -> bool:
         raise SheetError(f"{path}: cannot be written, and is as it was: {error.strerror}; {advice}") from error
 
 
-def _created(path: Path, data: bytes) -> bool:
+def _create(path: Path, data: bytes) -> bool:
     try:
         whole.create(path, data)
     except FileExistsError:

@@ -1,4 +1,4 @@
-"""What people have filled in: the rows that have a value, or a word in its place, and where they were measured."""
+"""The rows that people have filled in with a value, or with a word in its place."""
 
 import math
 import re
@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from robustbo.errors import SpaceError
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter, Value
-from robustbo.searchspace.parameters.typed import value_of
+from robustbo.searchspace.parameters.text import value_of
 from robustbo.searchspace.space import Space
 from robustbo.sheets.cells import agrees, number_of
 from robustbo.sheets.columns import Columns
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Shown:
+class CellValue:
     """A number in a cell, or a reason why there is none.
 
     Attributes:
@@ -36,12 +36,12 @@ class Shown:
     reason: str | None = None
 
     def is_value(self, value: float | None) -> bool:
-        """Whether it says that value, or that there is none."""
+        """Return whether the cell has that value, or None and there is no number."""
         return not math.isfinite(self.number) if value is None else agrees(self.text, self.number, value)
 
 
 @dataclass(frozen=True)
-class Filled:
+class FilledRow:
     """A row with something filled in.
 
     Attributes:
@@ -58,13 +58,13 @@ class Filled:
     label: str
     number: int | None
     cells: dict[str, str]
-    values: dict[str | None, Shown]
+    values: dict[str | None, CellValue]
     sds: dict[str | None, float]
     waits: list[str]
 
 
-def shown_in(text: str, decimal: str) -> Shown:
-    """What a cell of values says.
+def cell_value(text: str, decimal: str) -> CellValue:
+    """Read a cell of a column of values.
 
     Raises:
         ValueError: If it is neither a number nor a reason why there is none.
@@ -75,7 +75,7 @@ def shown_in(text: str, decimal: str) -> Shown:
     """
     number, word = number_of(text, decimal), text.strip()
     if number is not None:
-        return Shown(text, number)
+        return CellValue(text, number)
     has_digits, has_letters = re.search("[0-9]", word), re.search(r"[^\W\d_]", word)
     is_waiting = word.casefold() in WAITING or not has_letters
     if (is_waiting or has_digits or word.startswith("#")) and not FAILED.match(word):
@@ -85,7 +85,7 @@ def shown_in(text: str, decimal: str) -> Shown:
             else ("write units into the header, and before a reason with digits in it the word failed")
         )
         raise ValueError(f"must be a number, or say in words why there is none, got {word!r}; {advice}")
-    return Shown(text, math.nan, word)
+    return CellValue(text, math.nan, word)
 
 
 def number_in(text: str) -> int | None:
@@ -104,56 +104,56 @@ def number_in(text: str) -> int | None:
 
 def numbers_in(grid: Grid, columns: Columns) -> set[int]:
     """The trials that have a row, filled in or not."""
-    found = set[int]()
+    numbers = set[int]()
     for cells in grid.rows[columns.header + 1 :]:
         try:
             number = number_in(_cell(cells, columns.trial))
         except ValueError:
             continue
-        found |= set() if number is None else {number}
-    return found
+        numbers |= set() if number is None else {number}
+    return numbers
 
 
-def filled_rows(grid: Grid, columns: Columns, errors: list[str]) -> list[Filled]:
+def rows_with_values(grid: Grid, columns: Columns, errors: list[str]) -> list[FilledRow]:
     """The rows with something filled in; what is wrong with others goes to the errors."""
-    found = []
+    rows = []
     for index in range(columns.header + 1, len(grid.rows)):
         try:
-            row = _filled(grid, columns, index)
+            row = _row_with_values(grid, columns, index)
         except ValueError as error:
             errors.append(f"{grid.labels[index]}: {error}")
         else:
-            found += [] if row is None else [row]
-    return found
+            rows += [] if row is None else [row]
+    return rows
 
 
-def _filled(grid: Grid, columns: Columns, index: int) -> Filled | None:
+def _row_with_values(grid: Grid, columns: Columns, index: int) -> FilledRow | None:
     cells = grid.rows[index]
     if more := [cell for cell in cells[len(columns.names) :] if cell.strip()]:
         advice = "put quotes around a cell with a separator in it, such as a decimal comma, or name the column"
         raise ValueError(f"must have {len(columns.names)} cells, as the header, got {more} behind them; {advice}")
-    values = _each(cells, columns.values, columns, lambda text: shown_in(text, grid.decimal))
+    values = _read_cells(cells, columns.values, columns, lambda text: cell_value(text, grid.decimal))
     if not values:
         return None
     waits = [str(name) for name in columns.values if name not in values]
-    sds = _each(cells, columns.sds, columns, lambda text: _sd(text, grid.decimal))
-    there = {name: text for name, at in columns.parameters.items() if (text := _cell(cells, at)).strip()}
+    sds = _read_cells(cells, columns.sds, columns, lambda text: _sd(text, grid.decimal))
+    parameter_cells = {name: text for name, at in columns.parameters.items() if (text := _cell(cells, at)).strip()}
     number = number_in(_cell(cells, columns.trial))
-    return Filled(index, grid.labels[index], number, there, values, sds, waits)
+    return FilledRow(index, grid.labels[index], number, parameter_cells, values, sds, waits)
 
 
-def _each(
+def _read_cells(
     cells: Sequence[str], places: Mapping[str | None, int], columns: Columns, read: Callable[[str], T]
 ) -> dict[str | None, T]:
-    """What is in some cells, without the empty ones."""
-    found = {}
+    """Read the cells of some columns that are not empty."""
+    contents = {}
     for name, at in places.items():
         if (text := _cell(cells, at)).strip():
             try:
-                found[name] = read(text)
+                contents[name] = read(text)
             except ValueError as error:
                 raise ValueError(f"{columns.names[at]} {error}") from None
-    return found
+    return contents
 
 
 def _sd(text: str, decimal: str) -> float:
@@ -193,7 +193,7 @@ def _value(name: str, parameter: Parameter, text: str, decimal: str) -> Value:
 
 
 def is_as_asked(parameter: Parameter, text: str, value: Value, decimal: str) -> bool:
-    """Whether a cell still has the value that was asked for, as spreadsheet programs may have changed it."""
+    """Return whether a cell still has the value that was asked for, as spreadsheet programs may have changed it."""
     if isinstance(value, bool | None):
         return text.strip().casefold() == str(value).casefold()
     if isinstance(value, str) and (text == value or text in getattr(parameter, "values", ())):
@@ -205,7 +205,7 @@ def is_as_asked(parameter: Parameter, text: str, value: Value, decimal: str) -> 
 
 
 def _numbers(text: str, decimal: str) -> list[float]:
-    """What number a cell may have: none, one, or where it has three decimals, or thousands, two."""
+    """The numbers that a cell may mean: none, one, or two where it may have three decimals or thousands."""
     try:
         number = number_of(text, decimal)
         return [] if number is None else [number]

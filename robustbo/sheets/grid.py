@@ -1,4 +1,4 @@
-"""What sheets of all formats are: rows of cells, some of which are empty, with a header that has a column "trial"."""
+"""Sheets of any format as rows of cells, with a header that has a column "trial"."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
@@ -20,11 +20,11 @@ class Grid(Protocol):
     decimal: str
     uncomputed: frozenset[Place]
 
-    def check_added(self) -> None:
+    def check_extensible(self) -> None:
         """Raise a `SheetError` where nothing can be added without a loss."""
         ...
 
-    def added(self, cells: Mapping[Place, object], rows: Sequence[Sequence[object]]) -> bytes:
+    def with_changes(self, cells: Mapping[Place, object], rows: Sequence[Sequence[object]]) -> bytes:
         """The file with values in cells that are empty, and rows at its end."""
         ...
 
@@ -40,17 +40,17 @@ def plain(name: str) -> str:
 
 
 def is_header(row: Sequence[str]) -> bool:
-    """Whether a row has the columns' names."""
+    """Return whether a row has the columns' names."""
     return TRIAL in map(plain, row)
 
 
 def header_of(rows: Sequence[Sequence[str]]) -> int | None:
-    """Which row has the columns' names; None where none has."""
+    """Index of the row that has the columns' names; None where there is none."""
     return next((index for index, row in enumerate(rows[:HEADER_WITHIN]) if is_header(row)), None)
 
 
 def places_of(header: Sequence[str], names: Iterable[str], units: Mapping[str, str]) -> dict[str, int]:
-    """Which column has each of these names, as far as one has: exactly, or else but for case, space and a unit.
+    """Find the column of each name: the exact name, or else one that differs in case, spaces and a unit only.
 
     Args:
         header: Its cells.
@@ -60,36 +60,38 @@ def places_of(header: Sequence[str], names: Iterable[str], units: Mapping[str, s
     Raises:
         SheetError: If several have one, one has several, or the only one that has it says another unit.
     """
-    wanted, found = list(names), dict[str, int]()
-    others = {column: cell for column, cell in enumerate(header) if cell not in wanted}
-    for name in wanted:
+    required, places = list(names), dict[str, int]()
+    rest = {column: cell for column, cell in enumerate(header) if cell not in required}
+    for name in required:
         columns = [column for column, cell in enumerate(header) if cell == name]
         if not columns:
-            alike, unit = [column for column, cell in others.items() if plain(cell) == plain(name)], units.get(name, "")
+            alike, unit = [column for column, cell in rest.items() if plain(cell) == plain(name)], units.get(name, "")
             columns = [column for column in alike if not has_other_unit(header[column], unit)]
             if alike and not columns:
-                known = f"the column {name!r} must be in {unit}, got {header[alike[0]]!r}"
-                raise SheetError(f"{known}; convert its values and rename it to {name!r}")
+                rule = f"the column {name!r} must be in {unit}, got {header[alike[0]]!r}"
+                raise SheetError(f"{rule}; convert its values and rename it to {name!r}")
         if len(columns) > 1:
             raise SheetError(f"there must be one column {name!r}, got {len(columns)}; rename the others")
-        if columns and columns[0] in found.values():
-            raise SheetError(f"the columns {wanted} must be told apart, got {header[columns[0]]!r}; give it its name")
+        if columns and columns[0] in places.values():
+            raise SheetError(f"the columns {required} must be told apart, got {header[columns[0]]!r}; give it its name")
         if columns:
-            found[name] = columns[0]
-    return found
+            places[name] = columns[0]
+    return places
 
 
-def missing_column(header: Sequence[str], taken: Collection[int], name: str, what: str, value: str = "") -> SheetError:
+def missing_column_error(
+    header: Sequence[str], used: Collection[int], name: str, purpose: str, value: str = ""
+) -> SheetError:
     """The error that a column is not there.
 
     Args:
         header: Its cells.
-        taken: The columns that are others.
+        used: The columns that are others.
         name: Of the one that is not there.
-        what: It is for.
+        purpose: It is for.
         value: What to do where no column is near, if another one may be named in its place.
     """
-    names = [cell for at, cell in enumerate(header) if cell and at not in taken]
+    names = [cell for at, cell in enumerate(header) if cell and at not in used]
     word = nearest_label(name, names)
     if word is None:
         hint = f"; {value}" if value else "; add it"
@@ -97,4 +99,4 @@ def missing_column(header: Sequence[str], taken: Collection[int], name: str, wha
         hint = f"; rename {word!r} to {name!r}, or say value={word!r} (--value {word!r})"
     else:
         hint = f"; did you mean {word!r}? rename it to {name!r}"
-    return SheetError(f"there must be a column {name!r} {what}, got {[cell for cell in header if cell]}{hint}")
+    return SheetError(f"there must be a column {name!r} {purpose}, got {[cell for cell in header if cell]}{hint}")

@@ -7,11 +7,11 @@ from typing import Any
 
 from robustbo.errors import SheetError, SheetWarning, warn
 from robustbo.guidance import explain_misfits
-from robustbo.searchspace.tabular import SHOWN, warn_of_broken
+from robustbo.searchspace.tabular import MAX_ROWS_SHOWN, warn_of_broken
 from robustbo.sheets.changes import Rules, changes
 from robustbo.sheets.filled import numbers_in
-from robustbo.sheets.sheet import Sheet, opened
-from robustbo.study.possible import check_possible, check_told, with_exclusions
+from robustbo.sheets.sheet import Sheet, open_sheet
+from robustbo.study.possible import check_possible, value_check, with_exclusions
 from robustbo.study.queueing import own
 from robustbo.study.recording import Recording
 from robustbo.trials.history import Trial
@@ -67,26 +67,26 @@ class Sheets(Recording):
                 was then, and nothing was asked or told, unless the message says so.
             SpaceExhausted: As for `ask`.
         """
-        count, file, told, asked = whole("n", n, 0), Path(path), list[Trial](), list[Trial]()
-        who = file.name if by is None else by
+        count, file, told, new = whole("n", n, 0), Path(path), list[Trial](), list[Trial]()
+        asker = file.name if by is None else by
         try:
             for _ in range(TRIES):
-                sheet = opened(file, self.settings, value)
+                sheet = open_sheet(file, self.settings, value)
                 sheet.check_writable()
                 sheet.check_whole(self.settings.space.names, "for new rows")
-                now, numbers = self._taken_in(sheet, amends=False, out_of_range="raise")
+                now, numbers = self._tell_rows(sheet, amends=False, out_of_range="raise")
                 told += now
-                if count > len(asked):
-                    asked += self.ask_as(who, count, fixed=fixed)
-                there = numbers_in(sheet.grid, sheet.columns) | {*numbers.values()}
-                pending = [trial for trial in self.history.having("pending") if trial.number not in there]
-                rows = [trial for trial in pending if trial.asked_by == who]
-                if sheet.added(numbers, rows):
+                if count > len(new):
+                    new += self.ask_as(asker, count, fixed=fixed)
+                present = numbers_in(sheet.grid, sheet.columns) | {*numbers.values()}
+                pending = [trial for trial in self.history.having("pending") if trial.number not in present]
+                rows = [trial for trial in pending if trial.asked_by == asker]
+                if sheet.add_rows(numbers, rows):
                     _warn_of_others(sheet, [trial.number for trial in pending if trial not in rows])
                     return [own(trial) for trial in rows]
             raise SheetError(f"{file}: others change it all the time; try again")
         except SheetError as error:
-            raise _with_what_is_done(error, told, asked) from error
+            raise _with_progress(error, told, new) from error
 
     def read_sheet(
         self,
@@ -120,22 +120,22 @@ class Sheets(Recording):
         file, amends, told = Path(path), flag("amend", amend), list[Trial]()
         try:
             for _ in range(TRIES):
-                sheet = opened(file, self.settings, value)
+                sheet = open_sheet(file, self.settings, value)
                 if sheet.before is None:
                     raise SheetError(f"{file}: there is no such sheet; write_sheet (robustbo ask --sheet) begins one")
-                now, numbers = self._taken_in(sheet, amends=amends, out_of_range=out_of_range)
+                now, numbers = self._tell_rows(sheet, amends=amends, out_of_range=out_of_range)
                 told += now
-                if not numbers or sheet.added(numbers, []):
+                if not numbers or sheet.add_rows(numbers, []):
                     return told
             raise SheetError(f"{file}: others change it all the time; try again")
         except SheetError as error:
-            raise _with_what_is_done(error, told, []) from error
+            raise _with_progress(error, told, []) from error
 
-    def _taken_in(self, sheet: Sheet, *, amends: bool, out_of_range: OutOfRange) -> tuple[list[Trial], dict[int, int]]:
+    def _tell_rows(self, sheet: Sheet, *, amends: bool, out_of_range: OutOfRange) -> tuple[list[Trial], dict[int, int]]:
         """Tell what is filled in; the trials, and by row the numbers of those of rows without one."""
         settings, errors = self.settings, list[str]()
-        check = check_told(settings, out_of_range, TO_KEEP_IT)
-        rows, space = sheet.filled(errors), settings.space
+        check = value_check(settings, out_of_range, TO_KEEP_IT)
+        rows, space = sheet.read_rows(errors), settings.space
         if any(row.number is None for row in rows):
             sheet.check_writable()
             always = [name for name, parameter in space.parameters if not parameter.condition]
@@ -143,35 +143,37 @@ class Sheets(Recording):
         amended, numbers = check_possible(settings, TO_AMEND), dict[int, int]()
         rules = Rules(space, sheet.grid.decimal, self._told, check, amended, amends)
 
-        def told(state: State) -> Sequence[Event]:
-            found = changes(state.history, rows, rules)
-            if wrong := errors + found.errors:
+        def events_of(state: State) -> Sequence[Event]:
+            result = changes(state.history, rows, rules)
+            if wrong := errors + result.errors:
                 raise SheetError(_in_all(sheet, wrong))
-            for text in found.waiting + sheet.uncomputed():  # before anything is recorded: it may be made an error
+            for text in (
+                result.waiting + sheet.pending_formulas()
+            ):  # before anything is recorded: it may be made an error
                 warn(f"{sheet.path}, {text}", SheetWarning)
-            warn_of_broken(space, [event["params"] for event in found.events if "params" in event])
+            warn_of_broken(space, [event["params"] for event in result.events if "params" in event])
             numbers.clear()
-            numbers.update(found.numbers)
-            return with_exclusions(settings, found.events)
+            numbers.update(result.numbers)
+            return with_exclusions(settings, result.events)
 
-        return self._commit(told), numbers
+        return self._commit(events_of), numbers
 
 
-def _with_what_is_done(error: SheetError, told: Sequence[Trial], asked: Sequence[Trial]) -> SheetError:
+def _with_progress(error: SheetError, told: Sequence[Trial], new: Sequence[Trial]) -> SheetError:
     """The error, with what the journal has of it, which the next call goes on from."""
-    said = [str(error)]
+    parts = [str(error)]
     if told:
-        said.append(f"trials {[trial.number for trial in told]} have been told, and are known by their rows")
-    if asked:
-        said.append(f"trials {[trial.number for trial in asked]} have been asked for; n=0 (-n 0) adds their rows")
-    return SheetError("; ".join(said))
+        parts.append(f"trials {[trial.number for trial in told]} have been told, and are known by their rows")
+    if new:
+        parts.append(f"trials {[trial.number for trial in new]} have been asked for; n=0 (-n 0) adds their rows")
+    return SheetError("; ".join(parts))
 
 
 def _in_all(sheet: Sheet, errors: Sequence[str]) -> str:
     if len(errors) == 1:
         return f"{sheet.path}, {errors[0]}; nothing was told"
-    more = [f"... and {len(errors) - SHOWN} more"] if len(errors) > SHOWN else []
-    lines = [f"{sheet.path}: nothing was told, since {len(errors)} rows cannot be:", *errors[:SHOWN], *more]
+    more = [f"... and {len(errors) - MAX_ROWS_SHOWN} more"] if len(errors) > MAX_ROWS_SHOWN else []
+    lines = [f"{sheet.path}: nothing was told, since {len(errors)} rows cannot be:", *errors[:MAX_ROWS_SHOWN], *more]
     return "\n".join(lines)
 
 

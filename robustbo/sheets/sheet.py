@@ -6,10 +6,10 @@ from pathlib import Path
 
 from robustbo.errors import SheetError
 from robustbo.sheets import file
-from robustbo.sheets.columns import Columns, Names, columns_of, names_of, placed, row_of
+from robustbo.sheets.columns import Columns, Names, build_columns, columns_of, names_of, row_of
 from robustbo.sheets.delimited import Delimited
-from robustbo.sheets.filled import Filled, filled_rows
-from robustbo.sheets.grid import Grid, missing_column
+from robustbo.sheets.filled import FilledRow, rows_with_values
+from robustbo.sheets.grid import Grid, missing_column_error
 from robustbo.sheets.workbook import Workbook
 from robustbo.trials.history import Trial
 from robustbo.trials.settings import Settings
@@ -40,27 +40,29 @@ class Sheet:
     def check_writable(self) -> None:
         """Raise a `SheetError` where it cannot be written, as far as that can be known before."""
         file.check_free(self.path)
-        self.grid.check_added()
+        self.grid.check_extensible()
 
-    def check_whole(self, names: Iterable[str], what: str) -> None:
+    def check_whole(self, names: Iterable[str], purpose: str) -> None:
         """Raise a `SheetError` where one of these parameters has no column, for what it must have one."""
         for name in names:
             if name not in self.columns.parameters:
-                error = missing_column(self.columns.names, self.columns.places, self.names.parameters[name], what)
+                error = missing_column_error(
+                    self.columns.names, self.columns.places, self.names.parameters[name], purpose
+                )
                 raise SheetError(f"{self.path}: {error}")
 
-    def filled(self, errors: list[str]) -> list[Filled]:
-        """The rows with something filled in; see `robustbo.sheets.filled.filled_rows`."""
-        return filled_rows(self.grid, self.columns, errors)
+    def read_rows(self, errors: list[str]) -> list[FilledRow]:
+        """The rows with something filled in; see `robustbo.sheets.filled.rows_with_values`."""
+        return rows_with_values(self.grid, self.columns, errors)
 
-    def uncomputed(self) -> list[str]:
+    def pending_formulas(self) -> list[str]:
         """The rows whose values are formulas without a result, for people."""
         values = self.columns.values.values()
         rows = sorted({row for row, column in self.grid.uncomputed if column in values})
         advice = "open it in the spreadsheet program and save it"
         return [f"{self.grid.labels[row]}: waits for the result of its formula; {advice}" for row in rows]
 
-    def added(self, numbers: Mapping[int, int], trials: Sequence[Trial]) -> bool:
+    def add_rows(self, numbers: Mapping[int, int], trials: Sequence[Trial]) -> bool:
         """Write trials' numbers into rows that have none, and rows below all others.
 
         Returns:
@@ -75,10 +77,10 @@ class Sheet:
             rows = [self.names.header, *rows]
         if not cells and not rows:
             return True
-        return file.replaced(self.path, self.before, self.grid.added(cells, rows))
+        return file.replace(self.path, self.before, self.grid.with_changes(cells, rows))
 
 
-def opened(path: Path, settings: Settings, value: str | None = None) -> Sheet:
+def open_sheet(path: Path, settings: Settings, value: str | None = None) -> Sheet:
     """A study's sheet, or an empty one where there is no such file.
 
     Args:
@@ -94,13 +96,17 @@ def opened(path: Path, settings: Settings, value: str | None = None) -> Sheet:
     is_empty = not any(cell.strip() for row in grid.rows for cell in row)
     names = names_of(settings.space.names, settings.quantities, value)
     try:
-        columns = placed(len(grid.rows), names.header, names, _counted(names)) if is_empty else columns_of(grid, names)
+        columns = (
+            build_columns(len(grid.rows), names.header, names, _positions(names))
+            if is_empty
+            else columns_of(grid, names)
+        )
     except SheetError as error:
         raise SheetError(f"{path}: {error}") from None
     return Sheet(path, before, grid, columns, names, is_empty)
 
 
-def _counted(names: Names) -> dict[str, int]:
+def _positions(names: Names) -> dict[str, int]:
     return {name: at for at, name in enumerate(names.header)}
 
 

@@ -48,8 +48,8 @@ class Workbook:
             self.rows: list[list[str]] = []
             self.uncomputed: frozenset[Place] = frozenset()
         else:
-            self._book = self._loaded(openpyxl, rich_text=True)
-            results = self._loaded(openpyxl, data_only=True)
+            self._book = self._load(openpyxl, rich_text=True)
+            results = self._load(openpyxl, data_only=True)
             self._sheet, self.rows = self._with_trials(results)
             self.uncomputed = frozenset(
                 (cell.row - 1, cell.column - 1)
@@ -61,7 +61,7 @@ class Workbook:
         self.rows += [[""] * self._sheet.max_column for _ in range(len(self.rows), end)]
         self.labels = [f"row {index + 1}" for index in range(len(self.rows))]
 
-    def _loaded(self, openpyxl: Any, **options: Any) -> Any:
+    def _load(self, openpyxl: Any, **options: Any) -> Any:
         try:
             with zipfile.ZipFile(io.BytesIO(self._data)) as parts:
                 sizes = {part.filename: part.file_size for part in parts.infolist()}
@@ -69,7 +69,7 @@ class Workbook:
                 raise SheetError(
                     f"{self._name}: must unpack to at most {limits.WORKBOOK_BYTES:,} bytes; keep trials by themselves"
                 )
-            with warnings.catch_warnings(record=True) as said:
+            with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 book = openpyxl.load_workbook(io.BytesIO(self._data), **options)
             for sheet in book.worksheets:
@@ -84,7 +84,7 @@ class Workbook:
             reason = str(error).partition("\n")[0]
             raise SheetError(f"{self._name}: cannot be read as a workbook; {advice} ({reason})") from None
         self._lost = sorted({match[1] for part in sizes if (match := LOST.match(part))})
-        self._lost += [str(each.message) for each in said if "removed" in str(each.message)]
+        self._lost += [str(warning.message) for warning in caught if "removed" in str(warning.message)]
         return book
 
     def _with_trials(self, results: Any) -> tuple[Any, list[list[str]]]:
@@ -101,7 +101,7 @@ class Workbook:
             raise SheetError(f"{self._name}: has no worksheet of cells")
         return first
 
-    def check_added(self) -> None:
+    def check_extensible(self) -> None:
         """Raise a `SheetError` where something else in the file would be lost by saving it."""
         if self._lost:
             raise SheetError(
@@ -109,13 +109,13 @@ class Workbook:
                 "their own, or as .csv"
             )
 
-    def added(self, cells: Mapping[Place, object], rows: Sequence[Sequence[object]]) -> bytes:
+    def with_changes(self, cells: Mapping[Place, object], rows: Sequence[Sequence[object]]) -> bytes:
         """The file with values in cells that are empty, and rows below all others.
 
         Raises:
             SheetError: If something else in the file would be lost, or a cell cannot have its value.
         """
-        self.check_added()
+        self.check_extensible()
         last = max((c.row for row in self._sheet.iter_rows() for c in row if c.value is not None), default=0)
         below = {(last + i, column): value for i, row in enumerate(rows) for column, value in enumerate(row)}
         for (row, column), value in {**cells, **below}.items():
@@ -147,5 +147,5 @@ def _openpyxl(name: str) -> Any:
 
 
 def _text(cell: object) -> str:
-    """What a cell says."""
+    """The text of a cell."""
     return "" if cell is None else repr(cell) if isinstance(cell, float) else str(cell)

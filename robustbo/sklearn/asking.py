@@ -8,14 +8,14 @@ from robustbo.optimizer import Optimizer
 from robustbo.trials.history import Trial
 
 
-def asked(optimizer: Optimizer, count: int) -> list[Trial]:
+def next_trials(optimizer: Optimizer, count: int) -> list[Trial]:
     """The next trials, at most so many; fewer, or none, once each point of the space has been asked for.
 
     A score that is in doubt may be measured again, and what failed tried again. Where the model wants another value of
     a point for its noise alone, the trial is left pending, so that it is not asked for again: the folds are the same.
     """
-    found: list[Trial] = []
-    while len(found) < count:
+    trials: list[Trial] = []
+    while len(trials) < count:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error", ExhaustedWarning)
@@ -23,5 +23,5 @@ def asked(optimizer: Optimizer, count: int) -> list[Trial]:
         except (ExhaustedWarning, SpaceExhausted):
             break
         if trial.reason != AGAIN:
-            found.append(trial)
-    return found
+            trials.append(trial)
+    return trials

@@ -30,28 +30,28 @@ class Candidates(NamedTuple):
     only: Mapping[str, Value] = {}
 
     @classmethod
-    def of(cls, given: Space | Mapping[str, Any]) -> "Candidates":
-        """Those of a space, or of a mapping of names to parameters or what else `values_of` knows.
+    def of(cls, space: Space | Mapping[str, Any]) -> "Candidates":
+        """The candidates of a space, or of a mapping from names to parameters or to anything that `values_of` reads.
 
         Raises:
             SpaceError, TypeError: If it is neither.
         """
-        if isinstance(given, Space):
-            return cls(given, {})
-        if not isinstance(given, Mapping):
-            hint = "; say with `when` which parameters exist where" if isinstance(given, list | tuple) else ""
+        if isinstance(space, Space):
+            return cls(space, {})
+        if not isinstance(space, Mapping):
+            hint = "; say with `when` which parameters exist where" if isinstance(space, list | tuple) else ""
             raise TypeError(
-                f"space must be a robustbo.Space, or a dict of names to parameters, got {type(given).__name__}{hint}"
+                f"space must be a robustbo.Space, or a dict of names to parameters, got {type(space).__name__}{hint}"
             )
-        if odd := [name for name in given if not isinstance(name, str)]:
+        if odd := [name for name in space if not isinstance(name, str)]:
             raise SpaceError(f"parameters must have names, got {odd[0]!r}")
-        found = {name: values_of(name, values) for name, values in given.items()}
-        objects = {name: values.objects for name, values in found.items() if values.objects is not None}
-        parameters = {name: values.parameter for name, values in found.items()}
+        parsed = {name: values_of(name, values) for name, values in space.items()}
+        objects = {name: values.objects for name, values in parsed.items() if values.objects is not None}
+        parameters = {name: values.parameter for name, values in parsed.items()}
         if all(parameter.count == 1 and parameter.when is None for parameter in parameters.values()):
             return cls(None, objects, {name: parameter.from_unit(0.5) for name, parameter in parameters.items()})
         return cls(Space.from_dict(parameters), objects)
 
     def params(self, point: Mapping[str, Value]) -> dict[str, Any]:
-        """What the estimator is given at a point of the space."""
+        """The estimator's parameters at a point of the space."""
         return {name: self.objects[name][value] if name in self.objects else value for name, value in point.items()}

@@ -1,4 +1,4 @@
-"""What is believed of each candidate, as columns of ``cv_results_``."""
+"""Beliefs about each candidate, as columns of ``cv_results_``."""
 
 import math
 from collections.abc import Sequence
@@ -9,43 +9,43 @@ from numpy.ma import MaskedArray
 
 from robustbo.errors import FitError
 from robustbo.optimizer import Optimizer
-from robustbo.sklearn.evaluation import Evaluated
+from robustbo.sklearn.evaluation import Candidate
 
 
 def columns(
-    optimizer: Optimizer | None, done: Sequence[Evaluated], metric: str | None, num_splits: int
+    optimizer: Optimizer | None, candidates: Sequence[Candidate], metric: str | None, num_splits: int
 ) -> dict[str, Any]:
     """One entry a candidate each.
 
     Args:
         optimizer: It has been told of all of them; None where there is one, of which it need not be asked.
-        done: The candidates.
+        candidates: The candidates.
         metric: The name of the metric that was optimized; None for the only one.
         num_splits: How many splits there are.
     """
-    beliefs = _measured(done, metric) if optimizer is None else _beliefs(optimizer, done)
-    return _fates(optimizer, done, metric, num_splits) | _named(beliefs, metric or "score")
+    beliefs = _measured_scores(candidates, metric) if optimizer is None else _beliefs(optimizer, candidates)
+    return _fates(optimizer, candidates, metric, num_splits) | _columns_of(beliefs, metric or "score")
 
 
 def _fates(
-    optimizer: Optimizer | None, done: Sequence[Evaluated], metric: str | None, num_splits: int
+    optimizer: Optimizer | None, candidates: Sequence[Candidate], metric: str | None, num_splits: int
 ) -> dict[str, Any]:
-    """Which failed, why, and which repeat others."""
-    place = {one.trial.number: index for index, one in enumerate(done)}
-    failed = np.array([one.num_failed(metric, num_splits) for one in done])
+    """Columns that say which candidates failed, why, and which replicate others."""
+    place = {candidate.trial.number: index for index, candidate in enumerate(candidates)}
+    failed = np.array([candidate.num_failed(metric, num_splits) for candidate in candidates])
     failures = [] if optimizer is None else optimizer.failures()
     looks = {failure.trial.number: failure.looks_like for failure in failures}
-    first = [place.get(-1 if one.trial.repeats is None else one.trial.repeats) for one in done]
+    first = [place.get(-1 if candidate.trial.repeats is None else candidate.trial.repeats) for candidate in candidates]
     return {
         "is_failed": failed > 0,
         "n_failed_splits": failed,
-        "failure_looks_like": _masked([looks.get(one.trial.number) for one in done], object),
-        "repeats": _masked(first, int),
+        "failure_looks_like": _masked_array([looks.get(candidate.trial.number) for candidate in candidates], object),
+        "repeats": _masked_array(first, int),
     }
 
 
 class _Beliefs(NamedTuple):
-    """What is made of each score, an entry a candidate: NaN where it failed, or no surrogate can be fitted."""
+    """Beliefs about each score, an entry a candidate: NaN where it failed, or where no surrogate can be fitted."""
 
     is_outlier: Any
     expected: Any
@@ -56,7 +56,7 @@ class _Beliefs(NamedTuple):
     best: int  # the place of the best candidate
 
 
-def _named(beliefs: _Beliefs, name: str) -> dict[str, Any]:
+def _columns_of(beliefs: _Beliefs, name: str) -> dict[str, Any]:
     return {
         "is_outlier": beliefs.is_outlier,
         f"expected_test_{name}": beliefs.expected,
@@ -68,16 +68,16 @@ def _named(beliefs: _Beliefs, name: str) -> dict[str, Any]:
     }
 
 
-def _measured(done: Sequence[Evaluated], metric: str | None) -> _Beliefs:
-    """Of candidates of which nothing is learned: what was measured."""
-    unknown = np.full(len(done), math.nan)
-    mean = np.array([one.mean(metric) for one in done])
+def _measured_scores(candidates: Sequence[Candidate], metric: str | None) -> _Beliefs:
+    """The measured scores, for candidates of which nothing is learned."""
+    unknown = np.full(len(candidates), math.nan)
+    mean = np.array([candidate.mean(metric) for candidate in candidates])
     return _Beliefs(unknown > 0, unknown, unknown, unknown, mean, unknown, int(np.argmax(mean)))
 
 
-def _beliefs(optimizer: Optimizer, done: Sequence[Evaluated]) -> _Beliefs:
-    """What the model makes of each score."""
-    numbers = [one.trial.number for one in done]
+def _beliefs(optimizer: Optimizer, candidates: Sequence[Candidate]) -> _Beliefs:
+    """The model's beliefs about each score."""
+    numbers = [candidate.trial.number for candidate in candidates]
     told = [n for n in numbers if optimizer.history[n].state == "told"]
     believed: dict[int, tuple[float, float]] = {}
     judged: dict[int, tuple[float, float, float]] = {}
@@ -99,7 +99,7 @@ def _beliefs(optimizer: Optimizer, done: Sequence[Evaluated]) -> _Beliefs:
 
 
 def _ranks(mean: Any, is_outlier: Any, best: int) -> Any:
-    """From 1 on: the best, then the others by what is believed of them, then outliers, then those that failed."""
+    """Ranks from 1: the best candidate, the others by their expected scores, then outliers, then failed ones."""
     is_other = np.arange(len(mean)) != best
     order = np.lexsort((np.arange(len(mean)), -mean, is_outlier, np.isnan(mean), is_other))
     ranks = np.empty(len(mean), dtype=np.int32)
@@ -107,7 +107,7 @@ def _ranks(mean: Any, is_outlier: Any, best: int) -> Any:
     return ranks
 
 
-def _masked(values: Sequence[Any], dtype: Any) -> Any:
+def _masked_array(values: Sequence[Any], dtype: Any) -> Any:
     """An array that is masked where there is no value, as scikit-learn's columns of parameters are."""
     is_missing = [value is None for value in values]
     filled = [(None if dtype is object else -1) if value is None else value for value in values]

@@ -1,4 +1,4 @@
-"""What people write for a hyperparameter, as a parameter of ours: lists, named objects, distributions of SciPy."""
+"""Parameters from the ways that people write hyperparameters: lists, named objects, distributions of SciPy."""
 
 import math
 import numbers
@@ -28,49 +28,49 @@ class Values(NamedTuple):
     objects: Mapping[Any, Any] | None = None
 
 
-def values_of(name: str, given: Any) -> Values:
+def values_of(name: str, spec: Any) -> Values:
     """The parameter that is meant.
 
     Args:
         name: Its name, for messages.
-        given: A parameter; a list or a tuple (of numbers: in order, on the scale on which they lie more evenly; of
+        spec: A parameter; a list or a tuple (of numbers: in order, on the scale on which they lie more evenly; of
             anything else: without an order); a range; a mapping of names to objects; a frozen distribution of SciPy's:
             uniform, loguniform or randint.
 
     Raises:
         SpaceError: If it is none of these, or a pair of numbers, which elsewhere is the range between them.
     """
-    if isinstance(given, Parameter):
-        return Values(given)
-    if isinstance(given, Mapping) and given and all(isinstance(word, str) for word in given):
-        return Values(Choice(*given), dict(given))
-    if isinstance(given, range) and given.step > 0 and given:
-        return Values(Int(given[0], given[-1], step=given.step))
-    if isinstance(given, tuple):
-        _check_no_range(name, given)
-    if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str | bytes) and len(given):
-        return _listed(name, [plain_scalar(value) for value in given])
-    if hasattr(given, "dist") and hasattr(given, "support"):
-        return Values(_drawn(name, given))
+    if isinstance(spec, Parameter):
+        return Values(spec)
+    if isinstance(spec, Mapping) and spec and all(isinstance(word, str) for word in spec):
+        return Values(Choice(*spec), dict(spec))
+    if isinstance(spec, range) and spec.step > 0 and spec:
+        return Values(Int(spec[0], spec[-1], step=spec.step))
+    if isinstance(spec, tuple):
+        _check_no_range(name, spec)
+    if isinstance(spec, Sequence | np.ndarray) and not isinstance(spec, str | bytes) and len(spec):
+        return _from_values(name, [plain_scalar(value) for value in spec])
+    if hasattr(spec, "dist") and hasattr(spec, "support"):
+        return Values(_from_distribution(name, spec))
     raise SpaceError(
         f"{name}: must be a robustbo Float, Int, Ordinal or Choice, a list of values, a mapping of names to objects, "
-        f"or scipy.stats' uniform, loguniform or randint, got {given!r}"
+        f"or scipy.stats' uniform, loguniform or randint, got {spec!r}"
     )
 
 
-def _check_no_range(name: str, given: tuple[Any, ...]) -> None:
+def _check_no_range(name: str, pair: tuple[Any, ...]) -> None:
     """Raise a SpaceError where a tuple may be meant as a range, as scikit-optimize has it, and not as its values."""
-    ends, scale = [plain_scalar(value) for value in given[:2]], given[2:]
+    ends, scale = [plain_scalar(value) for value in pair[:2]], pair[2:]
     if len(ends) == 2 and all(map(_is_number, ends)) and scale in ((), ("uniform",), ("log-uniform",)):
         low, high = sorted(ends)
         kind = "Int" if all(isinstance(end, numbers.Integral) for end in ends) else "Float"
         log = "" if scale == ("uniform",) or low <= 0 else ", log=True"
         between = f"rb.{kind}({low!r}, {high!r}{log}) for all between them"
-        must = f"{name}: must be a list of values, or a parameter, got the tuple {given!r}"
+        must = f"{name}: must be a list of values, or a parameter, got the tuple {pair!r}"
         raise SpaceError(f"{must}; write {ends!r} for these values, or {between}")
 
 
-def _listed(name: str, values: list[Any]) -> Values:
+def _from_values(name: str, values: list[Any]) -> Values:
     if all(_is_number(value) for value in values):
         rising = sorted({float(value): value for value in reversed(values)}.values())
         return Values(Ordinal(*rising, log=_is_even_in_logs(rising)))
@@ -84,7 +84,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_even_in_logs(rising: Sequence[float]) -> bool:
-    """Whether the logarithms of numbers lie more evenly than they do themselves."""
+    """Return whether the logarithms of numbers lie more evenly than they do themselves."""
     if rising[0] <= 0 or len(rising) < 3:
         return False
     return _unevenness(map(math.log, rising)) < _unevenness(rising)
@@ -96,7 +96,7 @@ def _unevenness(rising: Iterable[float]) -> float:
     return max(gaps) / min(gaps) if min(gaps) > 0 else math.inf
 
 
-def _drawn(name: str, frozen: Any) -> Parameter:
+def _from_distribution(name: str, frozen: Any) -> Parameter:
     """The range of a distribution, whose density is uniform on one scale or the other."""
     kind, (low, high) = frozen.dist.name, frozen.support()
     if kind not in KNOWN:

@@ -45,14 +45,14 @@ class SameFolds:
     def split(self, X: Any, y: Any = None, **params: Any) -> list[Any]:
         """The splits of the first call."""
         if not self._folds:
-            given = getattr(self._search, "_checked_cv_orig", self._search.cv)
-            splitter = check_cv(given, y, classifier=is_classifier(self._search.estimator))
+            cv = getattr(self._search, "_checked_cv_orig", self._search.cv)
+            splitter = check_cv(cv, y, classifier=is_classifier(self._search.estimator))
             self._folds = list(splitter.split(X, y, **params))
         return self._folds
 
 
 @dataclass(frozen=True)
-class Evaluated:
+class Candidate:
     """A candidate, and what came of its fits.
 
     Attributes:
@@ -70,14 +70,14 @@ class Evaluated:
     seconds: float = 0.0
 
     def num_failed(self, metric: str | None, num_splits: int) -> int:
-        """How many fits raised, or have no finite score."""
+        """Number of fits that raised, or that have no finite score."""
         if self.fits is None:
             return num_splits
         return sum(fit["fit_error"] is not None or not math.isfinite(score_of(fit, metric)) for fit in self.fits)
 
     @property
     def errors(self) -> Counter[str]:
-        """How often which error was raised, with its traceback."""
+        """Tracebacks of the errors, with the number of times that each was raised."""
         if self.fits is not None:
             return Counter(fit["fit_error"].strip() for fit in self.fits if fit["fit_error"])
         _, *parts = HEAD.split(self.error)
@@ -91,14 +91,14 @@ class Evaluated:
         return float(np.mean([score_of(fit, metric) for fit in self.fits or ()]))
 
     def reason(self, metric: str | None) -> str:
-        """Why it failed: the last line of the first error."""
+        """Reason of the failure: the last line of the first error."""
         if errors := [*self.errors]:
             return last_line(errors[0])
         return f"scores that are not finite: {[score_of(fit, metric) for fit in self.fits or ()]}"
 
 
 def last_line(error: str) -> str:
-    """What was raised, of a traceback: "MemoryError: no memory"."""
+    """The last line of a traceback, which names the error: "MemoryError: no memory"."""
     return error.splitlines()[-1]
 
 
@@ -108,10 +108,10 @@ def score_of(fit: Fit, metric: str | None) -> float:
     return float(scores if metric is None else scores[metric])
 
 
-def evaluated(
+def evaluate_candidates(
     evaluate: Callable[[], Sequence[Fit]], trials: Sequence[Trial], candidates: list[dict[str, Any]]
-) -> list[Evaluated]:
-    """What comes of the fits of some candidates.
+) -> list[Candidate]:
+    """Summarize the fits of some candidates.
 
     Args:
         evaluate: Gives their fits, those of the first candidate first.
@@ -128,32 +128,36 @@ def evaluated(
         warnings.warn(
             f"All fits of {candidates} failed; the search goes on.\n{details}", FitFailedWarning, stacklevel=2
         )
-        return [Evaluated(t, params, None, details, seconds) for t, params in zip(trials, candidates, strict=True)]
-    each = len(fits) // len(trials)
-    made = zip(trials, candidates, range(0, len(fits), each), strict=True)
-    return [Evaluated(trial, params, fits[start : start + each]) for trial, params, start in made]
+        return [Candidate(t, params, None, details, seconds) for t, params in zip(trials, candidates, strict=True)]
+    fits_per_trial = len(fits) // len(trials)
+    slices = zip(trials, candidates, range(0, len(fits), fits_per_trial), strict=True)
+    return [Candidate(trial, params, fits[start : start + fits_per_trial]) for trial, params, start in slices]
 
 
-def all_fits(done: Sequence[Evaluated], num_splits: int, error_score: Any) -> list[Fit]:
+def all_fits(candidates: Sequence[Candidate], num_splits: int, error_score: Any) -> list[Fit]:
     """The fits of all candidates, where those of which scikit-learn kept none have the error's score.
 
     It must have kept those of one at least.
     """
-    like = next(one.fits[0] for one in done if one.fits is not None)
+    like = next(candidate.fits[0] for candidate in candidates if candidate.fits is not None)
     lost: Fit = {name: _all_of(like[name], error_score) for name in ("test_scores", "train_scores") if name in like}
     lost |= {"score_time": 0.0}
-    return [fit for one in done for fit in (one.fits or [{**like, **lost, "fit_time": one.seconds}] * num_splits)]
+    return [
+        fit
+        for candidate in candidates
+        for fit in candidate.fits or [{**like, **lost, "fit_time": candidate.seconds}] * num_splits
+    ]
 
 
-def all_failed(done: Sequence[Evaluated], metric: str | None) -> Exception:
+def no_score_error(candidates: Sequence[Candidate], metric: str | None) -> Exception:
     """The error of a search without a candidate that has a score: it says which errors there were, and how often.
 
     It is a TypeError where every error of a fit is one, else a ValueError.
     """
-    errors = sum((one.errors for one in done), Counter[str]())
-    text = f"A candidate must have a finite score on each split, none of {len(done)} has"
+    errors = sum((candidate.errors for candidate in candidates), Counter[str]())
+    text = f"A candidate must have a finite score on each split, none of {len(candidates)} has"
     if not errors:
-        return ValueError(f"{text}: the first has {done[0].reason(metric)}; look at scoring")
+        return ValueError(f"{text}: the first has {candidates[0].reason(metric)}; look at scoring")
     shown = errors.most_common(SHOWN)
     details = "\n".join(f"{'-' * 80}\n{n} fits failed with the following error:\n{error}" for error, n in shown)
     more = f"\n{'-' * 80}\nand {len(errors) - len(shown)} other errors" if len(errors) > len(shown) else ""

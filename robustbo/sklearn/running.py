@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from robustbo.optimizer import Optimizer
-from robustbo.sklearn.asking import asked
+from robustbo.sklearn.asking import next_trials
 from robustbo.sklearn.candidates import Candidates
 from robustbo.sklearn.columns import columns
-from robustbo.sklearn.evaluation import Evaluated, Fit, SameFolds, all_failed, all_fits, evaluated, task
+from robustbo.sklearn.evaluation import Candidate, Fit, SameFolds, all_fits, evaluate_candidates, no_score_error, task
 from robustbo.trials.history import Trial
 from robustbo.validation import whole
 
@@ -40,7 +40,7 @@ class Running:
         self._folds = SameFolds(search)
         self._candidates = Candidates.of(search.space)
         self.optimizer = self._optimizer()
-        self.done: list[Evaluated] = []
+        self.done: list[Candidate] = []
         self.metric: str | None = None
         self.results: dict[str, Any] = {}
 
@@ -54,8 +54,8 @@ class Running:
             surrogate=search.surrogate,
             surrogate_options=search.surrogate_options,
             num_initial=search.num_initial,
-            remeasure=search.remeasure,
-            max_repeats=search.max_repeats,
+            replicate=search.replicate,
+            max_replicates=search.max_replicates,
             failures=search.failures,
             seed=int(check_random_state(search.random_state).randint(np.iinfo(np.int32).max)),
         )
@@ -66,44 +66,44 @@ class Running:
             while (left := self._n_trials - len(self.done)) and self._batch(min(self._batch_size, left), inner):
                 pass
         if left:
-            size = len({one.trial.point for one in self.done})
+            size = len({candidate.trial.point for candidate in self.done})
             text = f"The space has {size} candidate{'s' * (size > 1)}, fewer than n_trials={self._n_trials}"
             warnings.warn(f"{text}; all of them were evaluated", UserWarning, stacklevel=2)
 
     @property
     def num_splits(self) -> int:
-        """How many splits there are, once candidates have been evaluated."""
+        """Number of splits, once candidates have been evaluated."""
         return self._folds.count
 
     def fits(self) -> list[Fit]:
         """The fits of all candidates, those that failed too.
 
         Raises:
-            ValueError, TypeError: If no candidate has a score; see `all_failed`.
+            ValueError, TypeError: If no candidate has a score; see `no_score_error`.
         """
-        if all(one.num_failed(self.metric, self.num_splits) for one in self.done):
-            raise all_failed(self.done, self.metric)
+        if all(candidate.num_failed(self.metric, self.num_splits) for candidate in self.done):
+            raise no_score_error(self.done, self.metric)
         return all_fits(self.done, self.num_splits, self._search.error_score)
 
     def columns(self) -> dict[str, Any]:
-        """What is believed of each candidate."""
+        """Beliefs about each candidate."""
         return columns(self.optimizer, self.done, self.metric, self.num_splits)
 
     def _batch(self, size: int, context: Any) -> bool:
         """Evaluate so many candidates; False where there is none left."""
-        if not (trials := self._asked(size)):
+        if not (trials := self._next_trials(size)):
             return False
         params = [self._candidates.params(trial.params) for trial in trials]
         num_fits = 0 if context is None else size * self._search.n_splits_
         with task(context, self._search, "batch", num_fits, is_sequential=False) as inner:
-            for one in evaluated(lambda: self._fits(params, inner), trials, params):
-                self._tell(one)
-                self.done.append(one)
+            for candidate in evaluate_candidates(lambda: self._fits(params, inner), trials, params):
+                self._tell(candidate)
+                self.done.append(candidate)
         return True
 
-    def _asked(self, size: int) -> list[Trial]:
+    def _next_trials(self, size: int) -> list[Trial]:
         if self.optimizer is not None:
-            return asked(self.optimizer, size)
+            return next_trials(self.optimizer, size)
         return [] if self.done else [Trial(0, dict(self._candidates.only))]
 
     def _fits(self, params: list[dict[str, Any]], context: Any) -> list[Fit]:
@@ -111,15 +111,15 @@ class Running:
         self.results = self._evaluate(params, cv=self._folds, **told_of)
         return self.results["fits"][-len(params) * self.num_splits :]
 
-    def _tell(self, one: Evaluated) -> None:
-        scores = None if one.fits is None else one.fits[0]["test_scores"]
+    def _tell(self, candidate: Candidate) -> None:
+        scores = None if candidate.fits is None else candidate.fits[0]["test_scores"]
         if isinstance(scores, Mapping):
             self._search._check_refit_for_multimetric(scores)
             refit = self._search.refit
             self.metric = refit if isinstance(refit, str) else next(iter(scores))
         if self.optimizer is None:
             return
-        if one.num_failed(self.metric, self.num_splits):
-            self.optimizer.fail(one.trial, one.reason(self.metric))
+        if candidate.num_failed(self.metric, self.num_splits):
+            self.optimizer.fail(candidate.trial, candidate.reason(self.metric))
         else:
-            self.optimizer.tell(one.trial, one.mean(self.metric))
+            self.optimizer.tell(candidate.trial, candidate.mean(self.metric))

@@ -7,7 +7,8 @@ import numpy as np
 from sklearn.model_selection._search import BaseSearchCV
 
 from robustbo.searchspace.space import Space
-from robustbo.trials.settings import DEFAULT_MAX_REPEATS, Failures, Remeasure
+from robustbo.trials.former_names import reads_old_names
+from robustbo.trials.settings import DEFAULT_MAX_REPLICATES, Failures, Replicate
 
 if TYPE_CHECKING:  # joblib's workers import this module to fit, and need no torch
     from botorch.models.gpytorch import GPyTorchModel
@@ -15,6 +16,7 @@ if TYPE_CHECKING:  # joblib's workers import this module to fit, and need no tor
     from robustbo.surrogates.names import SurrogateName
 
 
+@reads_old_names
 class RobustSearchCV(BaseSearchCV):
     """Robust Bayesian optimization of hyperparameters by cross-validation.
 
@@ -41,9 +43,9 @@ class RobustSearchCV(BaseSearchCV):
         surrogate: As for `robustbo.Optimizer`.
         surrogate_options: As for `robustbo.Optimizer`.
         num_initial: How many Sobol points come first; 2 (d + 1), at least 5, unless said.
-        remeasure: As for `robustbo.Optimizer`. "never" evaluates no candidate that gave a score again, as is right
+        replicate: As for `robustbo.Optimizer`. "never" evaluates no candidate that gave a score again, as is right
             where the same fit gives the same score; others are for fits that differ each time.
-        max_repeats: As for `robustbo.Optimizer`.
+        max_replicates: As for `robustbo.Optimizer`.
         failures: "learn" where candidates fail, or "ignore".
 
     Attributes:
@@ -90,8 +92,8 @@ class RobustSearchCV(BaseSearchCV):
         surrogate: "SurrogateName | type[GPyTorchModel]" = "auto",
         surrogate_options: Mapping[str, Any] | None = None,
         num_initial: int | None = None,
-        remeasure: Remeasure = "never",
-        max_repeats: int = DEFAULT_MAX_REPEATS,
+        replicate: Replicate = "never",
+        max_replicates: int = DEFAULT_MAX_REPLICATES,
         failures: Failures = "learn",
     ) -> None:
         super().__init__(
@@ -112,13 +114,13 @@ class RobustSearchCV(BaseSearchCV):
         self.surrogate = surrogate
         self.surrogate_options = surrogate_options
         self.num_initial = num_initial
-        self.remeasure = remeasure
-        self.max_repeats = max_repeats
+        self.replicate = replicate
+        self.max_replicates = max_replicates
         self.failures = failures
 
     @property
     def best_mean_(self) -> float:
-        """What is believed of the best candidate: the posterior mean of its score."""
+        """Posterior mean of the best candidate's score."""
         if not hasattr(self, "best_index_"):
             raise AttributeError(
                 f"{type(self).__name__} has no best_mean_ before it is fitted, and chooses a candidate"
@@ -133,13 +135,13 @@ class RobustSearchCV(BaseSearchCV):
         self.__dict__.pop("optimizer_", None)  # of an earlier fit: all that is kept here is sent to joblib's workers
         run = Running(self, evaluate_candidates)
         run.to_the_end(callback_ctx)
-        formatted = super()._format_results([one.params for one in run.done], run.num_splits, run.fits())
+        formatted = super()._format_results([candidate.params for candidate in run.done], run.num_splits, run.fits())
         run.results.clear()  # which `fit` holds too
         run.results.update(formatted, **run.columns())
         self.optimizer_ = run.optimizer
 
     def _format_results(self, candidate_params: Any, n_splits: int, out: Any, more_results: Any = None) -> Any:
-        """What `_run_search` is given after each batch: the fits as they are, formatted when all are there."""
+        """Keep each batch's fits as they are for `_run_search`, and format them when all are there."""
         return {"fits": out}
 
     @staticmethod

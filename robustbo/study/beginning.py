@@ -1,4 +1,4 @@
-"""How an optimization begins: with a new journal or an old one, and with what was measured before."""
+"""The beginning of an optimization: with a new journal or an old one, and with what was measured before."""
 
 import logging
 import os
@@ -14,10 +14,11 @@ import pandas as pd
 from botorch.models.gpytorch import GPyTorchModel
 
 from robustbo.errors import JournalError, JournalExists, JournalMissing, JournalWarning, SpaceError, warn
+from robustbo.searchspace.measurements import measurements_of
 from robustbo.searchspace.space import Space
-from robustbo.searchspace.tabular import measurements_of, points_of
+from robustbo.searchspace.tabular import points_of
 from robustbo.study.columns import check_names, with_plain_names
-from robustbo.study.handing import ended_rows, measurement, told
+from robustbo.study.handing import end_events, measurement, value_content
 from robustbo.study.possible import check_possible
 from robustbo.study.study import Study
 from robustbo.surrogates.names import SurrogateName
@@ -99,7 +100,7 @@ def check_space(space: Any) -> None:
     raise TypeError(f"space must be a robustbo.Space, or robustbo.Pool(table), got {type(space).__name__}{advice}")
 
 
-def recorded_direction(journal: str | PathLike[str] | None, if_exists: str) -> Direction:
+def journal_direction(journal: str | PathLike[str] | None, if_exists: str) -> Direction:
     """The direction of a journal that is resumed, for those who give none.
 
     Raises:
@@ -112,8 +113,10 @@ def recorded_direction(journal: str | PathLike[str] | None, if_exists: str) -> D
     raise ValueError(NO_DIRECTION)
 
 
-def begun(settings: Settings, journal: str | PathLike[str] | None, *, if_exists: str, drawn: Iterable[str]) -> Store:
-    """What keeps an optimization: begun, or resumed where that is wanted and it has the same settings.
+def create_or_resume(
+    settings: Settings, journal: str | PathLike[str] | None, *, if_exists: str, drawn: Iterable[str]
+) -> Store:
+    """Create the store of an optimization, or resume it where that is wanted and it has the same settings.
 
     Args:
         settings: As they are given.
@@ -153,7 +156,7 @@ def begun(settings: Settings, journal: str | PathLike[str] | None, *, if_exists:
     return store
 
 
-def measured_before(settings: Settings, prior: Prior) -> list[Content]:
+def prior_contents(settings: Settings, prior: Prior) -> list[Content]:
     """The measurements in a data frame (whose other columns are passed over), in another journal, or in a study.
 
     Of a journal or a study these are the trials that were told or have failed; what is excluded or pending is not.
@@ -167,7 +170,7 @@ def measured_before(settings: Settings, prior: Prior) -> list[Content]:
         names, check = [wanted.name for wanted in outcomes], check_possible(settings, LATER)
         table, value = with_plain_names(settings, prior, VALUE)
         rows = measurements_of(space, table, value=value, sd=None, ignore_extra=True, outcomes=names, check=check)
-        return [(params, *told(*measured(outcomes, *each))) for params, *each in rows]
+        return [(params, *value_content(*measured(outcomes, *each))) for params, *each in rows]
     if not isinstance(prior, Study | str | PathLike):
         rule = "prior_data must be a data frame, a study, or a journal's file or address"
         raise TypeError(f"{rule}, got {prior!r}; pd.DataFrame(...) makes a frame of rows or columns")
@@ -176,7 +179,7 @@ def measured_before(settings: Settings, prior: Prior) -> list[Content]:
             f"prior_data must be a journal or a data frame, got {hidden(str(prior))!r}; read it by pandas first"
         )
     then, history = (prior.settings, prior.history) if isinstance(prior, Study) else opened(prior)
-    if (wanted := _said(settings)) != (other := _said(then)):
+    if (wanted := _outcome_names(settings)) != (other := _outcome_names(then)):
         raise ValueError(f"prior_data must be of an optimization of the same outcomes, {wanted}, got one of {other}")
     if not outcomes and then.direction != settings.direction:
         ways = f"that is to {then.direction}, this one is to {settings.direction}"
@@ -200,13 +203,13 @@ def measured_before(settings: Settings, prior: Prior) -> list[Content]:
     return [(params, *content) for params, content in zip(points, contents, strict=True)]
 
 
-def _said(settings: Settings) -> str:
+def _outcome_names(settings: Settings) -> str:
     """The outcomes that are told by name, in words."""
     return f"{sorted(wanted.name for wanted in settings.outcomes)}" if settings.outcomes else "one value without a name"
 
 
 def _value_of(trial: Trial) -> dict[str, Any]:
-    """What a trial was told, without the outcomes that are excluded."""
+    """Value and noise that a trial was told, without the outcomes that are excluded."""
     if not trial.outcomes:
         return {"value": trial.value, "sd": trial.sd}
     kept = {name: each for name, each in trial.outcomes.items() if each.value is not None and not each.is_excluded}
@@ -217,7 +220,7 @@ def tell_before_all(store: Store, contents: Sequence[Content]) -> None:
     """Record measurements where nothing is recorded yet: all of them, or none; say so where others are missing."""
 
     def first(state: State) -> Sequence[Event]:
-        return [] if len(state.history) else ended_rows(state.history, contents)
+        return [] if len(state.history) else end_events(state.history, contents)
 
     if store.commit(first):
         return

@@ -1,4 +1,4 @@
-"""Who is given which trial, and whose value is whose: what a call means for the trials, as events.
+"""Events of handing out trials and of ending them: who is given which trial, and whose value is whose.
 
 Trials that wait (enqueued, or taken back) are given out before anything new is decided on. Of a trial that was given
 out more than once each value is kept: the first is its own, a later one a trial of its own that repeats it.
@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from robustbo.errors import SpaceExhausted, SpaceWarning, warn
-from robustbo.searchspace.region.made import region_of
+from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.region import Fixed
 from robustbo.trials import worker
 from robustbo.trials.history import History, Trial
@@ -25,7 +25,7 @@ TrialLike = Trial | int
 LONGEST_S = 10 * 365 * 86400.0
 
 
-def given_out(view: View, n: int, by: str, fixed: Fixed = ()) -> list[Event]:
+def hand_out(view: View, n: int, by: str, fixed: Fixed = ()) -> list[Event]:
     """The events that give somebody the next ``n`` trials, where some values are fixed: of those that wait, such ones.
 
     Raises:
@@ -71,7 +71,7 @@ def as_of_now(events: Sequence[Event], before: State, now: State) -> Sequence[Ev
     return [{**event, **unseen} if event["event"] == "ask" else event for event in events]
 
 
-def ended(history: History, kind: str, trial: TrialLike | Mapping[str, Any], content: Mapping[str, Any]) -> Event:
+def end_event(history: History, kind: str, trial: TrialLike | Mapping[str, Any], content: Mapping[str, Any]) -> Event:
     """The event that ends a trial, or takes back how it ended.
 
     Args:
@@ -105,7 +105,7 @@ def ended(history: History, kind: str, trial: TrialLike | Mapping[str, Any], con
     return {"event": kind, "trial": number, **content}
 
 
-def told(
+def value_content(
     value: float | Mapping[str, float], sd: float | Mapping[str, float | None] | None, lost: Sequence[str] = ()
 ) -> tuple[str, dict[str, Any]]:
     """The kind and content of the event that a value is: a value that is not finite, or of no outcome, is a failure."""
@@ -117,7 +117,7 @@ def told(
     return "fail", {"reason": f"the value told was not finite: {value}"}
 
 
-def ended_rows(history: History, rows: Iterable[tuple[Mapping[str, Any], str, Mapping[str, Any]]]) -> list[Event]:
+def end_events(history: History, rows: Iterable[tuple[Mapping[str, Any], str, Mapping[str, Any]]]) -> list[Event]:
     """The events that end open trials at these points, or else begin and end others.
 
     Args:
@@ -155,11 +155,11 @@ def warn_of_copies(history: History, rows: Sequence[tuple[Mapping[str, Any], Any
 
 
 def measurement(point: Any, value: Any) -> Any:
-    """What tells a value at a point, or those of several outcomes, from others: hashable."""
+    """Key that tells a value at a point, or those of several outcomes, from others: hashable."""
     return point, tuple(sorted(value.items())) if isinstance(value, Mapping) else value
 
 
-def queued(history: History, points: Iterable[Mapping[str, Any]]) -> list[Event]:
+def enqueue_events(history: History, points: Iterable[Mapping[str, Any]]) -> list[Event]:
     """The events that let points wait; one that is at an open trial's point repeats it."""
     who, events = {"by": worker.name(), "at": worker.now()}, list[Event]()
     there: dict[Any, int] = {}
@@ -208,7 +208,7 @@ def _with_unit(quantity: Outcome | None, value: float) -> str:
     return repr(value) if quantity is None else quantity.with_unit(repr(value))
 
 
-def taken_back(
+def requeue_events(
     history: History, trials: TrialLike | Iterable[TrialLike] | None, older_than: timedelta | float | None
 ) -> list[Event]:
     """The events that let pending trials wait again: those given, those asked for so long ago, or those of the gone.

@@ -12,7 +12,7 @@ TO_KEEP_IT = "mend it, or keep it as it came, excluded, by out_of_range='exclude
 
 
 def check_possible(settings: Settings, advice: str) -> Callable[[Any], None]:
-    """What raises a ValueError, which advises what to do, where a value is not possible, or one of several outcomes."""
+    """Return a check that raises a ValueError, which advises what to do, where a value is not possible."""
 
     quantities = settings.quantities
 
@@ -23,8 +23,8 @@ def check_possible(settings: Settings, advice: str) -> Callable[[Any], None]:
     return check
 
 
-def check_told(settings: Settings, out_of_range: OutOfRange, advice: str = TO_KEEP_IT) -> Callable[[Any], None]:
-    """What looks at each value that is told: it raises unless such as are not possible are to be excluded.
+def value_check(settings: Settings, out_of_range: OutOfRange, advice: str = TO_KEEP_IT) -> Callable[[Any], None]:
+    """Return a check of each value told, which raises unless values that are not possible are to be excluded.
 
     Raises:
         ValueError: If ``out_of_range`` is none of the words for it.

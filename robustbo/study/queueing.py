@@ -1,4 +1,4 @@
-"""What people put up to be measured: points of their own, trials taken back, rows of a pool."""
+"""The queue of what people want measured: points of their own, trials taken back, rows of a pool."""
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
@@ -10,7 +10,7 @@ import pandas as pd
 from robustbo.guidance import explain_misfits
 from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.tabular import Points, check_constraints, is_point, points_of
-from robustbo.study.handing import TrialLike, line_of, queued, taken_back
+from robustbo.study.handing import TrialLike, enqueue_events, line_of, requeue_events
 from robustbo.study.study import Study
 from robustbo.trials import worker
 from robustbo.trials.extent import space_of
@@ -42,7 +42,7 @@ class Queueing(Study):
         Raises:
             ValueError: If one of the given trials is not pending, or both arguments are given.
         """
-        return self._commit(lambda state: taken_back(state.history, trials, older_than))
+        return self._commit(lambda state: requeue_events(state.history, trials, older_than))
 
     def enqueue(self, points: Points, *, ignore_extra: bool = False) -> list[Trial]:
         """Points of your own that the next asks give out first: a mapping, a pandas Series or frame, or a list.
@@ -58,7 +58,7 @@ class Queueing(Study):
         is_free = flag("ignore_extra", ignore_extra)
         params = points_of(space, [points] if is_point(points) else points, ignore_extra=is_free)
         check_constraints(space, params)
-        return self._commit(lambda state: queued(state.history, params))
+        return self._commit(lambda state: enqueue_events(state.history, params))
 
     def add_rows(self, frame: pd.DataFrame) -> int:
         """Add rows to the pool, from which the next asks choose too; all of them, or none where one breaks a rule.

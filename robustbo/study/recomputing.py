@@ -17,11 +17,11 @@ from robustbo.trials.storage.line import Event
 REMEMBERED = 64  # histories: more than there are decisions at once
 
 
-class Made(Protocol):
-    """What is decided; a `robustbo.loop.decide.Suggestion` is one."""
+class Decided(Protocol):
+    """A decision; a `robustbo.loop.decide.Suggestion` is one."""
 
     def events(self, trial: int) -> list[dict[str, Any]]:
-        """What a journal keeps of it: a diagnosis, if there is one, then the ask."""
+        """Events that a journal keeps of it: a diagnosis, if there is one, then the ask."""
 
 
 class Decision(NamedTuple):
@@ -43,7 +43,7 @@ def decisions(
     settings: Settings,
     events: Sequence[Event],
     *,
-    decide: Callable[[Settings, History, int, FitCache, Fixed], Made] = step,
+    decide: Callable[[Settings, History, int, FitCache, Fixed], Decided] = step,
     fits: FitCache | None = None,
 ) -> Iterator[Decision]:
     """Each decision of a journal, computed again from what it had seen.
@@ -75,10 +75,10 @@ def decisions(
         *made, ask = decide(settings, history, event["trial"], fits, tuple(event.get("fixed", {}).items())).events(
             event["trial"]
         )
-        yield Decision(event, _as_kept(ask), diagnosis, _as_kept(made[0]) if made else None)
+        yield Decision(event, _through_json(ask), diagnosis, _through_json(made[0]) if made else None)
 
 
-def _as_kept(event: Event) -> Event:
+def _through_json(event: Event) -> Event:
     """An event as it comes back from a journal."""
     return json.loads(json.dumps(event))
 

@@ -1,4 +1,4 @@
-"""What people record of trials: values, failures and verdicts, one at a time or a table at once."""
+"""The record that people make of trials: values, failures and verdicts, one at a time or a table at once."""
 
 import logging
 from collections.abc import Mapping
@@ -7,16 +7,16 @@ from typing import Any
 import pandas as pd
 
 from robustbo.guidance import explain_misfits
+from robustbo.searchspace.measurements import measurements_of
 from robustbo.searchspace.tabular import (
     Point,
     is_point,
-    measurements_of,
     point_of,
     warn_of_broken,
 )
 from robustbo.study.columns import with_plain_names
-from robustbo.study.handing import TrialLike, ended, ended_rows, told, warn_of_copies
-from robustbo.study.possible import check_possible, check_told, with_exclusions
+from robustbo.study.handing import TrialLike, end_event, end_events, value_content, warn_of_copies
+from robustbo.study.possible import check_possible, value_check, with_exclusions
 from robustbo.study.queueing import Queueing
 from robustbo.trials.history import Trial
 from robustbo.trials.outcome import OutOfRange
@@ -57,7 +57,7 @@ class Recording(Queueing):
         """
         kind, content = self._told(value, sd)
         if kind == "tell":
-            check_told(self.settings, out_of_range)(content["value"])
+            value_check(self.settings, out_of_range)(content["value"])
         return self._end(kind, content, trial)
 
     def fail(self, trial: TrialLike | Point, reason: str = "failed", *, retry: bool | None = None) -> Trial:
@@ -118,7 +118,7 @@ class Recording(Queueing):
         return self._end("amend", content, trial)
 
     def _told(self, value: Value, sd: Noise) -> tuple[str, dict[str, Any]]:
-        return told(*measured(self.settings.outcomes, value, sd))
+        return value_content(*measured(self.settings.outcomes, value, sd))
 
     def _of(self, outcome: str | None, reason: str | None) -> dict[str, Any]:
         known = [wanted.name for wanted in self.settings.outcomes]
@@ -157,13 +157,13 @@ class Recording(Queueing):
             SpaceError: If a column is missing or not known, or rows break a rule; the message tells of each.
         """
         space, outcomes = self.settings.space, [wanted.name for wanted in self.settings.outcomes]
-        is_free, check = flag("ignore_extra", ignore_extra), check_told(self.settings, out_of_range)
+        is_free, check = flag("ignore_extra", ignore_extra), value_check(self.settings, out_of_range)
         table, value = with_plain_names(self.settings, frame, value)
         rows = measurements_of(space, table, value=value, sd=sd, ignore_extra=is_free, outcomes=outcomes, check=check)
         warn_of_broken(space, [params for params, _, _ in rows])
         warn_of_copies(self.history, rows)
         contents = [(params, *self._told(*each)) for params, *each in rows]
-        return self._commit(lambda state: with_exclusions(self._store.settings, ended_rows(state.history, contents)))
+        return self._commit(lambda state: with_exclusions(self._store.settings, end_events(state.history, contents)))
 
     def _end(self, kind: str, content: dict[str, Any], trial: TrialLike | Point) -> Trial:
         given = trial
@@ -172,5 +172,5 @@ class Recording(Queueing):
             given = point_of(space, trial)
             warn_of_broken(space, [given])
         settings = self._store.settings
-        made = self._commit(lambda state: with_exclusions(settings, [ended(state.history, kind, given, content)]))
+        made = self._commit(lambda state: with_exclusions(settings, [end_event(state.history, kind, given, content)]))
         return made[-1]

@@ -1,4 +1,4 @@
-"""What can be seen of an optimization: its settings, its trials, what is best and what looks wrong."""
+"""A study that is only looked at: its settings, its trials, what is best and what looks wrong."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -62,7 +62,7 @@ class Study(Guided):
 
     @classmethod
     def resume(cls, journal: str | PathLike[str], *, trust: Trust = False) -> Self:
-        """That of a journal: an optimizer continues exactly as if it had never stopped.
+        """Resume the study of a journal: an optimizer continues exactly as if it had never stopped.
 
         A `Study` writes nothing: its journal may be read-only, and a torn last line stays.
 
@@ -87,7 +87,7 @@ class Study(Guided):
 
     @property
     def settings(self) -> Settings:
-        """What the optimization was told at its beginning; a pool has the rows added since."""
+        """Settings that the optimization was begun with; a pool has the rows added since."""
         settings = self._store.settings
         return replace(settings, space=space_of(settings, self.history)) if settings.space.is_pool else settings
 
@@ -215,7 +215,7 @@ class Study(Guided):
     def predict(self, points: pd.DataFrame | Iterable[Point]) -> pd.DataFrame: ...
 
     def predict(self, points: Points) -> Prediction | dict[str, Prediction] | pd.DataFrame:
-        """What the surrogate predicts of the objective, or of each of several outcomes, without noise, in your units.
+        """Predict the objective, or each of several outcomes, without noise, in your units.
 
         Args:
             points: One point (a mapping or a pandas Series), or many: the rows of a data frame, or a list. Columns

@@ -1,4 +1,4 @@
-"""Percentile filtering: a detector calls the outliers, a plain GP of the others does the optimization."""
+"""Percentile filtering: a detector flags outliers, a plain GP of the others does the optimization."""
 
 from collections.abc import Mapping
 from copy import deepcopy
@@ -16,14 +16,14 @@ from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.pursuit.support_fit import empty
 from robustbo.surrogates.baselines.botorch_relevance_pursuit import BoTorchRelevancePursuitGP
 from robustbo.surrogates.common import contract
-from robustbo.surrogates.common.averaged import alone
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.map_gp import MapGP
+from robustbo.surrogates.common.model_averaging import without_averaging
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.student_t.model import StudentTGP
-from robustbo.surrogates.transforms.again import as_given
-from robustbo.surrogates.transforms.inlier_rescale import standardize_on
+from robustbo.surrogates.transforms.inlier_rescale import standardize_by_inliers
+from robustbo.surrogates.transforms.retransform import original_outcomes
 from robustbo.validation import one_of, whole
 
 DETECTORS: dict[str, type[GPyTorchModel]] = {
@@ -33,15 +33,15 @@ DETECTORS: dict[str, type[GPyTorchModel]] = {
 }
 Between = Literal["keep", "all"]
 TAIL, START, EVERY = 0.02, 10, 1  # by the recorded runs/filter-*; see the README
-GROSS = 1e9  # times the outcomes' variance: of an observation that is left out
+EXCLUDED_VARIANCE = 1e9  # times the outcomes' variance: of an observation that is left out
 
 
-class Verdict(NamedTuple):
-    """What a diagnosis found.
+class FilterVerdict(NamedTuple):
+    """The result of a diagnosis.
 
     Attributes:
-        observations: How many, the first ones, were diagnosed.
-        outliers: Sorted indices of those that were called outliers.
+        observations: Number of observations diagnosed, the first ones.
+        outliers: Sorted indices of the outliers.
         percentiles: The predictive distribution function at each of these.
         is_void: Whether more than half were called outliers, so that all data are used.
     """
@@ -52,13 +52,13 @@ class Verdict(NamedTuple):
     is_void: bool
 
     @property
-    def left_out(self) -> tuple[int, ...]:
-        """The observations that the plain GP is not given."""
+    def exclusions(self) -> tuple[int, ...]:
+        """The observations that the plain GP is fitted without."""
         return () if self.is_void else self.outliers
 
 
-def last_diagnosis(count: int, start: int, every: int, between: Between) -> int | None:
-    """How many observations the last diagnosis saw, if there was one that still holds.
+def last_diagnosis_size(count: int, start: int, every: int, between: Between) -> int | None:
+    """Number of observations of the last diagnosis that still holds; None if there is none.
 
     References:
         docs/equations.md section 3.
@@ -86,11 +86,11 @@ class FilteredOptions(GPOptions):
     between: Between = "keep"
 
     def check(self) -> None:
-        """Raise a ValueError or TypeError for an option that cannot be."""
+        """Raise a ValueError or TypeError for an invalid option."""
         super().check()
         one_of("detector", self.detector, sorted(DETECTORS))
         try:
-            DETECTORS[self.detector].checked(self.detector_options or {})
+            DETECTORS[self.detector].make_options(self.detector_options or {})
         except (TypeError, ValueError) as error:
             raise type(error)(f"detector_options must be such as {self.detector!r} takes: {error}") from error
         if not 0 < self.tail < 0.5:
@@ -108,7 +108,7 @@ class FilteredOptions(GPOptions):
 
 
 class FilteredGP(MapGP):
-    """The plain GP of what a robust detector does not call an outlier.
+    """The plain GP of the observations that a robust detector does not flag.
 
     The detector is fitted to all observations, and one whose predictive distribution function is below ``tail`` or
     above 1 - ``tail`` is an outlier, unless most of those at its point agree with it. No rejection is permanent: each
@@ -147,58 +147,60 @@ class FilteredGP(MapGP):
     """
 
     options_class = FilteredOptions
-    verdict: Verdict | None = None
+    verdict: FilterVerdict | None = None
 
     def begin(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
-        """Keep what the detector is to be told."""
-        self._tell(X, Y, Yvar, input_transform)
+        """Keep the data for the detector."""
+        self._keep_for_detector(X, Y, Yvar, input_transform)
 
-    def _tell(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
-        self._told = X, Y, Yvar, deepcopy(input_transform)
-        self._last = last_diagnosis(len(X), self.options.start, self.options.every, self.options.between)
+    def _keep_for_detector(
+        self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None
+    ) -> None:
+        self._detector_data = X, Y, Yvar, deepcopy(input_transform)
+        self._last = last_diagnosis_size(len(X), self.options.start, self.options.every, self.options.between)
 
     def _take_rows(self) -> None:
         view = get_input_transform(self) if self.training else None  # else they are transformed
-        self._tell(self.train_inputs[0], *as_given(self, contract.outcome_transform(self)), view)
+        self._keep_for_detector(self.train_inputs[0], *original_outcomes(self, contract.outcome_transform(self)), view)
         super()._take_rows()
 
     @property
-    def beginning(self) -> tuple[int | None, Verdict | None]:
-        """Of how many observations the diagnosis is that holds, and its verdict."""
+    def warm_start(self) -> tuple[int | None, FilterVerdict | None]:
+        """The number of observations of the diagnosis that holds, and its verdict."""
         return self._last, self.verdict
 
-    def continue_from(self, before: tuple[int | None, Verdict | None], _: Tensor) -> None:
+    def continue_from(self, before: tuple[int | None, FilterVerdict | None], _: Tensor) -> None:
         """Keep the verdict of a model fitted to the first of these observations, where no diagnosis is due since."""
         last, verdict = before
         if last == self._last:
             self.verdict = verdict
 
     def search(self, model: Model) -> Fit:
-        """The plain GP's hyperparameters on what is left, and variances beside which the others tell nothing."""
+        """Find the plain GP's hyperparameters on the inliers, and variances that silence the others."""
         if self.verdict is None and self._last is not None:
             self.verdict = self._diagnose(self._last)
-        left_out = self._left_out()
-        standardize_on(self, contract.outcome_transform(self), ~left_out)
+        left_out = self._exclusion_mask()
+        standardize_by_inliers(self, contract.outcome_transform(self), ~left_out)
         inliers = (~left_out).nonzero().squeeze(-1)
         return empty(self.search_model(inliers)).fit._replace(rho=self._variances(left_out))
 
-    def added_variances(self, model: Model, theta: Tensor) -> Tensor:
-        """Those of the observations that a diagnosis of this model's own rows leaves out."""
+    def outlier_variances(self, model: Model, theta: Tensor) -> Tensor:
+        """The variances that exclude the outliers of a diagnosis of this model's own rows."""
         self.verdict = None if self._last is None else self._diagnose(self._last)
-        return self._variances(self._left_out())
+        return self._variances(self._exclusion_mask())
 
-    def _left_out(self) -> Tensor:
+    def _exclusion_mask(self) -> Tensor:
         mask = torch.zeros(len(self.train_targets), dtype=torch.bool)
-        mask[list(self.verdict.left_out if self.verdict is not None else ())] = True
+        mask[list(self.verdict.exclusions if self.verdict is not None else ())] = True
         return mask
 
     def _variances(self, left_out: Tensor) -> Tensor:
         y = self.train_targets
-        return torch.where(left_out, GROSS * (1 + (y - y.median()).square()), 0.0)
+        return torch.where(left_out, EXCLUDED_VARIANCE * (1 + (y - y.median()).square()), 0.0)
 
-    def _diagnose(self, count: int) -> Verdict:
+    def _diagnose(self, count: int) -> FilterVerdict:
         """The verdict on the first ``count`` observations."""
-        X, Y, Yvar, input_transform = self._told
+        X, Y, Yvar, input_transform = self._detector_data
         model = DETECTORS[self.options.detector](
             X[:count],
             Y[:count],
@@ -211,12 +213,14 @@ class FilteredGP(MapGP):
         is_left_out = Yvar is not None if self.options.leave_one_out is None else self.options.leave_one_out
         with torch.enable_grad():  # which BoTorch's fits need
             contract.fit(model)
-        one = alone(model)  # where its fits disagree, they would excuse just what is doubtful
-        e, log_chance = contract.tails(one, leave_one_out=is_left_out)
+        single = without_averaging(model)  # where its fits disagree, they would excuse just what is doubtful
+        e, log_chance = contract.tails(single, leave_one_out=is_left_out)
         chance = log_chance.exp()
         is_outlier = chance < self.options.tail  # eq. 3.2
         if isinstance(model, MapGP):
-            is_outlier &= ~model.cleared()
+            is_outlier &= ~model.is_cleared()
         outliers = is_outlier.nonzero().squeeze(-1)
         percentiles = torch.where(e < 0, chance, 1 - chance)[outliers]
-        return Verdict(count, tuple(outliers.tolist()), tuple(percentiles.tolist()), is_void=2 * len(outliers) > count)
+        return FilterVerdict(
+            count, tuple(outliers.tolist()), tuple(percentiles.tolist()), is_void=2 * len(outliers) > count
+        )

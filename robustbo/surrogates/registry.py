@@ -16,7 +16,8 @@ from robustbo.surrogates.baselines.student_t_variational import StudentTVariatio
 from robustbo.surrogates.baselines.trimmed import TrimmedGP
 from robustbo.surrogates.baselines.winsorized import WinsorizedGP
 from robustbo.surrogates.committee.model import CommitteeGP
-from robustbo.surrogates.common.contract import own_options, quiet
+from robustbo.surrogates.common.contract import own_options
+from robustbo.surrogates.common.quiet import quiet
 from robustbo.surrogates.filtered import DETECTORS, FilteredGP
 from robustbo.surrogates.iterative.model import ComputationAwareGP
 from robustbo.surrogates.student_t_process.model import StudentTProcess
@@ -25,7 +26,7 @@ from robustbo.validation import nearest, registered
 
 ALLOWED: dict[str, type[GPyTorchModel]] = {}  # classes that people have named in this process
 
-TRIED = 8  # observations that options are tried on
+TRIAL_SIZE = 8  # observations that options are tried on
 
 SURROGATES: dict[str, type[GPyTorchModel]] = {
     "standard": StandardGP,
@@ -57,7 +58,7 @@ def name_of(surrogate: str | type[GPyTorchModel]) -> str:
     """
     if isinstance(surrogate, str):
         if surrogate not in SURROGATES:
-            ALLOWED[surrogate] = _imported(surrogate)
+            ALLOWED[surrogate] = _import_class(surrogate)
         return surrogate
     if not (isinstance(surrogate, type) and issubclass(surrogate, GPyTorchModel)):
         raise TypeError(f"surrogate must be one of {sorted(SURROGATES)} or a GPyTorchModel class, got {surrogate!r}")
@@ -69,7 +70,7 @@ def name_of(surrogate: str | type[GPyTorchModel]) -> str:
 
 
 def is_known(name: str) -> bool:
-    """Whether a name is registered, or that of a class that a person has named in this process."""
+    """Return whether a name is registered, or that of a class that a person has named in this process."""
     return name in SURROGATES or name in ALLOWED
 
 
@@ -86,20 +87,20 @@ def model_class(name: str) -> type[GPyTorchModel]:
     return SURROGATES[name] if name in SURROGATES else ALLOWED[name]
 
 
-def _imported(name: str) -> type[GPyTorchModel]:
+def _import_class(name: str) -> type[GPyTorchModel]:
     """The class "module:Class"."""
     module, _, qualified = name.partition(":")
     if not qualified:
         registered("surrogate", name, ["auto", *sorted(SURROGATES)])
     try:
-        found: Any = importlib.import_module(module)
+        target: Any = importlib.import_module(module)
         for part in qualified.split("."):
-            found = getattr(found, part)
+            target = getattr(target, part)
     except (ImportError, AttributeError) as error:
         raise ValueError(f"surrogate {name!r} must be importable here: {error}") from error
-    if not (isinstance(found, type) and issubclass(found, GPyTorchModel)):
-        raise ValueError(f"surrogate {name!r} must be a GPyTorchModel class, got {found!r}")
-    return found
+    if not (isinstance(target, type) and issubclass(target, GPyTorchModel)):
+        raise ValueError(f"surrogate {name!r} must be a GPyTorchModel class, got {target!r}")
+    return target
 
 
 def check_options(name: str, options: Mapping[str, Any]) -> None:
@@ -110,16 +111,16 @@ def check_options(name: str, options: Mapping[str, Any]) -> None:
         ValueError: For one that cannot be, as the surrogate says it itself: one is made of a few values for that.
     """
     cls: Any = model_class(name)
-    known = own_options(cls)
-    if unknown := sorted(set(options) - known):
-        hint = nearest(unknown[0], known)
-        raise TypeError(f"surrogate {name!r} has the options {sorted(known)}, got {json.dumps(unknown[0])}{hint}")
+    names = own_options(cls)
+    if unknown := sorted(set(options) - names):
+        hint = nearest(unknown[0], names)
+        raise TypeError(f"surrogate {name!r} has the options {sorted(names)}, got {json.dumps(unknown[0])}{hint}")
     if options:
         _try(cls, options)
 
 
 def _try(cls: Any, options: Mapping[str, Any]) -> None:
-    X = torch.linspace(0, 1, TRIED, dtype=torch.float64).unsqueeze(-1)
+    X = torch.linspace(0, 1, TRIAL_SIZE, dtype=torch.float64).unsqueeze(-1)
     Y, Yvar = X.sin(), torch.full_like(X, 0.01)
     with quiet():
         try:

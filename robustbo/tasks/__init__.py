@@ -1,1 +1,1 @@
-"""What a surrogate or a loop is tried on: problems, regression tasks, and what goes wrong in them."""
+"""Tasks for surrogates and loops: problems, regression tasks, and their corruptions."""

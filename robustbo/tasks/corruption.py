@@ -1,4 +1,4 @@
-"""Corruptions: what goes wrong with a measurement, injected on purpose and drawn from its trial's own generator.
+"""Corruptions: wrong measurements, injected on purpose and drawn from the trial's own generator.
 
 Each spec draws in the same order whatever happens, so that every method meets the same corruption at the same trial.
 """
@@ -10,7 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from robustbo import seeds
-from robustbo.tasks.failing import Failure
+from robustbo.tasks.by_chance import ByChance
+from robustbo.tasks.failing import InjectedFailure
 from robustbo.tasks.problem import Problem
 from robustbo.tasks.ranged import Crash, InRange, TooGood
 from robustbo.tasks.repeats import Repeats
@@ -19,29 +20,27 @@ from robustbo.validation import one_of
 
 
 class Corruption(Protocol):
-    """What every corruption spec does."""
+    """The protocol of every corruption spec."""
 
     def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
         """The value as measured at a point (NaN where the trial fails), and whether it was corrupted."""
 
 
 @dataclass(frozen=True)
-class Constant:
-    """With a probability, the value is replaced by a constant."""
+class Constant(ByChance):
+    """A corruption that replaces the value by a constant, with a probability."""
 
-    probability: float
     value: float = 100.0
 
-    def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
-        """The value as measured, and whether it was corrupted."""
-        return (self.value, True) if generator.random() < self.probability else (value, False)
+    def wrong_value(self, value: float, x: Mapping[str, Any], draw: None) -> float:
+        """Return the constant."""
+        return self.value
 
 
 @dataclass(frozen=True)
-class Uniform:
-    """With a probability, the value is replaced by one drawn uniformly from [low, high]."""
+class Uniform(ByChance):
+    """A corruption that replaces the value by one drawn uniformly from [low, high], with a probability."""
 
-    probability: float
     low: float = -3.0
     high: float = 3.0
 
@@ -49,46 +48,45 @@ class Uniform:
         if not self.low <= self.high:
             raise ValueError(f"low must not exceed high, got low={self.low!r}, high={self.high!r}")
 
-    def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
-        """The value as measured, and whether it was corrupted."""
-        is_corrupted = bool(generator.random() < self.probability)
-        drawn = float(generator.uniform(self.low, self.high))
-        return (self.wrong(value, drawn), True) if is_corrupted else (value, False)
+    def draw(self, generator: np.random.Generator) -> float:
+        """Draw from [low, high]."""
+        return float(generator.uniform(self.low, self.high))
 
-    def wrong(self, value: float, drawn: float) -> float:
-        """What is measured in the value's place."""
-        return drawn
+    def wrong_value(self, value: float, x: Mapping[str, Any], draw: float) -> float:
+        """Return the draw."""
+        return draw
 
 
 @dataclass(frozen=True)
 class Shift(Uniform):
-    """With a probability, an error drawn uniformly from [low, high] is added to the value."""
+    """A corruption that adds an error drawn uniformly from [low, high] to the value, with a probability."""
 
     low: float = 1.0
     high: float = 2.0
 
-    def wrong(self, value: float, drawn: float) -> float:
-        """The value and the error."""
-        return value + drawn
+    def wrong_value(self, value: float, x: Mapping[str, Any], draw: float) -> float:
+        """Return the value and the error."""
+        return value + draw
 
 
 @dataclass(frozen=True)
-class RandomPoint:
-    """With a probability, the value is replaced by the objective's value at a random point of the space."""
+class RandomPoint(ByChance):
+    """A corruption that replaces the value by the objective's at a random point of the space, with a probability."""
 
-    probability: float
     problem: Problem
 
-    def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
-        """The value as measured, and whether it was corrupted."""
-        is_corrupted = bool(generator.random() < self.probability)
-        u = generator.random(len(self.problem.space))
-        return (self.problem(self.problem.space.from_unit(u.tolist())), True) if is_corrupted else (value, False)
+    def draw(self, generator: np.random.Generator) -> np.ndarray:
+        """Draw a point of the unit cube."""
+        return generator.random(len(self.problem.space))
+
+    def wrong_value(self, value: float, x: Mapping[str, Any], draw: np.ndarray) -> float:
+        """Return the objective's value at the point drawn."""
+        return self.problem(self.problem.space.from_unit(draw.tolist()))
 
 
 @dataclass(frozen=True)
 class Persistent:
-    """In a region of the space every value is replaced by a constant, however often it is measured.
+    """A corruption that replaces every value in a region of the space by a constant, replicates included.
 
     The region is a cube in the unit cube, somewhere in it, and takes a share of ``probability`` of its volume.
     """
@@ -108,17 +106,19 @@ class Persistent:
 
 
 @dataclass(frozen=True)
-class Own:
-    """With a probability, the value is what the problem's own failure of that name makes of it."""
+class Own(ByChance):
+    """A corruption by the problem's own failure of that name, with a probability."""
 
-    probability: float
     problem: Problem
     kind: str
 
-    def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
-        """The value as measured, and whether it was corrupted."""
-        is_corrupted = bool(generator.random() < self.probability)
-        return (self.problem.fail(self.kind, x, generator), True) if is_corrupted else (value, False)
+    def draw(self, generator: np.random.Generator) -> np.random.Generator:
+        """Return the generator: what the failure draws comes last."""
+        return generator
+
+    def wrong_value(self, value: float, x: Mapping[str, Any], draw: np.random.Generator) -> float:
+        """Return the measurement of the failure at the point."""
+        return self.problem.fail(self.kind, x, draw)
 
 
 FAILURE, REPEATS, STICKS = "failure", "repeats", "sticks"
@@ -128,14 +128,14 @@ CORRUPTIONS: dict[str, Any] = {
     "shift": Shift,
     "random-point": RandomPoint,
     "persistent": Persistent,
-    FAILURE: Failure,
+    FAILURE: InjectedFailure,
     REPEATS: Repeats,
     "crash": Crash,
     "in-range": InRange,
     "too-good": TooGood,
     STICKS: Sticks,
 }
-NO_OPTIONS = ("problem", "root", "asked", "last")  # fields that the problem and the trial fill in
+NO_OPTIONS = ("problem", "root", "replicate", "last")  # fields that the problem and the trial fill in
 
 
 def build(kind: str, problem: Problem, **options: Any) -> Corruption:
@@ -174,9 +174,9 @@ def build(kind: str, problem: Problem, **options: Any) -> Corruption:
             raise ValueError(f"{kind} has the option 'probability' alone, got {sorted(options)}")
         return Own(problem=problem, kind=kind, **options)
     if kind == FAILURE:
-        return Failure.of(problem, region_name=inside, **options)
+        return InjectedFailure.of(problem, region_name=inside, **options)
     names = [field.name for field in fields(CORRUPTIONS[kind])]
-    known = [name for name in names if name not in NO_OPTIONS]
-    if unknown := [key for key in options if key not in known]:
-        raise ValueError(f"{kind} has the options {known}, got {unknown[0]!r}")
+    accepted = [name for name in names if name not in NO_OPTIONS]
+    if unknown := [key for key in options if key not in accepted]:
+        raise ValueError(f"{kind} has the options {accepted}, got {unknown[0]!r}")
     return CORRUPTIONS[kind](**{"problem": problem} if "problem" in names else {}, **options)

@@ -12,8 +12,8 @@ from robustbo.tasks.regions import Region, region
 
 
 @dataclass(frozen=True)
-class Failure:
-    """In a region, or else with a probability, there is no value: the trial fails.
+class InjectedFailure:
+    """A failure of trials: everywhere in a region, and elsewhere with a probability, there is no value.
 
     Attributes:
         probability: Of a flake, which happens anywhere.
@@ -26,8 +26,8 @@ class Failure:
     @classmethod
     def of(
         cls, problem: Problem, *, probability: float = 0.0, region_name: str | None = None, **options: float
-    ) -> "Failure":
-        """One of a problem, with a region by name; see `robustbo.tasks.regions`.
+    ) -> "InjectedFailure":
+        """Return the spec of a problem, with a region by name; see `robustbo.tasks.regions`.
 
         Raises:
             ValueError: If there is no such region, or it does not take these options.
@@ -44,5 +44,5 @@ class Failure:
         return (math.nan if is_flake or self.fails_at(x) else value), False
 
     def fails_at(self, x: Mapping[str, Any]) -> bool:
-        """Whether every trial at a point fails."""
+        """Return whether every trial at a point fails."""
         return self.inside is not None and self.inside(x)

@@ -24,10 +24,10 @@ GROUP = "robustbo.problems"
 FEW = 6  # entries that are shown of a longer list
 SAMPLED = 200  # points
 
-_MADE: dict[tuple[Callable[..., Any], str], Any] = {}  # problems by who made them and of which options
+_BUILT: dict[tuple[Callable[..., Any], str], Any] = {}  # problems by who made them and of which options
 
 # What is measured at a point when something goes wrong, drawn from the trial's own generator.
-Failure = Callable[[Mapping[str, Any], np.random.Generator], float]
+FailureMode = Callable[[Mapping[str, Any], np.random.Generator], float]
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Problem:
     best_seen_at: Mapping[str, Any] | None = None
     cost_s: float | None = None
     reference: str = ""
-    failures: Mapping[str, Failure] = field(default_factory=dict)
+    failures: Mapping[str, FailureMode] = field(default_factory=dict)
     regions: Mapping[str, Callable[[Mapping[str, Any]], bool]] = field(default_factory=dict)
     repeats: Callable[[Mapping[str, Any]], Sequence[float]] | None = None
 
@@ -73,10 +73,10 @@ class Problem:
 
     @property
     def about(self) -> str:
-        """In a line: space, direction, best value and where, cost, how it fails, and reference."""
+        """A line about the problem: space, direction, best value and where, cost, how it fails, and reference."""
         named = dict(self.space.parameters)
         ranges = _few([f"{name} {_range(parameter)}" for name, parameter in named.items()])
-        parts = [f"{len(named)} inputs ({ranges}), {self.wanted}", *_limits(self.space)]
+        parts = [f"{len(named)} inputs ({ranges}), {self.goal}", *_limits(self.space)]
         if self.best is not None:
             at = self.optimizer if self.optimum is not None else self.best_seen_at
             point = "" if at is None else f" at {_few([_short(at[name]) for name in named if name in at])}"
@@ -100,29 +100,29 @@ class Problem:
 
     @cached_property
     def sample(self) -> np.ndarray:
-        """Its values at `SAMPLED` fixed Sobol points, which corruptions are scaled with; raises as the call."""
+        """The values at `SAMPLED` fixed Sobol points, which corruptions are scaled with; raises as the call."""
         return np.array([self(params) for params in self.space.sobol_points(0, 0, SAMPLED)])
 
     def truth(self, params: Mapping[str, Any]) -> Any:
-        """What a measurement without noise and corruption gives at a point; raises as the call."""
+        """Return the measurement without noise and corruption at a point; raises as the call."""
         return self(params)
 
     def worth(self, truths: Sequence[Any]) -> float:
-        """How good a recommendation is, by what is true at its points: here the value at the one; NaN without any."""
+        """The quality of a recommendation, by the truth at its points: here the value at the one; NaN without any."""
         return float(truths[0]) if truths else math.nan
 
     @property
-    def wanted(self) -> str:
-        """What is wanted, in words."""
+    def goal(self) -> str:
+        """The goal in words."""
         return self.direction
 
     @property
     def maximizes(self) -> bool:
-        """Whether more worth is better."""
+        """Return whether more worth is better."""
         return self.direction == "maximize"
 
     def fail(self, kind: str, params: Mapping[str, Any], generator: np.random.Generator) -> float:
-        """What is measured at a point when it fails in one of its own ways.
+        """Return the measurement at a point where the problem fails in one of its own ways.
 
         Raises:
             ProblemError: If that is not finite.
@@ -152,30 +152,30 @@ def load(name: str, **options: Any) -> Problem:
         ValueError: If none is registered under it, or it does not have an option, or not of that value.
         DataError: If a recorded run is read, and an option names a file that it must not reach.
     """
-    made = _registered(name)
-    known = _options(made)
-    if unknown := [option for option in options if option not in known]:
-        has = f"has the options {known}" if known else "has no options"
+    registration = _find_registration(name)
+    accepted = _options(registration)
+    if unknown := [option for option in options if option not in accepted]:
+        has = f"has the options {accepted}" if accepted else "has no options"
         raise ValueError(f"problem {name!r} {has}, got {unknown[0]!r}")
     access.check_named(options)
     try:
-        return made if isinstance(made, Problem) else _made(made, options)
+        return registration if isinstance(registration, Problem) else _build(registration, options)
     except TypeError as error:
-        raise ValueError(f"problem {name!r} has the options {known}, got {options!r}: {error}") from error
+        raise ValueError(f"problem {name!r} has the options {accepted}, got {options!r}: {error}") from error
 
 
-def _made(make: Callable[..., Problem], options: Mapping[str, Any]) -> Problem:
-    """What that makes of options: once, so that what it knows of itself is worked out once."""
+def _build(make: Callable[..., Problem], options: Mapping[str, Any]) -> Problem:
+    """Build the problem of these options, once: what it computes about itself is computed once."""
     key = make, repr(sorted(options.items()))
-    if key not in _MADE:
-        _MADE[key] = make(**options)
-    return _MADE[key]
+    if key not in _BUILT:
+        _BUILT[key] = make(**options)
+    return _BUILT[key]
 
 
 def about(name: str) -> str:
-    """What there is to say of the problem of that name; another's that cannot be loaded spoils no list."""
+    """A line about the problem of that name; one that cannot be loaded says so, and spoils no list."""
     try:
-        options = _options(_registered(name))
+        options = _options(_find_registration(name))
         return load(name).about + (f"; options {', '.join(options)}" if options else "")
     except DataError:  # which names folders of this machine, as whoever loads it is told
         return "cannot be loaded: its data are not on this machine"
@@ -183,26 +183,26 @@ def about(name: str) -> str:
         return f"cannot be loaded: {error}"
 
 
-def _registered(name: str) -> "Problem | Callable[..., Problem]":
-    """What is registered under a name, by one package.
+def _find_registration(name: str) -> "Problem | Callable[..., Problem]":
+    """Return the object that one package has registered under a name.
 
     Raises:
         ValueError: If that is nothing, or two things, or cannot be imported.
     """
-    found = {point.value: point for point in entry_points(group=GROUP, name=name)}
-    if not found:
+    points = {point.value: point for point in entry_points(group=GROUP, name=name)}
+    if not points:
         registered("problem", name, names())
-    if len(found) > 1:
-        raise ValueError(f"problem {name!r} must be registered once, got {sorted(found)}; uninstall one")
-    ((value, point),) = found.items()
+    if len(points) > 1:
+        raise ValueError(f"problem {name!r} must be registered once, got {sorted(points)}; uninstall one")
+    ((value, point),) = points.items()
     try:
         return point.load()
     except (ImportError, AttributeError) as error:
         raise ValueError(f"problem {name!r} must be importable from {value}: {error}") from error
 
 
-def _options(made: "Problem | Callable[..., Problem]") -> list[str]:
-    return [] if isinstance(made, Problem) else list(inspect.signature(made).parameters)
+def _options(registration: "Problem | Callable[..., Problem]") -> list[str]:
+    return [] if isinstance(registration, Problem) else list(inspect.signature(registration).parameters)
 
 
 def _few(entries: list[str]) -> str:
@@ -214,10 +214,10 @@ def _short(value: Any) -> str:
 
 
 def _limits(space: Space) -> list[str]:
-    """What restricts a space's points."""
+    """The restrictions of a space's points, in words."""
     listed = [f"{space.size} listed points"] if space.is_pool else []
-    kept = [f"{len(space.texts)} constraint{'s' * (len(space.texts) > 1)}"] if space.constraints else []
-    return [*listed, *kept, *(["conditional"] if space.is_conditional else [])]
+    constrained = [f"{len(space.texts)} constraint{'s' * (len(space.texts) > 1)}"] if space.constraints else []
+    return [*listed, *constrained, *(["conditional"] if space.is_conditional else [])]
 
 
 def _range(parameter: Parameter) -> str:

@@ -6,52 +6,46 @@ from typing import Any
 
 import numpy as np
 
+from robustbo.tasks.by_chance import ByChance
 from robustbo.tasks.problem import Problem
 
 
 @dataclass(frozen=True)
-class Crash:
-    """With a probability, the value is replaced by the worst of the problem's sample."""
+class Crash(ByChance):
+    """A corruption that replaces the value by the worst of the problem's sample, with a probability."""
 
-    probability: float
     problem: Problem
 
-    def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
-        """The value as measured, and whether it was corrupted."""
-        if generator.random() >= self.probability:
-            return value, False
+    def wrong_value(self, value: float, x: Mapping[str, Any], draw: None) -> float:
+        """Return the worst of the sample."""
         sample = self.problem.sample
-        return float(sample.min() if self.problem.maximizes else sample.max()), True
+        return float(sample.min() if self.problem.maximizes else sample.max())
 
 
 @dataclass(frozen=True)
-class InRange:
-    """With a probability, the value is replaced by one drawn uniformly from the range of the problem's sample."""
+class InRange(ByChance):
+    """A corruption that replaces the value by a uniform one of the sample's range, with a probability."""
 
-    probability: float
     problem: Problem
 
-    def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
-        """The value as measured, and whether it was corrupted."""
-        is_corrupted = bool(generator.random() < self.probability)
-        share = generator.random()
-        if not is_corrupted:
-            return value, False
+    def draw(self, generator: np.random.Generator) -> float:
+        """Draw a share of the range."""
+        return generator.random()
+
+    def wrong_value(self, value: float, x: Mapping[str, Any], draw: float) -> float:
+        """Return the value at that share of the range."""
         low, high = self.problem.sample.min(), self.problem.sample.max()
-        return float(low + share * (high - low)), True
+        return float(low + draw * (high - low))
 
 
 @dataclass(frozen=True)
-class TooGood:
-    """With a probability, the value is better than it should be, by some ranges of the problem's sample."""
+class TooGood(ByChance):
+    """A corruption that makes the value better by some ranges of the problem's sample, with a probability."""
 
-    probability: float
     problem: Problem
     ranges: float = 10.0
 
-    def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
-        """The value as measured, and whether it was corrupted."""
-        if generator.random() >= self.probability:
-            return value, False
+    def wrong_value(self, value: float, x: Mapping[str, Any], draw: None) -> float:
+        """Return the value, better by the ranges."""
         better = self.ranges * float(np.ptp(self.problem.sample))
-        return value + (better if self.problem.maximizes else -better), True
+        return value + (better if self.problem.maximizes else -better)

@@ -41,7 +41,7 @@ def region(name: str, problem: Problem, options: Mapping[str, float]) -> Region:
         if options:
             raise ValueError(f"{problem.name}'s region {name} has no options, got {sorted(options)}")
         return problem.regions[name]
-    shape = _built(name, len(problem.space), options)
+    shape = _build_shape(name, len(problem.space), options)
     return lambda params: shape(np.array(problem.space.to_unit(params)))
 
 
@@ -113,18 +113,18 @@ def height(a: np.ndarray, share: float) -> float:
     return float(brentq(lambda b: share_below(a, b) - share, low, high, xtol=1e-14))
 
 
-def _built(name: str, d: int, options: Mapping[str, float]) -> Shape:
-    make, vector, default, others = SHAPES[name]
+def _build_shape(name: str, d: int, options: Mapping[str, float]) -> Shape:
+    make, vector, default, required = SHAPES[name]
     entries = [f"{vector}_{i}" for i in range(1, d + 1)] if vector else []
-    if unknown := [key for key in options if key not in (*others, *entries)]:
-        raise ValueError(f"region {name} has the options {[*others, *entries]}, got {unknown[0]!r}")
-    if missing := [key for key in others if key not in options]:
+    if unknown := [key for key in options if key not in (*required, *entries)]:
+        raise ValueError(f"region {name} has the options {[*required, *entries]}, got {unknown[0]!r}")
+    if missing := [key for key in required if key not in options]:
         raise ValueError(f"region {name} needs the option {missing[0]!r}, got {sorted(options)}")
-    told = np.array([options.get(entry, default) for entry in entries], dtype=float)
-    return make(told, **{key: options[key] for key in others})
+    vector_value = np.array([options.get(entry, default) for entry in entries], dtype=float)
+    return make(vector_value, **{key: options[key] for key in required})
 
 
-def _share(name: str, given: float) -> float:
-    if not 0 <= given <= 1:
-        raise ValueError(f"{name} must lie in [0, 1], got {given!r}")
-    return given
+def _share(name: str, share: float) -> float:
+    if not 0 <= share <= 1:
+        raise ValueError(f"{name} must lie in [0, 1], got {share!r}")
+    return share

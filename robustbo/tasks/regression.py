@@ -1,7 +1,7 @@
 """Regression tasks by name: training data of which some are wrong, and test data that are not.
 
 Anybody can register a source of tasks under the entry-point group ``robustbo.regression``: a module, or anything else
-with the functions of `Source`.
+with the functions of `TaskSource`.
 """
 
 from importlib.metadata import entry_points
@@ -15,15 +15,15 @@ GROUP = "robustbo.regression"
 
 
 class Scaling(Protocol):
-    """How values were scaled: (values - center) / scale."""
+    """The scaling of values: (values - center) / scale."""
 
     @property
     def center(self) -> Any:
-        """What was taken off."""
+        """The center that was subtracted."""
 
     @property
     def scale(self) -> Any:
-        """What the rest was divided by."""
+        """The scale that the difference was divided by."""
 
 
 class Task(Protocol):
@@ -51,51 +51,51 @@ class Task(Protocol):
 
     @property
     def y_scaling(self) -> Scaling:
-        """How the targets were scaled."""
+        """The scaling of the targets."""
 
 
-class Source(Protocol):
-    """What makes tasks."""
+class TaskSource(Protocol):
+    """A source of tasks."""
 
     def names(self) -> list[str]:
         """The tasks that it has."""
 
     def corruptions(self) -> list[str]:
-        """What it can do to them."""
+        """The corruptions that it has."""
 
     def options(self) -> list[str]:
-        """What else a task may be told, beside its corruption, rate and seed."""
+        """The other options of a task, beside its corruption, rate and seed."""
 
     def task(self, name: str, *, corruption: str, rate: float, seed: int, **options: Any) -> Task:
         """One of them."""
 
 
-def sources() -> list[Source]:
+def sources() -> list[TaskSource]:
     """The registered sources."""
     points = {point.value: point for point in entry_points(group=GROUP)}
     return [points[value].load() for value in sorted(points)]
 
 
 def names() -> list[str]:
-    """The tasks that there are."""
+    """Names of the tasks."""
     return sorted({name for source in sources() for name in source.names()})
 
 
 def about() -> dict[str, str]:
-    """What there is to say of each task."""
+    """A line about each task, by its name."""
     options = {name: ", ".join(source.options()) for source in sources() for name in source.names()}
-    return {name: f"regression; may be told {told}" for name, told in options.items()}
+    return {name: f"regression; may be told {accepted}" for name, accepted in options.items()}
 
 
-def source_of(task: str) -> Source:
+def source_of(task: str) -> TaskSource:
     """The source that has a task.
 
     Raises:
         ValueError: If none has, or two have.
     """
-    found = [source for source in sources() if task in source.names()]
-    if len(found) > 1:
-        raise ValueError(f"task {task!r} must come from one source, {len(found)} have it; uninstall one")
-    if not found:
+    owners = [source for source in sources() if task in source.names()]
+    if len(owners) > 1:
+        raise ValueError(f"task {task!r} must come from one source, {len(owners)} have it; uninstall one")
+    if not owners:
         registered("task", task, names())
-    return found[0]
+    return owners[0]

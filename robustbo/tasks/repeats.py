@@ -1,4 +1,4 @@
-"""Real repeats: what a trial measures is one of the values that were really measured at its point."""
+"""Real repeats: a trial measures one of the values that were really measured at its point."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,21 +20,21 @@ class Repeats:
         problem: One with repeats, whose points are listed.
         probability: Of a mix-up.
         root: The replication's seed.
-        asked: How often the point was asked for before.
+        replicate: Number of times that the point was asked for before.
     """
 
     problem: Problem
     probability: float = 0.0
     root: int = 0
-    asked: int = 0
+    replicate: int = 0
 
     def __post_init__(self) -> None:
         if self.problem.repeats is None:
             raise ValueError(f"repeats needs a problem with repeats, such as a table; {self.problem.name} has none")
 
-    def at(self, root: int, asked: int) -> "Repeats":
-        """The same of a replication, at a point that was asked for so often before."""
-        return replace(self, root=root, asked=asked)
+    def at(self, root: int, replicate: int) -> "Repeats":
+        """Return the spec of a replication's replicate: one at a point that was asked for so often before."""
+        return replace(self, root=root, replicate=replicate)
 
     def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:
         """The value as measured, and whether it was corrupted."""
@@ -42,7 +42,7 @@ class Repeats:
         other = self.problem.space.point(int(generator.random() * (self.problem.space.size or 0)))
         values = self._values(other if is_mixed_up else x)
         order = seeds.generator(self.root, 0, f"repeats {list(x.values())}").permutation(len(values))
-        return float(values[order[self.asked % len(values)]]), is_mixed_up
+        return float(values[order[self.replicate % len(values)]]), is_mixed_up
 
     def _values(self, x: Mapping[str, Any]) -> Sequence[float]:
         assert self.problem.repeats is not None

@@ -51,14 +51,14 @@ class SeveralProblem(Problem):
         return None if self.hypervolume is None else ("largest hypervolume", self.hypervolume)
 
     @property
-    def wanted(self) -> str:
-        """What is wanted, in words."""
+    def goal(self) -> str:
+        """The goal in words."""
         ways = [f"{way} {name}" for name, way in self.objectives.items()]
         return ", ".join([*ways, *self.outcome_constraints])
 
     @property
     def maximizes(self) -> bool:
-        """Whether more worth is better: hypervolume always is."""
+        """Return whether more worth is better: more hypervolume always is."""
         return len(self.objectives) > 1 or super().maximizes
 
     def truth(self, params: Mapping[str, Any]) -> Values:
@@ -71,20 +71,20 @@ class SeveralProblem(Problem):
         return {name: self.finite(value, params) for name, value in self.outcomes(self.space.validate(params)).items()}
 
     def worth(self, truths: Sequence[Values]) -> float:
-        """How good a recommendation is, by the clean values at its points; those that break a constraint do not count.
+        """The quality of a recommendation, by clean values at its points; those that break a constraint do not count.
 
         Of several objectives it is the hypervolume; of one the best value, or the worst there is where none counts.
         """
         signs = {name: 1.0 if way == "maximize" else -1.0 for name, way in self.objectives.items()}
-        kept = [[sign * values[name] for name, sign in signs.items()] for values in truths if self.keeps(values)]
+        feasible = [[sign * values[name] for name, sign in signs.items()] for values in truths if self.keeps(values)]
         if len(signs) > 1:
             reference = [sign * self.reference_point[name] for name, sign in signs.items()]
-            Y = torch.tensor(kept, dtype=torch.float64).reshape(-1, len(signs))
+            Y = torch.tensor(feasible, dtype=torch.float64).reshape(-1, len(signs))
             return hypervolume(Y, torch.tensor(reference, dtype=torch.float64))
         (sign,) = signs.values()
-        if not kept:
+        if not feasible:
             return math.nan if self.worst is None else self.worst
-        return sign * max(kept)[0]
+        return sign * max(feasible)[0]
 
     @property
     def names(self) -> list[str]:
@@ -95,27 +95,29 @@ class SeveralProblem(Problem):
     def of(self, name: str) -> Problem:
         """The problem of one outcome alone."""
         direction = self.objectives.get(name, "maximize")
-        objective = partial(_of, self.outcomes, name)
+        objective = partial(_outcome_value, self.outcomes, name)
         return Problem(f"{self.name}'s {name}", self.space, direction, objective, cost_s=self.cost_s)
 
 
-def _of(outcomes: Callable[[Mapping[str, Any]], Mapping[str, float]], name: str, params: Mapping[str, Any]) -> float:
+def _outcome_value(
+    outcomes: Callable[[Mapping[str, Any]], Mapping[str, float]], name: str, params: Mapping[str, Any]
+) -> float:
     return outcomes(params)[name]
 
 
 @dataclass(frozen=True)
-class Strikes:
-    """What goes wrong with the outcomes of a trial: a corruption decides whether, then each hit gets a wrong value.
+class OutcomeCorruption:
+    """The corruption of a trial's outcomes: a first draw decides whether, then each one hit gets a wrong value.
 
     Which trials are hit, and what would be measured there of each outcome, does not depend on which outcomes are: a run
     that strikes one and a run that strikes all have the same wrong values of that one.
 
     Attributes:
-        each: The corruption of each outcome, in order; the first decides.
+        by_outcome: The corruption of each outcome, in order; the first decides.
         hit: The outcomes that are hit.
     """
 
-    each: Mapping[str, Corruption]
+    by_outcome: Mapping[str, Corruption]
     hit: frozenset[str]
 
     def apply(self, values: Values, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[Values, list[str]]:
@@ -123,25 +125,25 @@ class Strikes:
 
         The point of a "random-point" is one for all outcomes; any other draws are an outcome's own.
         """
-        first = next(iter(self.each))
-        seen, is_wrong = self.each[first].apply(values[first], x, generator)
-        if not is_wrong and math.isfinite(seen):
+        first = next(iter(self.by_outcome))
+        first_value, is_wrong = self.by_outcome[first].apply(values[first], x, generator)
+        if not is_wrong and math.isfinite(first_value):
             return values, []
         root = int(generator.integers(2**63))
-        found: Values = {}
+        measured: Values = {}
         for i, (name, value) in enumerate(values.items()):
             if name not in self.hit:
-                found[name] = value
+                measured[name] = value
                 continue
-            always: Any = replace(self.each[name], probability=1.0)  # type: ignore[type-var]  # all have one
+            always: Any = replace(self.by_outcome[name], probability=1.0)  # type: ignore[type-var]  # all have one
             own = np.random.default_rng([root, 0 if isinstance(always, RandomPoint) else i])
             wrong, _ = always.apply(value, x, own)
             if math.isfinite(wrong):
-                found[name] = wrong
-        return found, [name for name in values if name in self.hit and name in found]
+                measured[name] = wrong
+        return measured, [name for name in values if name in self.hit and name in measured]
 
 
-def strikes(problem: SeveralProblem, kind: str, hits: str = ALL, **options: Any) -> Strikes:
+def build_outcome_corruption(problem: SeveralProblem, kind: str, hits: str = ALL, **options: Any) -> OutcomeCorruption:
     """A corruption of several outcomes.
 
     Args:
@@ -160,8 +162,8 @@ def strikes(problem: SeveralProblem, kind: str, hits: str = ALL, **options: Any)
     for key, value in options.items():
         if isinstance(value, Mapping) and sorted(value) != sorted(names):
             raise ValueError(f"{key} must have a value for each outcome {names}, got {sorted(value)}")
-    each = {name: build(kind, problem.of(name), **_options(options, name)) for name in names}
-    return Strikes(each, frozenset(names if hits == ALL else [hits]))
+    by_outcome = {name: build(kind, problem.of(name), **_options(options, name)) for name in names}
+    return OutcomeCorruption(by_outcome, frozenset(names if hits == ALL else [hits]))
 
 
 def _options(options: Mapping[str, Any], name: str) -> dict[str, Any]:

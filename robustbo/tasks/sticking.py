@@ -1,4 +1,4 @@
-"""A sensor that sticks: what a trial measures is what the trial before it reported."""
+"""A sensor that sticks: a trial measures the value that the trial before it reported."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -9,18 +9,18 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Sticks:
-    """With a probability, the value is the one that the trial before it reported; the first trial's never is.
+    """A corruption that repeats the value reported by the trial before, with a probability; never in the first.
 
     Attributes:
         probability: Of each trial, however the one before it went.
-        last: What the trial before reported; None of the first, or where that had no value.
+        last: The value that the trial before reported; None of the first, or where that had none.
     """
 
     probability: float
     last: float | None = None
 
     def after(self, last: float | None) -> "Sticks":
-        """The same at a trial, by what the one before it reported."""
+        """Return the spec at a trial, by the value that the one before it reported."""
         return replace(self, last=last)
 
     def apply(self, value: float, x: Mapping[str, Any], generator: np.random.Generator) -> tuple[float, bool]:

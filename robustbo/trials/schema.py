@@ -1,4 +1,4 @@
-"""What a line of an optimization's journal may look like; anything else is refused, whatever its checksum says.
+"""Schema of the lines of an optimization's journal; anything else is refused, whatever its checksum says.
 
 A checksum is no signature: whoever changes a line can compute it. So each line is checked when it is read.
 """
@@ -115,7 +115,7 @@ def check(event: Event, settings: Settings) -> None:
         ValueError: If it is none; the message has the first entry that is wrong.
     """
     space = settings.space
-    checked(EVENT, event, "event", event.get("event"))
+    validate(EVENT, event, "event", event.get("event"))
     _check_outcomes(event, settings)
     if event["event"] == "diagnose" and len(event["outliers"]) != len(event["percentiles"]):
         raise ValueError(f"percentiles: there must be one for each of {len(event['outliers'])} outliers")
@@ -130,12 +130,12 @@ def check(event: Event, settings: Settings) -> None:
 
 def _check_outcomes(event: Event, settings: Settings) -> None:
     """Raise unless values and what belongs to them are by outcome where there are several, else mere numbers."""
-    names = {wanted.name for wanted in settings.outcomes}
+    names = {outcome.name for outcome in settings.outcomes}
     for key in ("value", "sd", "expected", "expected_sd"):
-        if (found := event.get(key)) is None:
+        if (entry := event.get(key)) is None:
             continue
-        if isinstance(found, dict) != bool(names) or not names.issuperset(found if names else ()):
-            raise ValueError(f"{key} must be {f'by outcome ({sorted(names)})' if names else 'a number'}, got {found!r}")
+        if isinstance(entry, dict) != bool(names) or not names.issuperset(entry if names else ()):
+            raise ValueError(f"{key} must be {f'by outcome ({sorted(names)})' if names else 'a number'}, got {entry!r}")
     if names and {*(event.get("expected") or ())} != {*(event.get("expected_sd") or ())}:
         raise ValueError("expected_sd: there must be one for each outcome that something is expected of")
     if event["event"] in ("tell", "amend") and event["value"] == {}:
@@ -155,10 +155,10 @@ def check_header(header: Mapping[str, Any]) -> None:
     Raises:
         ValueError: If it is none; the message has the first entry that is wrong.
     """
-    checked(HEADER, header, "header")
+    validate(HEADER, header, "header")
 
 
-def checked(kind: TypeAdapter[Any], line: Mapping[str, Any], what: str, of: object = None) -> None:
+def validate(kind: TypeAdapter[Any], line: Mapping[str, Any], what: str, of: object = None) -> None:
     """Raise a ValueError with the first entry of a line that is wrong, if it is not of a kind; ``of`` is no entry."""
     try:
         kind.validate_python(line)
@@ -169,5 +169,5 @@ def checked(kind: TypeAdapter[Any], line: Mapping[str, Any], what: str, of: obje
 
 
 def in_a_line(error: Exception) -> str:
-    """What an error says; line ends that stand in a name are written out."""
+    """Text of an error; line ends that stand in a name are written out."""
     return str(error).replace("\n", "\\n")

@@ -1,4 +1,4 @@
-"""What a run was told at its beginning: everything that a decision depends on besides the history."""
+"""Settings of a run, fixed at its beginning: everything that a decision depends on besides the history."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 from robustbo.searchspace.parameters import Float, Parameter
 from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.space import Space
+from robustbo.trials.former_names import in_new_names, in_old_names
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.outcomes import (
     DIRECTIONS,
@@ -20,20 +21,20 @@ from robustbo.trials.outcomes import (
 )
 from robustbo.validation import flag, one_of, whole
 
-Remeasure = Literal["promising", "suspicious", "never"]
-REMEASURES: tuple[str, ...] = get_args(Remeasure)
+Replicate = Literal["flagged", "any", "never"]
+REPLICATES: tuple[str, ...] = get_args(Replicate)
 Failures = Literal["learn", "ignore"]
 FAILURES: tuple[str, ...] = get_args(Failures)
 Acquisition = Literal["auto", "qLogNEI", "qLogEI", "LogEI", "sobol"]
 ACQUISITIONS: tuple[str, ...] = get_args(Acquisition)
 OF_THE_SPACE = ("space", "constraints", "pool")
 DEFAULT_SURROGATE = "relevance-pursuit"
-DEFAULT_MAX_REPEATS = 2  # with the first value that is three, of which two may agree
-DEFAULT_REMEASURE: Remeasure = "promising"  # by its figures: see the README, runs/figure-*
+DEFAULT_MAX_REPLICATES = 2  # with the first value that is three, of which two may agree
+DEFAULT_REPLICATE: Replicate = "flagged"  # by its figures: see the README, runs/figure-*
 
 
 def default_num_initial(space: Space) -> int:
-    """How many Sobol points come first unless said: 2 (d + 1), at least 5, of d parameters that can be chosen."""
+    """Number of points of the initial design by default: 2 (d + 1), at least 5, of d parameters that can be chosen."""
     d = sum(parameter.count != 1 for _, parameter in space.parameters)
     return max(5, 2 * (d + 1))
 
@@ -49,9 +50,10 @@ class Settings:
         options: The surrogate's own options, as JSON text (hashable).
         acquisition: One of `ACQUISITIONS`; "sobol" never leaves the Sobol sequence.
         num_initial: How many Sobol points come first.
-        remeasure: Which values may be measured again: one of `REMEASURES`; see `robustbo.loop.candidates.replicate`.
-        max_repeats: How many measurements more one point may get.
-        set_aside: Whether a value that was not to be expected is left out for now; see
+        replicate: Of which points a replicate may be asked for: one of `REPLICATES`; see
+            `robustbo.loop.candidates.replicate`.
+        max_replicates: Number of replicates that one point may get.
+        quarantine: Whether a value that was not to be expected is left out for now; see
             `robustbo.loop.observations.probability_wrong`.
         failures: Whether it is learned where trials fail, so that asks stay away: one of `FAILURES`; see
             `robustbo.loop.feasibility.model`.
@@ -74,9 +76,9 @@ class Settings:
     acquisition: Acquisition = "auto"
     num_initial: int = 5
     seed: int = 0
-    remeasure: Remeasure = DEFAULT_REMEASURE
-    max_repeats: int = DEFAULT_MAX_REPEATS
-    set_aside: bool = True
+    replicate: Replicate = DEFAULT_REPLICATE
+    max_replicates: int = DEFAULT_MAX_REPLICATES
+    quarantine: bool = True
     failures: Failures = "learn"
     committee_from: int | None = None
     objectives: tuple[tuple[str, Direction], ...] = ()
@@ -90,10 +92,10 @@ class Settings:
         self._read_outcomes()
         one_of("direction", self.direction, DIRECTIONS)
         one_of("acquisition", self.acquisition, ACQUISITIONS)
-        one_of("remeasure", self.remeasure, REMEASURES)
+        one_of("replicate", self.replicate, REPLICATES)
         one_of("failures", self.failures, FAILURES)
-        object.__setattr__(self, "set_aside", flag("set_aside", self.set_aside))
-        for name, least in (("num_initial", 1), ("max_repeats", 1), ("seed", 0)):
+        object.__setattr__(self, "quarantine", flag("quarantine", self.quarantine))
+        for name, least in (("num_initial", 1), ("max_replicates", 1), ("seed", 0)):
             object.__setattr__(self, name, whole(name, getattr(self, name), least))
         if self.committee_from is not None:
             object.__setattr__(self, "committee_from", whole("committee_from", self.committee_from, 1))
@@ -111,31 +113,33 @@ class Settings:
             raise ValueError(f"outcome must be one where there are no objectives, got {[q.name for q in quantities]}")
         outcomes, texts = outcomes_of(objectives, self.outcome_constraints, quantities if objectives else ())
         reference = reference_of(self.reference_point, objectives)
-        given: dict[str, Any] = {"objectives": objectives, "outcome_constraints": texts, "reference_point": reference}
-        given |= {"outcome": quantities, "outcomes": outcomes} | ({"direction": objectives[0][1]} if objectives else {})
-        for name, value in given.items():
+        fields: dict[str, Any] = {"objectives": objectives, "outcome_constraints": texts, "reference_point": reference}
+        fields |= {"outcome": quantities, "outcomes": outcomes} | (
+            {"direction": objectives[0][1]} if objectives else {}
+        )
+        for name, value in fields.items():
             object.__setattr__(self, name, value)
 
-    def of(self, wanted: Wanted) -> "Settings":
+    def of(self, outcome: Wanted) -> "Settings":
         """The settings of one of several outcomes alone."""
-        direction: Direction = "maximize" if wanted.sign > 0 else "minimize"
+        direction: Direction = "maximize" if outcome.sign > 0 else "minimize"
         return replace(self, objectives=(), outcome_constraints=(), reference_point=(), outcome=(), direction=direction)
 
     @property
     def quantity(self) -> Outcome:
-        """What the only value is of, in the short form; without name, unit and range where these are not said."""
+        """Outcome that the only value is of, in the short form; name, unit and range as far as they are said."""
         return self.outcome[0] if self.outcome and not self.objectives else Outcome()
 
     @property
     def quantities(self) -> dict[str | None, Outcome]:
-        """What is measured: each of several outcomes by its name, or the only value under None."""
-        return {wanted.name: wanted.quantity for wanted in self.outcomes} or {None: self.quantity}
+        """Outcomes that are measured: each of several by its name, or the only one under None."""
+        return {outcome.name: outcome.quantity for outcome in self.outcomes} or {None: self.quantity}
 
     @property
     def goal(self) -> str:
-        """What is wanted, in words, such as "maximize yield, purity >= 0.95"; in the short form direction and name."""
-        wanted = [*(f"{way} {name}" for name, way in self.objectives), *self.outcome_constraints]
-        return ", ".join(wanted) or f"{self.direction} {self.quantity.name}".rstrip()
+        """Goal in words, such as "maximize yield, purity >= 0.95"; in the short form direction and name."""
+        goals = [*(f"{way} {name}" for name, way in self.objectives), *self.outcome_constraints]
+        return ", ".join(goals) or f"{self.direction} {self.quantity.name}".rstrip()
 
     @property
     def surrogate_options(self) -> dict[str, Any]:
@@ -143,7 +147,11 @@ class Settings:
         return json.loads(self.options)
 
     def to_dict(self) -> dict[str, Any]:
-        """The settings as plain JSON values."""
+        """The settings as journals have them: plain JSON values, by the names that older versions read."""
+        return in_old_names(self._plain_values())
+
+    def _plain_values(self) -> dict[str, Any]:
+        """The settings as plain JSON values, by the names that they have now."""
         return {
             "space": self.space.to_dict(),
             "direction": self.direction,
@@ -151,9 +159,9 @@ class Settings:
             "surrogate_options": self.surrogate_options,
             "acquisition": self.acquisition,
             "num_initial": self.num_initial,
-            "remeasure": self.remeasure,
-            "max_repeats": self.max_repeats,
-            "set_aside": self.set_aside,
+            "replicate": self.replicate,
+            "max_replicates": self.max_replicates,
+            "quarantine": self.quarantine,
             "failures": self.failures,
             "seed": self.seed,
         } | {key: value for key, value in self._later().items() if value is not None}
@@ -177,41 +185,43 @@ class Settings:
         return replace(self, surrogate="committee", options="{}", committee_from=None)
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> "Settings":
+    def from_dict(cls, entries: Mapping[str, Any]) -> "Settings":
         """The settings from their `to_dict` form; from before there were doubts or a model of failures it has none."""
-        rest: dict[str, Any] = {"remeasure": "never", "set_aside": False, "failures": "ignore"} | {
-            key: value for key, value in given.items() if key not in (*OF_THE_SPACE, "surrogate_options")
+        rest: dict[str, Any] = {"replicate": "never", "quarantine": False, "failures": "ignore"} | {
+            key: value
+            for key, value in in_new_names(entries).items()
+            if key not in (*OF_THE_SPACE, "surrogate_options")
         }
-        space, pool = Space.from_dict(given["space"], given.get("constraints", ())), given.get("pool")
-        space = space if pool is None else Pool.from_pool(given["space"], pool, space.texts)
+        space, pool = Space.from_dict(entries["space"], entries.get("constraints", ())), entries.get("pool")
+        space = space if pool is None else Pool.from_pool(entries["space"], pool, space.texts)
         for name in ("objectives", "outcome_constraints", "reference_point"):
             rest[name] = tuple(rest.get(name, {}).items() if name != "outcome_constraints" else rest.get(name, ()))
         rest["outcome"] = tuple(map(Outcome.from_dict, rest.get("outcome", ())))
-        return cls(space=space, options=options_text(given["surrogate_options"]), **rest)
+        return cls(space=space, options=options_text(entries["surrogate_options"]), **rest)
 
 
-def differences(given: Settings, recorded: Settings) -> list[str]:
+def differences(current: Settings, recorded: Settings) -> list[str]:
     """Each setting that differs from the recorded one, in words."""
-    ours, theirs = _entries(given), _entries(recorded)
+    ours, theirs = _entries(current), _entries(recorded)
     names = dict.fromkeys([*theirs, *ours])
     if ours["surrogate"] != theirs["surrogate"]:
         names.pop("committee_from", None)  # only "auto" has it
     pairs = {name: (theirs.get(name, "nothing"), ours.get(name, "nothing")) for name in names}
-    return [f"{name}: recorded {then}, given {now}" for name, (then, now) in pairs.items() if then != now]
+    return [f"{name}: recorded {old}, given {new}" for name, (old, new) in pairs.items() if old != new]
 
 
 def _entries(settings: Settings) -> dict[str, str]:
     """The settings one by one, the space's parameters and their order among them."""
-    rest = {name: repr(value) for name, value in settings.to_dict().items() if name not in ("space", "pool")}
+    rest = {name: repr(value) for name, value in settings._plain_values().items() if name not in ("space", "pool")}
     if isinstance(settings.space, Pool):
         rest["pool"] = f"{len(settings.space.rows)} rows ({settings.space.digest[:8]})"
     if settings.committee_from is not None and settings.surrogate == DEFAULT_SURROGATE:
         rest["surrogate"] = repr("auto")
-    parameters = {f"parameter {name!r}": _shown(parameter) for name, parameter in settings.space.parameters}
+    parameters = {f"parameter {name!r}": _parameter_text(parameter) for name, parameter in settings.space.parameters}
     return {"parameters": repr(settings.space.names)} | parameters | rest
 
 
-def _shown(parameter: Parameter) -> str:
+def _parameter_text(parameter: Parameter) -> str:
     """A parameter in words; 0 and 0.0 are the same bound."""
     if isinstance(parameter, Float):
         return repr(replace(parameter, low=float(parameter.low), high=float(parameter.high)))

@@ -1,4 +1,4 @@
-"""What an optimization was told and what has happened in it: in the journal before it is in the history.
+"""The store of an optimization's events: each is in the journal before it is in the history.
 
 Several threads may use a store, and several processes a journal. Each change is one step under one lock: read what
 others have written, decide on the events, check that the trials allow them, write them, and take them into the history,
@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from robustbo.determinism.interrupted import letting_go
+from robustbo.determinism.interrupted import release_on_interrupt
 from robustbo.errors import JournalError, JournalExists, JournalWarning, warn
 from robustbo.surrogates.registry import ALLOWED, name_of
 from robustbo.trials import schema, trust
@@ -69,7 +69,7 @@ class Store:
 
     @classmethod
     def resume(cls, journal: Place, allowed: Trust = False, *, is_watched: bool = False) -> "Store":
-        """That of a journal, to go on with, or only to watch.
+        """The store of a journal, to go on with, or only to watch.
 
         Args:
             journal: Which one.
@@ -111,14 +111,14 @@ class Store:
         """The history as far as it has been read here."""
         return self._state
 
-    @letting_go
+    @release_on_interrupt
     def now(self) -> State:
         """The history with all that others have written."""
         if self._log.has_grown(self._state.mark):
             self.commit(lambda _: ())
         return self._state
 
-    @letting_go
+    @release_on_interrupt
     def decide(
         self,
         on: Decide,
@@ -167,7 +167,7 @@ class Store:
         except (KeyError, TypeError, ValueError) as error:
             raise JournalError(f"{self._log.name}: an event does not fit what came before: {error}") from error
 
-    @letting_go
+    @release_on_interrupt
     def commit(self, decide: Callable[[State], Sequence[Event] | None]) -> Sequence[Event] | None:
         """Write events down, all or none.
 

@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from robustbo.determinism.surroundings import pinned
+from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
 from robustbo.loop.belief.outcome_models import Several, climb_each, missing
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.cache import FitCache
-from robustbo.loop.surrogate.fallback import climb, finite
-from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.loop.surrogate.fallback import check_finite, climb
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
@@ -30,7 +30,7 @@ class Prediction(NamedTuple):
 Numbers = tuple[list[float], list[float]]  # means and standard deviations at rows
 
 
-@pinned  # so that it must not look into the store, whose lock somebody may hold who waits for this one
+@pin_surroundings  # so that it must not look into the store, whose lock somebody may hold who waits for this one
 def posterior_at(
     settings: Settings, history: History, fits: FitCache, rows: list[list[float]]
 ) -> dict[str | None, Numbers]:
@@ -54,7 +54,7 @@ def posterior_at(
     return {name: ([*map(quantities[name].nearest, means)], sds) for name, (means, sds) in posteriors.items()}
 
 
-def _of_one(rows: list[list[float]], _: Settings, fitted: Fitted) -> dict[str | None, Numbers]:
+def _of_one(rows: list[list[float]], _: Settings, fitted: FittedSurrogate) -> dict[str | None, Numbers]:
     return {None: _posterior(rows, fitted)}
 
 
@@ -62,9 +62,9 @@ def _of_several(rows: list[list[float]], models: Several) -> dict[str | None, Nu
     return {model.wanted.name: _posterior(rows, model.fitted) for model in models}
 
 
-def _posterior(rows: list[list[float]], fitted: Fitted) -> Numbers:
+def _posterior(rows: list[list[float]], fitted: FittedSurrogate) -> Numbers:
     means, sds = fitted.predict(fitted.encoded(rows)) if rows else ([], [])
-    finite(*means, *sds)
+    check_finite(*means, *sds)
     return means, sds
 
 

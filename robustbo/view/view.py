@@ -63,7 +63,7 @@ class View:
         self._results: dict[Hashable, Any] = {}
 
     def at(self, settings: Settings, history: History, stand_ins: Collection[int] = frozenset()) -> "View":
-        """This view if it is of these; else one of them with the same fits."""
+        """Return this view if it has these settings and this history; else a view of them with the same fits."""
         is_same = history == self.history and settings == self.settings and stand_ins == self.stand_ins
         return self if is_same else View(settings, history, self.fits, stand_ins)
 

@@ -83,7 +83,7 @@ def test_a_flake_where_much_is_promised_is_tried_again_once(end):
 
 def test_nothing_suspicious_is_nothing_to_repeat():
     assert next_repeat(measured(off=0.0)) is None
-    assert next_repeat(measured(), remeasure="never") is None
+    assert next_repeat(measured(), replicate="never") is None
     assert next_repeat(client()) is None
 
 

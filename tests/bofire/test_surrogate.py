@@ -18,12 +18,12 @@ from bofire.surrogates.api import map as made
 import robustbo
 from robustbo.bofire import RobustSurrogate
 from robustbo.bofire.data_model import EXACT
-from robustbo.bofire.surrogate import RobustSurrogate as Functional
+from robustbo.bofire.surrogate import RobustBotorchSurrogate as Functional
 from robustbo.errors import FitError
 from robustbo.searchspace.encoding import encode
 from robustbo.surrogates.common.contract import diagnose, fit
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
-from robustbo.surrogates.transforms.inputs import one_hot_inputs
+from robustbo.surrogates.transforms.input_encoding import one_hot_inputs
 
 pytestmark = pytest.mark.filterwarnings("ignore:The given NumPy array is not writable")  # as BoFire hands it to torch
 WRONG = [4, 11, 20]

@@ -6,6 +6,7 @@ import robustbo as rb
 from robustbo.errors import RobustBOError
 from robustbo.report.summary import overview, progress
 from robustbo.report.summary.progress import LONG, SECONDS
+from robustbo.view.view import View
 
 
 def study(count, journal=None, **more):
@@ -24,9 +25,9 @@ def few(monkeypatch):
 
 
 def test_it_has_what_needs_no_fit_and_about_how_long_that_takes(few, monkeypatch):
-    monkeypatch.setattr(overview, "outliers", None)  # no surrogate is asked
+    monkeypatch.setattr(View, "outliers", None)  # no surrogate is asked
     opt = study(5)
-    lines = progress.ahead("lab", opt.settings, opt.history)
+    lines = progress.ahead("lab", View(opt.settings, opt.history))
     assert lines[1:] == [
         "5 told, 0 pending, 0 queued, 1 failed, 0 excluded",
         "best raw value: trial 2, 0, at x=0.4",
@@ -34,21 +35,24 @@ def test_it_has_what_needs_no_fit_and_about_how_long_that_takes(few, monkeypatch
     ]
     assert lines[0].startswith("lab: minimize with")
     opt = study(9)
-    assert progress.ahead("lab", opt.settings, opt.history)[-1].endswith(
+    assert progress.ahead("lab", View(opt.settings, opt.history))[-1].endswith(
         "9 values, to say what is best and what looks wrong: about 5 to 40 s"
     )
 
 
 def test_of_few_values_nothing_is_said():
     opt = study(3)
-    assert progress.ahead("lab", opt.settings, opt.history) == []
+    assert progress.ahead("lab", View(opt.settings, opt.history)) == []
     assert [row[0] for row in SECONDS] == sorted(row[0] for row in SECONDS)
     assert SECONDS[0][0] == LONG
 
 
 def test_an_overview_has_the_same_before_and_after_the_fit():
     opt = study(6)
-    before, after = overview.at_once(opt.settings, opt.history), overview.overview(opt.settings, opt.history)
+    before, after = (
+        overview.at_once(View(opt.settings, opt.history)),
+        overview.overview(View(opt.settings, opt.history)),
+    )
     fitted = {"incumbent", "outliers", "failed"}  # with what failures look like
     assert {key for key in before if before[key] != after[key]} <= fitted
     assert after["incumbent"] is not None
@@ -64,7 +68,7 @@ def stopped(*_, **__):
     [
         (["show"], "robustbo.report.summary.overview.overview"),
         (["show", "--format", "json"], "robustbo.report.summary.overview.overview"),
-        (["best"], "robustbo.report.summary.overview.best"),
+        (["best"], "robustbo.view.view.View.best"),
         (["report"], "robustbo.report.page.journals.write"),
         (["show", "--html"], "robustbo.report.page.journals.write"),
     ],

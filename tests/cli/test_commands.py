@@ -15,7 +15,7 @@ import typer
 
 import robustbo as rb
 from robustbo.cli.app import app
-from robustbo.cli.commands import as_typed
+from robustbo.cli.commands import name_option
 
 SPACE = '[x]\nkind = "float"\nlow = 0\nhigh = 1\n'
 SPEC = 'problem = "branin"\nmethods = ["sobol"]\ntrials = 2\nnum_initial = 2\nreplications = 1\n'
@@ -101,7 +101,7 @@ def test_what_resembles_nothing_is_answered_with_all_there_is(cli):
         (("--num-initial", "-1"), "--num-initial must be a whole number of at least 1, got -1"),
         (("--if-exists", "go"), "--if-exists must be one of ['error', 'resume'], got 'go'"),
         (("--max-repeats", "0"), "--max-repeats must be a whole number of at least 1, got 0"),
-        (("--remeasure", "often"), "--remeasure must be one of "),
+        (("--replicate", "often"), "--replicate must be one of "),
     ],
 )
 def test_a_message_names_the_option_and_not_the_argument_in_python(cli, arguments, message):
@@ -112,10 +112,10 @@ def test_a_message_names_the_option_and_not_the_argument_in_python(cli, argument
 
 def test_only_the_first_word_of_a_message_is_an_option_s_name():
     parameters = typer.main.get_command(app).commands["create"].params
-    assert as_typed("seed must be whole", parameters) == "--seed must be whole"
-    assert as_typed("surrogate_options must be few", parameters) == "--surrogate-options must be few"
-    assert as_typed("a seed must be whole", parameters) == "a seed must be whole"
-    assert as_typed("journal must be a file", parameters) == "journal must be a file"  # which is typed as no option
+    assert name_option("seed must be whole", parameters) == "--seed must be whole"
+    assert name_option("surrogate_options must be few", parameters) == "--surrogate-options must be few"
+    assert name_option("a seed must be whole", parameters) == "a seed must be whole"
+    assert name_option("journal must be a file", parameters) == "journal must be a file"  # which is typed as no option
 
 
 @pytest.mark.usefixtures("runs")

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 import robustbo as rb
-from robustbo.determinism.interrupted import letting_go
+from robustbo.determinism.interrupted import release_on_interrupt
 from robustbo.loop.surrogate import fallback
 
 
@@ -26,7 +26,7 @@ def nothing_held():
     Held.number = 0
 
 
-@letting_go
+@release_on_interrupt
 def call(error):
     return inner(error)
 
@@ -57,7 +57,7 @@ def test_an_error_keeps_what_whoever_debugs_it_wants_to_see():
 
 
 def test_what_a_library_makes_of_an_interrupt_is_the_interrupt():
-    @letting_go
+    @release_on_interrupt
     def masked():
         try:
             inner(KeyboardInterrupt())

@@ -9,8 +9,9 @@ import torch
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import robustbo as rb
-from robustbo.determinism.isolation import drawing_nothing, isolated, seeded
-from robustbo.determinism.surroundings import pinned
+from robustbo.determinism.generator import no_draws
+from robustbo.determinism.isolation import isolation, seed_everything
+from robustbo.determinism.surroundings import pin_surroundings
 
 
 def draws():
@@ -62,18 +63,18 @@ def two_threads():
 
 @pytest.mark.parametrize("seed", [0, 2**32 + 5, 2**63 - 1])
 def test_draws_inside_depend_on_the_seed_alone(seed):
-    with seeded(seed):
+    with seed_everything(seed):
         first = draws()
     draws()
-    with seeded(seed):
+    with seed_everything(seed):
         assert draws() == first
-    with seeded(seed - 1 if seed else 1):
+    with seed_everything(seed - 1 if seed else 1):
         assert all(other != mine for other, mine in zip(draws(), first, strict=True))
 
 
 def test_the_outside_is_as_it_was(two_threads):
     before = state()
-    with seeded(0):
+    with seed_everything(0):
         draws()
         assert threads() == {1}
     assert state() == before
@@ -82,7 +83,7 @@ def test_the_outside_is_as_it_was(two_threads):
 
 def test_the_outside_is_as_it_was_after_an_error(two_threads):
     before = state()
-    with pytest.raises(ZeroDivisionError, match="division by zero"), seeded(0):
+    with pytest.raises(ZeroDivisionError, match="division by zero"), seed_everything(0):
         draws()[0][0] / 0
     assert state() == before
     assert threads() == {2}
@@ -91,61 +92,61 @@ def test_the_outside_is_as_it_was_after_an_error(two_threads):
 def test_no_device_is_seeded(monkeypatch):
     """Its state would not be put back; and asking each whether it is there takes longer than all the rest."""
     monkeypatch.setattr(torch.cuda, "manual_seed_all", lambda seed: pytest.fail("a device was seeded"))
-    with isolated(0):
+    with isolation(0):
         pass
 
 
 @pytest.mark.parametrize("draw", DRAWS, ids=range(len(DRAWS)))
 def test_every_draw_of_torch_is_the_block_s_own(draw):
     before = torch.get_rng_state()
-    with isolated(5):
+    with isolation(5):
         first = draw()
     assert torch.equal(torch.get_rng_state(), before)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(5)
-        assert torch.equal(pinned(draw)(), first)  # the very numbers that the global generator would give
-    with isolated(6):
+        assert torch.equal(pin_surroundings(draw)(), first)  # the very numbers that the global generator would give
+    with isolation(6):
         assert not torch.equal(draw(), first)
 
 
 def test_a_module_is_initialized_by_the_block_s_own():
     before = torch.get_rng_state()
-    with isolated(5):
+    with isolation(5):
         first = torch.nn.Linear(3, 3).weight.tolist()
-    with isolated(5):
+    with isolation(5):
         assert torch.nn.Linear(3, 3).weight.tolist() == first
     assert torch.equal(torch.get_rng_state(), before)
 
 
 def test_what_names_a_generator_draws_from_that():
-    with isolated(5):
+    with isolation(5):
         drawn = torch.rand(3, generator=torch.Generator().manual_seed(1))
-    assert torch.equal(drawn, pinned(torch.rand)(3, generator=torch.Generator().manual_seed(1)))
+    assert torch.equal(drawn, pin_surroundings(torch.rand)(3, generator=torch.Generator().manual_seed(1)))
 
 
 def test_where_nothing_is_drawn_the_rest_goes_on():
-    with isolated(5):
+    with isolation(5):
         first = [torch.rand(1), torch.rand(1)]
-    with isolated(5):
+    with isolation(5):
         again = [torch.rand(1)]
-        with drawing_nothing():
+        with no_draws():
             before = torch.get_rng_state()
-            with isolated(7):
+            with isolation(7):
                 torch.rand(1)
             torch.zeros(3).exp()
             assert torch.equal(torch.get_rng_state(), before)
         again.append(torch.rand(1))
     assert again == first
-    with drawing_nothing():  # outside too
+    with no_draws():  # outside too
         pass
 
 
 def test_blocks_nest():
-    with seeded(1):
+    with seed_everything(1):
         expected = [draws(), draws()]
-    with seeded(1):
+    with seed_everything(1):
         first = draws()
-        with seeded(2):
+        with seed_everything(2):
             draws()
         assert [first, draws()] == expected
 

@@ -11,22 +11,15 @@ import numpy as np
 import pytest
 import torch
 from threadpoolctl import ThreadpoolController, threadpool_limits
-from torch.overrides import TorchFunctionMode
 
 import robustbo as rb
-from robustbo.determinism.isolation import drawing_nothing, isolated, seeded
-from robustbo.determinism.surroundings import pinned
+from robustbo.determinism.generator import no_draws
+from robustbo.determinism.isolation import isolation, seed_everything
+from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.surrogates.common.contract import quiet
 from tests.moments import interrupted_at
 
 LIBRARIES = ThreadpoolController()  # looking for them takes longest: once; their threads are asked for each time
-
-
-class Users(TorchFunctionMode):
-    """A mode that a user is in."""
-
-    def __torch_function__(self, func, types, args=(), kwargs=None):
-        return func(*args, **(kwargs or {}))
 
 
 def surroundings():
@@ -37,18 +30,18 @@ def surroundings():
     return threads, modes, switches, np.geterr(), warnings.filters.copy(), generators
 
 
-@pinned
+@pin_surroundings
 def compute():
-    with isolated(3), quiet():
+    with isolation(3), quiet():
         drawn = torch.rand(4)
-        with drawing_nothing(), torch.no_grad():
+        with no_draws(), torch.no_grad():
             drawn = drawn.split(2)
         return float(sum(part.sum() for part in drawn))
 
 
-@pinned
+@pin_surroundings
 def compute_with_others():
-    with seeded(3), quiet():
+    with seed_everything(3), quiet():
         return torch.rand(1).item(), random.random(), np.random.rand()  # noqa: NPY002
 
 
@@ -57,7 +50,7 @@ def before(request):
     threads, default = torch.get_num_threads(), torch.get_default_dtype()
     with ExitStack() as stack:
         if request.param == "set":
-            for each in (torch.inference_mode(), np.errstate(all="raise"), threadpool_limits(2), Users()):
+            for each in (torch.inference_mode(), np.errstate(all="raise"), threadpool_limits(2)):
                 stack.enter_context(each)
             torch.set_num_threads(2)
             torch.set_default_dtype(torch.float64)
@@ -80,7 +73,7 @@ def test_they_are_as_before(compute, before):
 
 
 def test_an_interrupt_that_torch_makes_an_error_of_is_heard(before):
-    @pinned
+    @pin_surroundings
     def masked():
         try:
             raise KeyboardInterrupt
@@ -97,24 +90,20 @@ def test_nothing_of_it_is_left_for_the_next(before):
     moments, _ = interrupted_at(None, compute)
     for moment in range(1, moments + 1):
         interrupted_at(moment, compute)
-        with drawing_nothing():
+        with no_draws():
             pass
         assert surroundings() == before, moment
 
 
 def test_what_another_thread_sets_meanwhile_stays(monkeypatch):
     def others():
-        torch.set_default_dtype(torch.float32)
         warnings.filterwarnings("ignore", message="mine")
 
     monkeypatch.setattr(warnings, "filters", warnings.filters.copy())
     default = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float16)
+    pin_surroundings(others)()
     try:
-        pinned(others)()
-        assert torch.get_default_dtype() == torch.float16  # which it had changed itself
-        torch.set_default_dtype(torch.float32)
-        pinned(partial(torch.set_default_dtype, torch.float64))()
+        pin_surroundings(partial(torch.set_default_dtype, torch.float64))()
         assert torch.get_default_dtype() == torch.float64
     finally:
         torch.set_default_dtype(default)
@@ -141,9 +130,9 @@ def test_a_process_that_is_forked_meanwhile_has_them_as_before(before):
     _, modes, (dtype, *_), *rest, _ = before
     expected = modes, dtype, rest
 
-    @pinned
+    @pin_surroundings
     def forked():
-        with isolated(3), quiet(), warnings.catch_warnings():
+        with isolation(3), quiet(), warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # of forking with threads
             child = os.fork()
             if child == 0:  # as a process that a library begins, which never returns from here

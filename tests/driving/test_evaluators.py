@@ -15,7 +15,7 @@ import pytest
 
 from robustbo.driving.evaluators.cluster import Cluster
 from robustbo.driving.evaluators.evaluator import Here
-from robustbo.driving.evaluators.outcome import attempt, attempt_elsewhere, received
+from robustbo.driving.evaluators.outcome import attempt, attempt_elsewhere, receive
 from robustbo.driving.evaluators.processes import Processes
 from robustbo.trials.trial import Trial
 
@@ -181,7 +181,7 @@ class TestAttempt:
 
     def test_what_is_sent_can_be_pickled_and_means_the_same(self):
         for func in (lambda params: (1.0, 0.5), lambda params: 1 / 0, lambda params: sys.exit("no licence")):
-            outcome = received(pickle.loads(pickle.dumps(attempt_elsewhere(func, {}))))
+            outcome = receive(pickle.loads(pickle.dumps(attempt_elsewhere(func, {}))))
             assert (outcome.measured is None) == bool(outcome.reason)
         assert outcome.reason == "the process that evaluated it ended with exit code 'no licence'"
         assert outcome.error is None

@@ -20,12 +20,12 @@ from rich.console import Console
 import robustbo as rb
 from robustbo.driving import loop
 from robustbo.driving.asking import MARK
-from robustbo.driving.evaluators.outcome import Outcome
-from robustbo.driving.plan import Plan
+from robustbo.driving.evaluators.outcome import Evaluation
+from robustbo.driving.plan import Workload
 from robustbo.driving.progress import Display
 from robustbo.errors import JournalWriteError
 from robustbo.loop.surrogate.cache import FitCache
-from robustbo.study.handing import given_out
+from robustbo.study.handing import hand_out
 from robustbo.trials import worker
 from tests.moments import interrupted_at
 
@@ -580,7 +580,7 @@ class Scripted:
         while self.ended:
             trial = self.ended.pop(0)
             self.running.remove(trial)
-            yield trial, Outcome((float(trial.number), None))
+            yield trial, Evaluation((float(trial.number), None))
 
     def close(self, *, is_at_once):
         self.is_closed = is_at_once
@@ -591,7 +591,7 @@ def scripted(monkeypatch):
     """Optimize with an evaluator that follows a script."""
 
     def optimize_by(opt, num_trials, evaluator, **options):
-        monkeypatch.setattr(Plan, "evaluator", lambda plan: evaluator)
+        monkeypatch.setattr(Workload, "evaluator", lambda plan: evaluator)
         return optimize(opt, num_trials, **options)
 
     return optimize_by
@@ -629,9 +629,9 @@ class TestSeveralAtOnce:
         def third_fails(view, *args):
             if len(view.history) == 2:
                 raise RuntimeError("no decision")
-            return given_out(view, *args)
+            return hand_out(view, *args)
 
-        monkeypatch.setattr("robustbo.driving.asking.given_out", third_fails)
+        monkeypatch.setattr("robustbo.driving.asking.hand_out", third_fails)
         with pytest.raises(RuntimeError, match="no decision"):
             scripted(opt, 9, Scripted([1], [0]))
         assert states(opt) == ["told", "told"]
@@ -671,7 +671,7 @@ class TestProgress:
         before = self.lines(lambda display: display.show(history, [8, 11]))
         assert "8/9" in before
         assert f"best value {opt.best(raw=True).mean:.6g}, 1 failed, running 8, 11" in before
-        after = self.lines(lambda display: (display.decided(history), display.show(history, range(10))))
+        after = self.lines(lambda display: (display.on_decision(history), display.show(history, range(10))))
         assert f"best {opt.best().mean:.6g} (sd" in after
         assert "1 flagged" in after
         assert "running 0, 1, 2, 3, 4, 5, 6, 7 and 2 more" in after
@@ -699,7 +699,7 @@ class TestProgress:
         def act(display):
             for _ in range(3):
                 display.show(optimizer().history, [1])
-                display.decided(optimizer().history)
+                display.on_decision(optimizer().history)
 
         with Display(
             optimizer().settings, FitCache(), 9, is_wanted=True, console=Console(file=Broken(), force_terminal=True)

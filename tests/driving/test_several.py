@@ -113,7 +113,7 @@ def shown(opt, fits=None):
     with display:
         display.show(opt.history, [])
         before = display._bar.tasks[0].fields["shown"]
-        display.decided(opt.history)
+        display.on_decision(opt.history)
         display.show(opt.history, [])
     assert display._is_on
     return before, display._bar.tasks[0].fields["shown"]

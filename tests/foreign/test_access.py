@@ -10,7 +10,7 @@ from robustbo.errors import DataError, FileError, RobustBOError
 from robustbo.foreign import access
 from robustbo.replay.output.loaded import load
 from robustbo.replay.verify import verdicts
-from robustbo_problems import datasets
+from robustbo_problems import data_source, datasets
 from tests.trials.forged import command
 
 SPEC = """problem = "{problem}"
@@ -57,12 +57,12 @@ def test_what_is_below_the_folder_or_allowed_is_read(tmp_path):
     run, outside = tmp_path / "run", tmp_path / "t.csv"
     outside.write_text("x,y\n1,2\n2,3\n")
     run_of(run, "table", f'{{file = "{outside}"}}')
-    assert len(load(run, [outside]).found.rows) == 2
-    assert len(load(run, [tmp_path]).found.rows) == 2
+    assert len(load(run, [outside]).tables.rows) == 2
+    assert len(load(run, [tmp_path]).tables.rows) == 2
     inside = run / "t.csv"
     inside.write_text(outside.read_text())
     run_of(run, "table", f'{{file = "{inside}"}}')
-    assert len(load(run).found.rows) == 2
+    assert len(load(run).tables.rows) == 2
 
 
 def test_published_figures_lie_beside_the_spec(tmp_path):
@@ -103,10 +103,10 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path, monkeypatch, name):
 
 def test_reading_a_record_downloads_nothing(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.delenv(datasets.FOLDER, raising=False)
+    monkeypatch.delenv(data_source.FOLDER, raising=False)
     source = datasets.TABLES["boston"]._replace(url="http://127.0.0.1:9/boston")
     with access.recorded(tmp_path), pytest.raises(DataError, match="reading a recorded run downloads nothing"):
-        datasets.fetch(source)
+        data_source.fetch(source)
     assert not (tmp_path / "cache").exists()
 
 

@@ -25,7 +25,7 @@ from robustbo.errors import RobustBOError
 from robustbo.replay.output.loaded import load
 from robustbo.replay.spec import reading
 from robustbo.report.summary import cache
-from robustbo_problems import datasets, formats
+from robustbo_problems import data_source, formats
 from tests.fuzz import damage
 from tests.trials import forged
 
@@ -189,7 +189,7 @@ def read_run(path, random):
 
 def read_data(path, random):
     read = {".idx.gz": formats.idx, ".csv.gz": formats.minutes}.get("".join(path.suffixes), formats.either)
-    datasets._checked(datasets.Source((path.name,), None, "", read), path)
+    data_source._read_and_check(data_source.DataSource((path.name,), None, "", read), path)
 
 
 def read_kept(path, random):

@@ -119,8 +119,8 @@ settings = st.fixed_dictionaries(
         "surrogate": surrogates,
         "acquisition": st.sampled_from(["auto"] * 6 + ["qLogNEI", "qLogEI", "LogEI", "sobol"]),
         "num_initial": st.sampled_from([1, 1, 2, 3, 5]),
-        "remeasure": st.sampled_from(["promising", "promising", "suspicious", "never"]),
-        "set_aside": st.booleans(),
+        "replicate": st.sampled_from(["flagged", "flagged", "any", "never"]),
+        "quarantine": st.booleans(),
         "seed": st.integers(0, 2**31 - 1),
     }
 )

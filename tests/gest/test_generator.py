@@ -92,15 +92,15 @@ def test_options_are_those_of_the_optimizer():
         X,
         surrogate="standard",
         num_initial=2,
-        remeasure="never",
-        max_repeats=4,
+        replicate="never",
+        max_replicates=4,
         failures="ignore",
         seed=5,
-        set_aside=False,
+        quarantine=False,
     )
     found = generator.optimizer.settings
-    assert (found.surrogate, found.num_initial, found.remeasure, found.seed) == ("standard", 2, "never", 5)
-    assert (found.max_repeats, found.failures, found.set_aside) == (4, "ignore", False)
+    assert (found.surrogate, found.num_initial, found.replicate, found.seed) == ("standard", 2, "never", 5)
+    assert (found.max_replicates, found.failures, found.quarantine) == (4, "ignore", False)
     with pytest.raises(ValueError, match="surrogate"):
         RobustGenerator(X, surrogate="nonsense")
 

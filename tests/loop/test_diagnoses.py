@@ -28,7 +28,7 @@ def optimization(path, direction="minimize", wrong=(3, 12), trials=21, **options
         surrogate="filtered",
         surrogate_options=OPTIONS | options,
         num_initial=8,
-        remeasure="never",
+        replicate="never",
         seed=0,
         journal=path,
     )

@@ -7,10 +7,10 @@ import torch
 
 import robustbo as rb
 from robustbo.loop.optimize_acqf import maximizer
-from robustbo.searchspace.columns import cell, is_continuous, middle
+from robustbo.searchspace.columns import cell_middles, cell_numbers, is_continuous
 from robustbo.searchspace.parameters import MAX_LEVELS
 from robustbo.searchspace.region.region import Region
-from robustbo.surrogates.transforms.inputs import BITS, ONE_HOT, as_category, width
+from robustbo.surrogates.transforms.input_encoding import BITS, ONE_HOT, as_category, width
 
 MANY = MAX_LEVELS + 1
 
@@ -45,7 +45,9 @@ def test_from_one_value_to_the_next_tried_every_one_is_reached_and_few_are_tried
     reached, going = {0}, [0]
     while going:
         place = going.pop()
-        others = cell(parameter, maximizer._others(parameter, middle(parameter, torch.tensor(place)), [])).tolist()
+        others = cell_numbers(
+            parameter, maximizer._others(parameter, cell_middles(parameter, torch.tensor(place)), [])
+        ).tolist()
         assert len({*others} - {place}) == len(others) < ONE_HOT
         new = {*others} - reached
         reached |= new
@@ -59,15 +61,15 @@ def test_what_was_measured_at_the_best_points_is_tried_and_of_few_values_all():
     region = Region(space)
     assert [maximizer._tried(region, i, best) for i in range(3)] == [[0, 1, 2, 3], [700, 3, 41], []]
     many = space.parameters[1][1]
-    others = maximizer._others(many, middle(many, torch.tensor(12)), [700, 12, 41])
-    assert {700, 41, 11, 13, 10, 14} <= {*cell(many, others).tolist()}
+    others = maximizer._others(many, cell_middles(many, torch.tensor(12)), [700, 12, 41])
+    assert {700, 41, 11, 13, 10, 14} <= {*cell_numbers(many, others).tolist()}
 
 
 def test_a_value_measured_is_found_again_wherever_it_stands_in_the_list():
     space = rb.Space(x=rb.Float(0, 1), kind=rb.Choice(*range(5000)))
     kind = space.parameters[1][1]
     best = torch.tensor([space.to_unit({"x": 0.5, "kind": k}) for k in (*range(8), 4321)], dtype=torch.float64)
-    score = lambda rows: (cell(kind, rows[:, 1]) == 4321).double() - (rows[:, 0] - 0.2).square()  # noqa: E731
+    score = lambda rows: (cell_numbers(kind, rows[:, 1]) == 4321).double() - (rows[:, 0] - 0.2).square()  # noqa: E731
     point = maximizer.maximize(score, Region(space), best, 0)
     assert point["kind"] == 4321
     assert point["x"] == pytest.approx(0.2, abs=1e-3)

@@ -9,6 +9,7 @@ from robustbo.report.summary.overview import overview
 from robustbo.study.handing import line_of
 from robustbo.trials.history import History
 from robustbo.trials.trial import Measured
+from robustbo.view.view import View
 
 WRONG = 2  # trial; the value is 30 where the others predict 7.6
 
@@ -106,7 +107,7 @@ def test_of_several_outcomes_one_or_all_may_have_the_word():
     with pytest.raises(ValueError, match="must be told to exclude it, it is excluded already"):
         opt.exclude(WRONG, outcome="y")
     assert line_of(opt.history[WRONG]).endswith("y excluded, cost vouched for (the oven was open)")
-    (row,) = overview(opt.settings, opt.history)["excluded"]
+    (row,) = overview(View(opt.settings, opt.history))["excluded"]
     assert (row["outcome"], row["reason"]) == ("y", "the oven was open")
     opt.include(WRONG)
     assert opt.history[WRONG].outcomes["y"] == Measured(30.0, is_vouched=True)

@@ -9,7 +9,7 @@ from optuna.trial import TrialState
 
 from robustbo.optuna import RobustSampler, best, exclude, include, outliers
 from robustbo.optuna.pruned import LEAST, stand_ins
-from robustbo.optuna.study import seen
+from robustbo.optuna.study import study_view
 
 X = {"x": FloatDistribution(-1, 1)}
 
@@ -51,12 +51,12 @@ def test_few_completed_trials_do_not_tell_how_values_change():
 def test_what_is_no_report_stands_in_for_nothing():
     study = study_of(*map(complete, (0.1, 0.2, 0.3)), trial_of(0.5, {1: math.inf}), trial_of(0.6, {}))
     assert stand_ins(study.trials, {}) == {}
-    assert [t.state for t in seen(study).gathered.history] == ["told"] * 3 + ["failed"] * 2
+    assert [t.state for t in study_view(study).gathered.history] == ["told"] * 3 + ["failed"] * 2
 
 
 def test_a_pruned_trial_is_learned_from_and_never_the_best():
     study = study_of(*map(complete, (-0.9, -0.5, 0.3, 0.6, 0.9)), trial_of(0.01, {1: 4.0001}))
-    history = seen(study).gathered.history
+    history = study_view(study).gathered.history
     assert history[5].value == pytest.approx(1e-4)  # so it would be the best
     assert best(study).number == 2
     assert 5 not in outliers(study).index
@@ -65,7 +65,7 @@ def test_a_pruned_trial_is_learned_from_and_never_the_best():
 def test_a_pruned_trial_that_the_user_vouches_for_has_its_report_as_value():
     study = study_of(*map(complete, (-0.9, -0.5, 0.3, 0.6)), trial_of(0.8, {1: -7.0}))
     include(study, 4)
-    assert seen(study).gathered.history[4].value == -7.0
+    assert study_view(study).gathered.history[4].value == -7.0
     assert best(study).number == 4
     exclude(study, 4)
     assert best(study).number == 2
@@ -74,6 +74,6 @@ def test_a_pruned_trial_that_the_user_vouches_for_has_its_report_as_value():
 def test_with_stand_ins_no_value_is_exact():
     study = study_of(*map(complete, (-0.9, -0.5, 0.3)), trial_of(0.8, {1: 4.64}))
     study.sampler = RobustSampler(seed=0, deterministic_objective=True)
-    assert {t.sd for t in seen(study).gathered.history} == {None}
+    assert {t.sd for t in study_view(study).gathered.history} == {None}
     study.sampler = RobustSampler(seed=0, deterministic_objective=True, consider_pruned_trials=False)
-    assert {t.sd for t in seen(study).gathered.history.having("told")} == {0.0}
+    assert {t.sd for t in study_view(study).gathered.history.having("told")} == {0.0}

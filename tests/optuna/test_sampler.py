@@ -9,7 +9,7 @@ from optuna.trial import TrialState
 
 from robustbo.errors import NumericsWarning
 from robustbo.optuna import SD, RobustSampler, best, failures, notes, outliers
-from robustbo.optuna.study import seen
+from robustbo.optuna.study import study_view
 
 SPACE = {"x": FloatDistribution(-1, 1), "y": FloatDistribution(-1, 1)}
 
@@ -29,7 +29,7 @@ def study_of(**options):
 
 
 def history(study):
-    return seen(study).gathered.history
+    return study_view(study).gathered.history
 
 
 def test_a_wrong_value_neither_ends_the_search_nor_is_the_best():
@@ -77,7 +77,7 @@ def test_a_seed_that_nobody_gave_is_kept_in_the_study():
     study.sampler = RobustSampler(num_initial=4)
     study.optimize(bowl, n_trials=3)
     assert notes.seed_of(study) == kept
-    assert study_of(seed=None).sampler.settings(study, seen(study).view.settings.space).seed == kept
+    assert study_of(seed=None).sampler.settings(study, study_view(study).view.settings.space).seed == kept
 
 
 def test_points_lie_within_bounds_to_the_last_digit_so_that_none_is_drawn_at_random():
@@ -244,7 +244,7 @@ def test_a_repeat_has_the_parameters_too_that_are_drawn_at_random():
         return wrong_once(trial)
 
     study.optimize(ranged, n_trials=16)
-    assert set(seen(study).view.settings.space.names) == {"x", "y"}
+    assert set(study_view(study).view.settings.space.names) == {"x", "y"}
     assert any(notes.read(t).get("repeats") == 7 for t in study.trials)
 
 
@@ -318,7 +318,7 @@ def test_it_can_be_pickled_in_the_middle():
     [
         ({"surrogate": "nonsense"}, "surrogate"),
         ({"surrogate_options": {"nonsense": 1}}, "nonsense"),
-        ({"remeasure": "always"}, "remeasure must be one of"),
+        ({"replicate": "always"}, "replicate must be one of"),
         ({"seed": -1}, "seed must be"),
         ({"num_initial": 0}, "num_initial must be"),
         ({"deterministic_objective": "yes"}, "deterministic_objective must be"),

@@ -20,7 +20,7 @@ from robustbo.optuna import (
     outliers,
     visualization,
 )
-from robustbo.optuna.study import seen
+from robustbo.optuna.study import study_view
 
 
 def both(trial):
@@ -109,7 +109,7 @@ def test_values_that_are_not_finite_noise_that_is_told_and_names_that_parameters
     with pytest.warns(NumericsWarning, match=said):
         study.optimize(told, n_trials=3)
     with pytest.warns(NumericsWarning, match=said):
-        view = seen(study).view
+        view = study_view(study).view
     history = view.history
     assert [t.state for t in history] == ["told", "told", "failed"]
     assert [name for name, _ in view.settings.objectives] == ["values_0_", "values_1_"]

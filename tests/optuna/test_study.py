@@ -4,7 +4,7 @@ import optuna
 import pytest
 
 from robustbo.optuna import RobustSampler, amend, best, exclude, failures, include, next_repeat, outliers
-from robustbo.optuna.study import seen
+from robustbo.optuna.study import study_view
 
 X = optuna.distributions.FloatDistribution(-1, 1)
 
@@ -72,7 +72,7 @@ def test_an_amended_value_counts_in_place_of_the_wrong_one(study):
     amend(study, 8, -2.0)  # of a failed one
     assert failures(study).empty
     exclude(study, 8)
-    assert {t.state for t in seen(study).gathered.history} == {"told", "excluded"}
+    assert {t.state for t in study_view(study).gathered.history} == {"told", "excluded"}
 
 
 def test_the_users_word_is_kept_with_the_study(tmp_path):
@@ -83,7 +83,7 @@ def test_the_users_word_is_kept_with_the_study(tmp_path):
     amend(one, 1, 7.0)
     amend(one, 1, 8.0, sd=0.5)
     again = optuna.load_study(storage=f"sqlite:///{tmp_path}/study.db", study_name="s")
-    assert [(t.state, t.value) for t in seen(again).gathered.history] == [
+    assert [(t.state, t.value) for t in study_view(again).gathered.history] == [
         ("excluded", 0.1),
         ("told", 8.0),
         ("told", 0.3),
@@ -108,7 +108,7 @@ def test_a_doubtful_value_of_another_sampler_is_enqueued_again():
 
 def test_the_words_of_the_sampler_are_those_of_the_study(study):
     study.sampler = RobustSampler(surrogate="standard", seed=0)
-    assert seen(study).view.settings.surrogate == "standard"
+    assert study_view(study).view.settings.surrogate == "standard"
     assert not outliers(study)["flagged"].any()
 
 

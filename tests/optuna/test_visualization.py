@@ -8,7 +8,7 @@ import pytest
 
 import robustbo.optuna
 from robustbo.optuna import RobustSampler, amend, best, exclude, visualization
-from robustbo.optuna.believed import believed
+from robustbo.optuna.believed import beliefs_of
 
 WRONG, LOW, HIGH, AMENDED = 14, 16, 17, 3
 
@@ -22,7 +22,7 @@ def objective(trial):
 
 @pytest.fixture(scope="module")
 def study():
-    made = optuna.create_study(sampler=RobustSampler(seed=1, remeasure="never"))
+    made = optuna.create_study(sampler=RobustSampler(seed=1, replicate="never"))
     made.optimize(objective, n_trials=20)
     exclude(made, 2)
     amend(made, AMENDED, 0.42)
@@ -121,7 +121,7 @@ def test_values_that_are_all_excluded_draw_no_line():
     study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=3)
     for number in range(3):
         exclude(study, number)
-    found = believed(study)
+    found = beliefs_of(study)
     assert [value.fate for value in found.values] == ["excluded"] * 3
     assert all(map(math.isnan, found.best))
     assert list(traces(visualization.plot_optimization_history(study))["Excluded"].x) == [0, 1, 2]

@@ -8,7 +8,7 @@ from botorch.test_functions.synthetic import SpeedReducer
 from scipy.optimize import minimize
 from torch import as_tensor, float64
 
-from robustbo.searchspace.region.made import region_of
+from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.sampling import sobol_points
 from robustbo_problems.conditional import conditional
 from robustbo_problems.mixture import NAMES, mixture, response

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import robustbo as rb
-from robustbo.loop.surrogate.cache import FitCache
 from robustbo.report.charts import several_charts, timeline
-from robustbo.report.charts.one_outcome import seen
+from robustbo.report.charts.one_outcome import single_outcomes
 from robustbo.report.charts.slices import slices
 from robustbo.report.page import journal_page, journals
-from robustbo.report.page.slices_section import Surface, _predicted
+from robustbo.report.page.slices_section import Surface, predict_along
 from robustbo.trials.outcome import Outcome
+from robustbo.view.view import View
 
 SPACE = rb.Space(x=rb.Float(0, 1))
 YIELD = rb.Outcome("yield", unit="%", low=0, high=100)
@@ -49,7 +49,7 @@ def texts(page):
 
 
 def test_the_page_has_name_and_unit_on_axes_in_headings_and_in_cells(one):
-    page = journal_page.page("lab", one.settings, one.history, one.fits)
+    page = journal_page.page("lab", View(one.settings, one.history))
     words = texts(page)
     assert words.count("yield (%)") >= 2  # the timeline's axis, and the slice's
     assert "measured value" not in words
@@ -63,36 +63,36 @@ def test_the_page_has_name_and_unit_on_axes_in_headings_and_in_cells(one):
 
 def test_without_a_word_the_page_is_as_it_was():
     opt = told(direction="maximize")
-    words = texts(journal_page.page("lab", opt.settings, opt.history, opt.fits))
+    words = texts(journal_page.page("lab", View(opt.settings, opt.history)))
     assert {"measured value", "predicted value", "value"} <= {*words}
 
 
 def test_the_picture_and_the_comparison_too(one):
-    chart = timeline.values(one.settings, one.history, one.fits)
+    chart = timeline.values(View(one.settings, one.history))
     assert (chart.y.label, chart.title) == ("yield (%)", "relevance-pursuit, maximize yield, 9 trials")
     assert chart.lines[-1].y.max() <= 100
-    other = journals.Read("other", one.settings, one.history)
+    other = journals.NamedView("other", View(one.settings, one.history))
     assert "yield (%, maximize)" in texts(journals.page([other, other]))
 
 
 @pytest.mark.parametrize(("quantity", "is_kept"), [(Outcome("yield", high=90), True), (Outcome(), False)])
 def test_slices_end_where_nothing_is_possible(several, quantity, is_kept):
     """The surrogate itself goes beyond."""
-    (of, _) = seen(several.settings, several.history, FitCache())
+    (of, _) = single_outcomes(View(several.settings, several.history))
     (along,) = slices(SPACE, {"x": 0.5})
-    mean, low, high = _predicted(Surface(of.fitted, quantity), along)
+    mean, low, high = predict_along(Surface(of.fitted, quantity), along)
     assert (high.max() == 90) == is_kept
     assert np.all((low <= mean) & (mean <= high))
     assert (mean.max() == 90) == is_kept
 
 
 def test_of_several_outcomes_each_has_its_label(several):
-    page = journal_page.page("lab", several.settings, several.history, several.fits)
+    page = journal_page.page("lab", View(several.settings, several.history))
     words = texts(page)
     assert words.count("yield (%)") >= 2
     assert words.count("cost (EUR)") >= 2
     assert {"yield (%, maximize)", "cost (EUR, minimize)"} <= {*words}
-    charts = [chart for row in several_charts.rows(several.settings, several.history) for chart in row]
+    charts = [chart for row in several_charts.rows(View(several.settings, several.history)) for chart in row]
     assert [chart.y.label for chart in charts] == ["cost (EUR, minimize)", "hypervolume", "yield (%)", "cost (EUR)"]
     front = several.front()
     assert all(0 <= point.means["yield"] <= 100 for point in front)

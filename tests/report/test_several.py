@@ -2,6 +2,8 @@
 
 import math
 import re
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -10,13 +12,13 @@ import pytest
 import robustbo as rb
 from robustbo.loop.belief.front import Front
 from robustbo.loop.belief.measured_points import FrontPoint
-from robustbo.loop.surrogate.cache import FitCache
 from robustbo.report.charts import fronts, one_outcome, several_charts, timeline
-from robustbo.report.charts.chart import Axis
+from robustbo.report.charts.chart import Axis, Chart
 from robustbo.report.charts.marks import OUTSIDE
 from robustbo.report.page import journal_page, journals
 from robustbo.trials.outcomes import Wanted
 from robustbo.trials.trial import Trial
+from robustbo.view.view import View
 
 SPACE = rb.Space(**{"<x>": rb.Float(0, 1), "y": rb.Float(0, 1), "k": rb.Choice("u", "v")})
 WRONG, BOUND, MISSING, BROKEN = 7, 9, 11, 12  # trials: two with a wrong value, one without a "p", one that failed
@@ -40,6 +42,18 @@ def told(objectives=None, count=18, space=SPACE, **given):
     return opt
 
 
+class Charts(NamedTuple):
+    points: Sequence[FrontPoint]
+    fronts: list[Chart]
+    timelines: list[Chart]
+
+
+def charts_of(opt):
+    view = View(opt.settings, opt.history)
+    singles = one_outcome.single_outcomes(view)
+    return Charts(view.believed(), several_charts.front_charts(view, singles), several_charts.timelines(view, singles))
+
+
 @pytest.fixture(scope="module")
 def opt():
     return told()
@@ -47,7 +61,7 @@ def opt():
 
 @pytest.fixture(scope="module")
 def known(opt):
-    return several_charts.known(opt.settings, opt.history, opt.fits)
+    return charts_of(opt)
 
 
 def by_label(chart):
@@ -55,7 +69,7 @@ def by_label(chart):
 
 
 def page(opt):
-    return journal_page.page("j", opt.settings, opt.history)
+    return journal_page.page("j", View(opt.settings, opt.history))
 
 
 class TestFronts:
@@ -105,7 +119,7 @@ class TestFronts:
 
     def test_three_objectives_have_a_chart_for_each_pair(self):
         opt = told({"a & b": "maximize", "c": "minimize", "p": "maximize"})
-        charts = several_charts.known(opt.settings, opt.history, opt.fits).fronts
+        charts = charts_of(opt).fronts
         pairs = [(chart.x.label[:1], chart.y.label[:1]) for chart in charts]
         assert pairs == [("a", "c"), ("a", "p"), ("c", "p")]
         assert not any(line.low is not None and np.isfinite(line.y).all() for chart in charts for line in chart.lines)
@@ -129,7 +143,7 @@ class TestOutcome:
 
     def test_the_best_so_far_of_one_objective_keeps_the_bounds(self):
         opt = told({"c": "minimize"})
-        found = several_charts.known(opt.settings, opt.history, opt.fits)
+        found = charts_of(opt)
         (best,) = [line for line in found.timelines[0].lines if line.label == "best so far"]
         assert (np.diff(best.y) <= 0).all()
         assert best.y[-1] == opt.best().mean
@@ -165,7 +179,7 @@ class TestPage:
         assert "Maximize a &amp; b, minimize c, p &gt;= 0.1 with relevance-pursuit, seed 0" in text
         assert f"hypervolume {front.hypervolume:.4g} beyond a &amp; b " in text
         for number, name in ((WRONG, "a &amp; b"), (BOUND, "p")):
-            assert re.search(rf"<td>{number}</td><td>{name}</td>.*called wrong", text)
+            assert re.search(rf"(?s)<td>{number}</td><td>{name}</td>.*called wrong", text)
         for point in front:
             assert re.search(
                 rf">{point.trial.number}: &lt;x&gt;=[^<]*</div></td><td>{point.means['a & b']:.4g} \(sd ", text
@@ -177,7 +191,7 @@ class TestPage:
         assert "Probability of a value" not in text  # of one failure there is nothing to say
         assert "incumbent" not in text.lower()
         assert text.index("The best recipes") < text.index("What to do next") < text.index("<h2>The front</h2>")
-        assert f"robustbo amend JOURNAL {WRONG} &#x27;a &amp; b=VALUE&#x27;" in text
+        assert f"robustbo amend JOURNAL {WRONG} &#39;a &amp; b=VALUE&#39;" in text
         assert not re.search(r"\b(nan|inf)\b", text)
         assert text == page(opt)
 
@@ -188,9 +202,7 @@ class TestPage:
             opt.tell(trial, {"a & b": math.sin(3 * x) + y + off, "c": x * x + y * y + off, "p": x - y + 0.5 - off})
         text = page(opt)
         assert re.search(rf"<td>{WRONG}</td>.*the trial failed as a whole with probability", text)
-        assert (
-            by_label(several_charts.known(opt.settings, opt.history, opt.fits).timelines[2])["called wrong"].x == WRONG
-        )
+        assert by_label(charts_of(opt).timelines[2])["called wrong"].x == WRONG
 
     def test_of_one_objective_it_has_the_incumbent(self):
         opt = told({"c": "minimize"})
@@ -211,7 +223,7 @@ class TestPage:
         text = page(opt)
         assert "No value of a &amp; b and of p has been told yet." in text
         assert "c by trial" in text
-        timeline.draw(opt.settings, opt.history, tmp_path / "a.svg")
+        timeline.draw(View(opt.settings, opt.history), tmp_path / "a.svg")
 
     def test_no_point_keeps_the_bounds(self):
         opt = rb.Optimizer(
@@ -226,7 +238,7 @@ class TestPage:
     def test_an_excluded_value_is_not_shown(self):
         opt = told()
         opt.exclude(WRONG, outcome="a & b")
-        found = several_charts.known(opt.settings, opt.history, FitCache())
+        found = charts_of(opt)
         assert "called wrong" not in by_label(found.fronts[0])
         assert "called wrong" not in by_label(found.timelines[0])
 
@@ -249,14 +261,14 @@ class TestPage:
 
 def test_pictures(opt, tmp_path):
     pytest.importorskip("matplotlib")
-    rows = several_charts.rows(opt.settings, opt.history)
+    rows = several_charts.rows(View(opt.settings, opt.history))
     assert [len(row) for row in rows] == [1, 1, 1, 1, 1]
-    timeline.draw(opt.settings, opt.history, tmp_path / "a.svg")
+    timeline.draw(View(opt.settings, opt.history), tmp_path / "a.svg")
     assert (tmp_path / "a.svg").stat().st_size > 1000
 
 
 def test_it_is_drawn_in_a_browser(opt, tmp_path, in_a_browser):
     path = tmp_path / "page.html"
-    journals.write([journals.Read("a study", opt.settings, opt.history)], path)
+    journals.write([journals.NamedView("a study", View(opt.settings, opt.history))], path)
     drawn = in_a_browser(path)
     assert drawn.count('role="img"') == 1 + 1 + 3 + 6

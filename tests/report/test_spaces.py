@@ -15,6 +15,7 @@ from robustbo.report.charts.slices import across, curves, guide, shades, slices
 from robustbo.report.page import journal_page
 from robustbo.report.summary import text_space as words
 from robustbo.report.summary.overview import overview
+from robustbo.view.view import View
 
 MIXED = rb.Space(
     x=rb.Float(0, 1),
@@ -29,7 +30,7 @@ HERE = {"x": 0.25, "t": 30.0, "size": "medium", "long": "a value of a long name 
 
 
 def page(opt):
-    return journal_page.page("j", opt.settings, opt.history)
+    return journal_page.page("j", View(opt.settings, opt.history))
 
 
 def told(space, values=6, **options):
@@ -123,7 +124,7 @@ class TestPage:
         assert "<code>(x - 0.5)**2 &gt;= 0.01</code>" in text
         assert text.count("prediction through the incumbent") == 3  # x, t and size
         assert "breaks a constraint" in text  # a row of ch or another value
-        for shown in ("20 to 60 by 10", "&#x27;small&#x27; &lt; &#x27;medium&#x27;", "0 to 1"):
+        for shown in ("20 to 60 by 10", "&#39;small&#39; &lt; &#39;medium&#39;", "0 to 1"):
             assert f">{shown}" in text
 
     def test_a_trial_that_breaks_a_constraint_is_marked_and_not_the_best(self):
@@ -134,9 +135,9 @@ class TestPage:
             opt.tell({"x": 1.0, "y": 0.75}, -50.0)
         text = page(opt)
         assert "break a constraint: 1</span>" in text
-        assert "Trial 6 breaks &#x27;x + y &lt;= 1&#x27;: kept, since measured, but never the best." in text
-        assert overview(opt.settings, opt.history)["breaking"] == [{"trial": 6, "constraints": ["x + y <= 1"]}]
-        assert timeline.values(opt.settings, opt.history).lines[-1].y.min() == opt.best().mean
+        assert "Trial 6 breaks &#39;x + y &lt;= 1&#39;: kept, since measured, but never the best." in text
+        assert overview(View(opt.settings, opt.history))["breaking"] == [{"trial": 6, "constraints": ["x + y <= 1"]}]
+        assert timeline.values(View(opt.settings, opt.history)).lines[-1].y.min() == opt.best().mean
 
     def test_conditions(self):
         space = rb.Space(k=rb.Choice("t", "d"), rate=rb.Float(0, 1, when={"k": "d"}), n=rb.Int(1, 5, when={"k": "t"}))
@@ -144,7 +145,7 @@ class TestPage:
         for i in range(4):
             opt.fail({"k": "d", "rate": i / 4}, "broke")
         text = page(opt)
-        assert "only where k is &#x27;d&#x27;" in text
+        assert "only where k is &#39;d&#39;" in text
         assert ": not at the incumbent.</p>" in text
         assert "Where trials fail" in text
 
@@ -187,7 +188,7 @@ class TestPool:
         text = page(pool)
         assert "measured values against what the others predict" in text
         assert "through the incumbent" not in text
-        found = overview(pool.settings, pool.history)
+        found = overview(View(pool.settings, pool.history))
         assert found["pool"] == {"rows": 23, "added": 1, "told": 8}
         assert words.lines(found)[0] == "chooses from a pool of 23 rows, 1 of them added later; 8 have been told"
 
@@ -202,7 +203,7 @@ class TestPool:
 
 
 def test_old_spaces_have_nothing_more_in_json():
-    found = overview(*(lambda o: (o.settings, o.history))(told(rb.Space(x=rb.Float(0, 1)))))
+    found = overview((lambda o: View(o.settings, o.history))(told(rb.Space(x=rb.Float(0, 1)))))
     assert not {"constraints", "breaking", "pool"} & set(found)
 
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import robustbo as rb
-from robustbo.searchspace.columns import cell, is_continuous, middle, numbers, presence, slope
+from robustbo.searchspace.columns import cell_middles, cell_numbers, existence, is_continuous, value_slopes, values_at
 from robustbo.searchspace.parameters import MAX_LEVELS
 
 PARAMETERS = {
@@ -37,7 +37,7 @@ def rounding(parameter):
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_a_column_of_values_is_that_of_from_unit(name):
     parameter = PARAMETERS[name]
-    found = numbers(parameter, torch.tensor(U, dtype=torch.float64)).tolist()
+    found = values_at(parameter, torch.tensor(U, dtype=torch.float64)).tolist()
     assert found == pytest.approx([float(parameter.from_unit(u)) for u in U], abs=rounding(parameter), rel=1e-9)
 
 
@@ -45,22 +45,25 @@ def test_a_column_of_values_is_that_of_from_unit(name):
 def test_the_middle_of_a_cell_is_the_coordinate_of_its_value(name):
     parameter = PARAMETERS[name]
     u = torch.tensor(U, dtype=torch.float64)
-    there = middle(parameter, cell(parameter, u)).tolist()
+    there = cell_middles(parameter, cell_numbers(parameter, u)).tolist()
     assert there == [parameter.to_unit(parameter.from_unit(each)) for each in U]
-    assert cell(parameter, torch.tensor(there, dtype=torch.float64)).tolist() == cell(parameter, u).tolist()
+    assert (
+        cell_numbers(parameter, torch.tensor(there, dtype=torch.float64)).tolist()
+        == cell_numbers(parameter, u).tolist()
+    )
 
 
 @pytest.mark.parametrize("name", [name for name, p in PARAMETERS.items() if not is_continuous(p)])
 def test_just_below_and_above_an_edge_are_the_two_cells(name):
     parameter = PARAMETERS[name]
     levels = torch.tensor(parameter.levels, dtype=torch.float64)
-    assert cell(parameter, levels).tolist() == list(range(parameter.count))
+    assert cell_numbers(parameter, levels).tolist() == list(range(parameter.count))
     assert (levels.diff() > 0).all()
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_what_has_no_coordinate_has_no_value(name):
-    assert numbers(PARAMETERS[name], torch.tensor([torch.nan], dtype=torch.float64)).isnan().all()
+    assert values_at(PARAMETERS[name], torch.tensor([torch.nan], dtype=torch.float64)).isnan().all()
 
 
 @pytest.mark.parametrize("name", ["float", "log", "huge", "huge log", "many steps"])
@@ -68,13 +71,13 @@ def test_values_of_continuous_ones_have_slopes(name):
     parameter = PARAMETERS[name]
     h = 1e-2 if parameter.count else 1e-5  # steps are to be many
     exact = [(float(parameter.from_unit(a + h)) - float(parameter.from_unit(a - h))) / (2 * h) for a in (0.5, 0.8)]
-    slopes = slope(parameter, torch.tensor([0.5, 0.8], dtype=torch.float64)).tolist()
+    slopes = value_slopes(parameter, torch.tensor([0.5, 0.8], dtype=torch.float64)).tolist()
     assert slopes == pytest.approx(exact, rel=2e-2 if parameter.count else 1e-4)
 
 
 @pytest.mark.parametrize("name", [name for name, p in PARAMETERS.items() if not is_continuous(p)])
 def test_values_of_others_have_none(name):
-    assert not slope(PARAMETERS[name], torch.tensor([0.5, 0.8], dtype=torch.float64)).any()
+    assert not value_slopes(PARAMETERS[name], torch.tensor([0.5, 0.8], dtype=torch.float64)).any()
 
 
 def test_what_is_searched_as_if_continuous():
@@ -94,6 +97,6 @@ SPACE = rb.Space(
 
 def test_presence_of_many_rows_is_that_of_each():
     rows = torch.as_tensor(SPACE.sobol_rows(0, 0, 128))
-    there = presence(SPACE, rows)
+    there = existence(SPACE, rows)
     for i, row in enumerate(rows.tolist()):
         assert {"kind", *(name for name in there if there[name][i])} == SPACE.from_unit(row).keys()

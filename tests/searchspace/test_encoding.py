@@ -4,8 +4,16 @@ import pytest
 import torch
 
 import robustbo as rb
-from robustbo.searchspace.encoding import categories, decode, discrete, encode, inputs, unit_rows, varying
-from robustbo.surrogates.transforms.inputs import ExistingInputs, one_hot_inputs
+from robustbo.searchspace.encoding import (
+    category_counts,
+    decode,
+    discrete_levels,
+    encode,
+    input_columns,
+    input_parameters,
+    unit_rows,
+)
+from robustbo.surrogates.transforms.input_encoding import ConditionalEncoding, one_hot_inputs
 
 SPACE = rb.Space(
     c=rb.Choice("a", "b", "c"),
@@ -22,11 +30,11 @@ def rows(space, *points):
 
 def test_a_parameter_of_one_value_is_no_input_and_an_ordinal_lies_where_it_is_said_to():
     X = encode(SPACE, rows(SPACE, {"c": "b", "one": 2.0, "o": 0.2, "x": 5.0, "n": 4}))
-    assert varying(SPACE) == [0, 2, 3, 4]
-    assert [p.kind for p in inputs(SPACE)] == ["choice", "ordinal", "float", "int"]
+    assert input_columns(SPACE) == [0, 2, 3, 4]
+    assert [p.kind for p in input_parameters(SPACE)] == ["choice", "ordinal", "float", "int"]
     assert X.tolist() == [pytest.approx([1, 0.25, 0.5, 0.9])]
-    assert categories(SPACE) == {0: 3}
-    assert discrete(SPACE) == {1: pytest.approx([0, 0.25, 1]), 3: pytest.approx([0.1, 0.3, 0.5, 0.7, 0.9])}
+    assert category_counts(SPACE) == {0: 3}
+    assert discrete_levels(SPACE) == {1: pytest.approx([0, 0.25, 1]), 3: pytest.approx([0.1, 0.3, 0.5, 0.7, 0.9])}
 
 
 def test_decode_is_the_inverse_of_encode():
@@ -69,7 +77,7 @@ def test_the_model_does_not_see_the_coordinates_of_what_does_not_exist():
 
 
 def test_batches_and_slopes_of_what_exists():
-    transform = ExistingInputs(CONDITIONAL)
+    transform = ConditionalEncoding(CONDITIONAL)
     X = encode(CONDITIONAL, rows(CONDITIONAL, {"k": "d", "sub": "q", "x": 0.2}, {"k": "t"})).requires_grad_()
     seen = transform(X)
     assert torch.equal(transform(X.reshape(2, 1, 3)).squeeze(1), seen)
@@ -78,9 +86,9 @@ def test_batches_and_slopes_of_what_exists():
 
 
 def test_the_same_space_makes_the_same_transform():
-    assert ExistingInputs(CONDITIONAL).equals(one_hot_inputs(CONDITIONAL))
-    assert not ExistingInputs(CONDITIONAL).equals(
-        ExistingInputs(rb.Space(**dict(CONDITIONAL.parameters), y=rb.Int(0, 2)))
+    assert ConditionalEncoding(CONDITIONAL).equals(one_hot_inputs(CONDITIONAL))
+    assert not ConditionalEncoding(CONDITIONAL).equals(
+        ConditionalEncoding(rb.Space(**dict(CONDITIONAL.parameters), y=rb.Int(0, 2)))
     )
 
 

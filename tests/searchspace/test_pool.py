@@ -36,7 +36,7 @@ def test_a_column_is_what_its_values_say():
 def test_a_column_can_be_said_otherwise():
     pool = rb.Pool(FRAME, acid=rb.Ordinal("HNO3", "HCl", "H2SO4"), pH=rb.Float(0.1, 14, log=True))
     assert dict(pool.parameters)["pH"] == rb.Float(0.1, 14, log=True)
-    assert pool.given == ("acid", "pH")
+    assert pool.declared == ("acid", "pH")
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_rows_that_break_a_rule_are_not_added(more, match):
 def test_each_row_is_asked_for_once_and_those_that_break_a_constraint_never():
     frame = pd.DataFrame({"x": np.arange(12) / 11, "k": list("abc") * 4})
     opt = rb.Optimizer(
-        rb.Pool(frame, constraints=["x <= 0.8"]), direction="minimize", seed=0, num_initial=4, remeasure="never"
+        rb.Pool(frame, constraints=["x <= 0.8"]), direction="minimize", seed=0, num_initial=4, replicate="never"
     )
     asked = []
     for _ in range(3):

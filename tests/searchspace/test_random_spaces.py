@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import robustbo as rb
-from robustbo.searchspace.encoding import decode, encode, varying
-from robustbo.searchspace.region.made import region_of
+from robustbo.searchspace.encoding import decode, encode, input_columns
+from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.sampling import sobol_points, spread_over
-from robustbo.surrogates.transforms.inputs import one_hot_inputs
+from robustbo.surrogates.transforms.input_encoding import one_hot_inputs
 from robustbo.trials.settings import Settings
 from tests.searchspace.driven import driven
 from tests.searchspace.made import KINDS, made
@@ -86,7 +86,7 @@ def rows_of(space, count=32):
 def test_a_point_returns_from_the_models_inputs(given):
     rows = rows_of(given.space).double()
     X = encode(given.space, rows)
-    assert X.shape == (len(rows), len(varying(given.space)))
+    assert X.shape == (len(rows), len(input_columns(given.space)))
     for row, back in zip(rows.tolist(), decode(given.space, X), strict=True):
         assert given.space.from_unit(back) == given.space.from_unit(row)
 
@@ -128,7 +128,7 @@ def test_points_that_differ_in_what_exists_differ_to_the_model(given):
 def test_a_point_that_is_fixed_as_a_whole_is_the_only_one(given):
     if given.space.is_pool or given.space.size is not None:
         region = region_of(given.space, given.space.partial(given.witness))
-        assert region.listed is None or region.listed == [given.witness]
+        assert region.all_points is None or region.all_points == [given.witness]
 
 
 @pytest.mark.few(4)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import robustbo as rb
 from robustbo.formulas import restored
-from robustbo.sheets.cells import number_of, written
+from robustbo.sheets.cells import cell_text, number_of
 from robustbo.sheets.delimited import Delimited
 
 
@@ -30,15 +30,15 @@ from robustbo.sheets.delimited import Delimited
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_rows_are_added_in_the_files_dialect(before, added, encoding):
     data = before.encode(encoding)
-    assert Delimited(data, "s.csv").added({}, [[1, 0.25, None]]).decode(encoding) == before + added
+    assert Delimited(data, "s.csv").with_changes({}, [[1, 0.25, None]]).decode(encoding) == before + added
 
 
 def test_a_western_encoding_is_kept_and_what_it_cannot_write_is_said():
     data = "trial,x (°C),note\n0,0.5,größer\n".encode("cp1252")
     grid = Delimited(data, "s.csv")
-    assert grid.added({}, [[1, "é", None]]) == data + "1,é,\n".encode("cp1252")
+    assert grid.with_changes({}, [[1, "é", None]]) == data + "1,é,\n".encode("cp1252")
     with pytest.raises(rb.SheetError, match=r"s.csv: cannot hold '水' in its encoding; save it as UTF-8"):
-        grid.added({}, [[1, "水", None]])
+        grid.with_changes({}, [[1, "水", None]])
 
 
 @pytest.mark.parametrize("data", [b"PK\x03\x04\x00\x00", b"\xff\xfe\x00", b"trial\x00"])
@@ -55,7 +55,7 @@ def test_a_quote_without_an_end_has_its_line():
 def test_an_empty_cell_is_filled_in_where_it_is():
     grid = Delimited(b'trial,x,value\n"",0.5,1\n\n,,\n5\n', "s.csv")
     assert grid.labels == ["line 1", "line 2", "line 3", "line 4", "line 5"]
-    filled = grid.added({(1, 0): 7, (3, 2): "=x", (4, 2): 1}, [])
+    filled = grid.with_changes({(1, 0): 7, (3, 2): "=x", (4, 2): 1}, [])
     assert filled == b"trial,x,value\n7,0.5,1\n\n,,'=x\n5,,1\n"
 
 
@@ -72,7 +72,7 @@ def test_it_reads_what_csv_writes_and_csv_reads_what_it_writes(rows, separator, 
     data = file.getvalue().encode()
     grid = Delimited(data, "s.csv")
     assert grid.rows[1:] == [[restored(cell) for cell in row] for row in rows]
-    added = grid.added({}, [new])
+    added = grid.with_changes({}, [new])
     assert added.startswith(data)
     last = [*csv.reader(io.StringIO(added.decode(), newline=""), delimiter=separator)][-1]
     assert [restored(cell) for cell in last] == new
@@ -81,7 +81,7 @@ def test_it_reads_what_csv_writes_and_csv_reads_what_it_writes(rows, separator, 
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(".,"))
 def test_numbers_are_read_as_they_were_written(number, decimal):
-    assert number_of(written(number, decimal), decimal) == number
+    assert number_of(cell_text(number, decimal), decimal) == number
 
 
 @pytest.mark.parametrize("text", ["1,234", "12,000", "-7,500"])

@@ -86,11 +86,11 @@ def test_an_edit_in_between_is_kept(lab, sheet, monkeypatch):
 
 def test_a_file_that_has_changed_is_not_replaced(tmp_path):
     path = tmp_path / "s.csv"
-    assert file.replaced(path, None, b"1")
-    assert not file.replaced(path, None, b"2")
-    assert not file.replaced(path, b"0", b"2")
+    assert file.replace(path, None, b"1")
+    assert not file.replace(path, None, b"2")
+    assert not file.replace(path, b"0", b"2")
     assert path.read_bytes() == b"1"
-    assert file.replaced(path, b"1", b"2")
+    assert file.replace(path, b"1", b"2")
     assert path.read_bytes() == b"2"
 
 

@@ -68,7 +68,7 @@ def search_of(estimator=None, space=UNIT, **options):
 
 @pytest.mark.parametrize("value", [1000.0, -1000.0])
 def test_a_wrong_score_is_flagged_and_wins_nothing(value):
-    found = search_of(scoring=Flaky(3, 8, value=value), remeasure="never").fit(X, Y)
+    found = search_of(scoring=Flaky(3, 8, value=value), replicate="never").fit(X, Y)
     results = found.cv_results_
     is_wrong = results["mean_test_score"] == value
     assert np.flatnonzero(is_wrong).tolist() == [3, 8]
@@ -253,7 +253,7 @@ def test_nothing_is_evaluated_twice_but_what_failed():
     space = {"x": rb.Int(0, 4), "fails_above": [2.0, 9.0, 10.0, 11.0]}  # of which three do nothing
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitFailedWarning)
-        found = search_of(space=space, n_trials=18, num_initial=5, remeasure="never").fit(X, Y)
+        found = search_of(space=space, n_trials=18, num_initial=5, replicate="never").fit(X, Y)
     given = [tuple(params.values()) for params in found.cv_results_["params"]]
     again = found.cv_results_["repeats"].compressed()
     assert len(given) == 18 == len(set(given)) + len(again)
@@ -261,7 +261,7 @@ def test_nothing_is_evaluated_twice_but_what_failed():
 
 
 def test_a_doubtful_score_is_measured_again_where_that_is_wanted():
-    found = search_of(scoring=Flaky(3, 8, value=1.5), n_trials=14, remeasure="promising").fit(X, Y)
+    found = search_of(scoring=Flaky(3, 8, value=1.5), n_trials=14, replicate="flagged").fit(X, Y)
     results = found.cv_results_
     again = results["repeats"].tolist().index(8)
     assert results["params"][again] == results["params"][8]
@@ -339,7 +339,7 @@ def test_a_search_within_a_cross_validation():
         ({"n_trials": 0}, ValueError, "n_trials must be a whole number of at least 1, got 0"),
         ({"batch_size": 0}, ValueError, "batch_size must be a whole number of at least 1, got 0"),
         ({"surrogate": "magic"}, ValueError, "magic"),
-        ({"remeasure": "often"}, ValueError, "remeasure must be one of"),
+        ({"replicate": "often"}, ValueError, "replicate must be one of"),
         ({"failures": "hide"}, ValueError, "failures must be one of"),
         (
             {"space": [{"x": [1, 2]}]},

@@ -133,16 +133,16 @@ class TestJournals:
         for trial in trials[:4]:
             opt.tell(trial, trial.params["x"] ** 2)
         late = partial(rb.Optimizer.resume(tmp_path / "j.jsonl").tell, trials[4], 0.1)
-        given_out = rb.optimizer.given_out
+        hand_out = rb.optimizer.hand_out
 
         def decide(*arguments):
-            made = given_out(*arguments)
+            made = hand_out(*arguments)
             thread = threading.Thread(target=late)
             thread.start()
             thread.join()
             return made
 
-        monkeypatch.setattr("robustbo.optimizer.given_out", decide)
+        monkeypatch.setattr("robustbo.optimizer.hand_out", decide)
         opt.ask(2)
         monkeypatch.undo()
         opt.ask()
@@ -167,7 +167,7 @@ class TestJournals:
 
     def test_diagnoses_are_computed_again_too(self, tmp_path):
         options = {"start": 4, "every": 1, "tail": 0.2}
-        opt = optimization(tmp_path / "j.jsonl", surrogate="filtered", surrogate_options=options, remeasure="never")
+        opt = optimization(tmp_path / "j.jsonl", surrogate="filtered", surrogate_options=options, replicate="never")
         for _ in range(7):
             trial = opt.ask()
             opt.tell(trial, 9.0 if trial.number == 2 else trial.params["x"] ** 2)

@@ -13,7 +13,7 @@ import pytest
 
 import robustbo as rb
 from robustbo import seeds
-from robustbo.determinism.surroundings import pinned
+from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.loop.decide import step
 from robustbo.trials import worker
 from robustbo.trials.storage import disk
@@ -245,7 +245,7 @@ class TestCreateOrResume:
             )
         for part in ("parameter 'x': recorded Float(low=-5.0, high=10.0", "seed: recorded 1, given 2"):
             assert part in str(caught.value)
-        assert "remeasure" not in str(caught.value)
+        assert "replicate" not in str(caught.value)
 
     def test_eight_threads_that_begin_one_study_share_it(self, tmp_path):
         def begin(_):
@@ -419,7 +419,7 @@ def test_a_forked_process_goes_on_though_a_thread_of_its_parents_held_the_locks(
     def hold():
         with opt._store._turn, opt._store._decision:
             held.set()
-            pinned(go.wait)()
+            pin_surroundings(go.wait)()
 
     thread = threading.Thread(target=hold)
     thread.start()
@@ -447,7 +447,7 @@ def test_a_prediction_that_waits_for_the_store_keeps_nobody_from_computing(tmp_p
         predicting = threading.Thread(target=opt.predict, args=({name: 0.5 for name in opt.settings.space.names},))
         predicting.start()
         predicting.join(0.2)
-        computing = threading.Thread(target=pinned(int))
+        computing = threading.Thread(target=pin_surroundings(int))
         computing.start()
         computing.join(20)
         assert predicting.is_alive()

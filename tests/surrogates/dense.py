@@ -55,10 +55,10 @@ def noises(model, K):
     """Variances of the observations, those of new measurements there, and what stands for their values."""
     X, y = model.train_inputs[0], model.train_targets
     if isinstance(model, ConjugateGP):
-        given = model.given
+        given = model.conjugate
         return given.s2 * given.weighting.J, given.s2, y + given.s2 * given.weighting.b
     if isinstance(model, ComputationAwareGP):
-        seen = model.seen
+        seen = model.solution
         return seen.s2 * seen.weighting.J, seen.s2, y + seen.s2 * seen.weighting.b
     if isinstance(model, CommitteeGP):  # of one expert: each value with the normal noise that pulls as much at the mode
         at = one_expert(model).laplace

@@ -17,8 +17,8 @@ from botorch.sampling.pathwise.paths import GeneralizedLinearPath
 
 from robustbo.surrogates.baselines.botorch_relevance_pursuit import BoTorchRelevancePursuitGP as Peer
 from robustbo.surrogates.committee.model import CommitteeGP
+from robustbo.surrogates.common.cached_posterior import CachedPosterior
 from robustbo.surrogates.common.contract import diagnose, marginal_log_likelihood, outcome_transform, quiet
-from robustbo.surrogates.common.follows_data import FollowsData
 from robustbo.surrogates.common.no_fantasies import NoFantasies
 from robustbo.surrogates.common.units import in_model_units
 from robustbo.surrogates.student_t_process.model import StudentTProcess
@@ -28,7 +28,7 @@ from tests.surrogates.test_contract import CLASSES, data, fitted
 Z = torch.rand(6, 2, generator=torch.Generator().manual_seed(5), dtype=torch.float64)
 CONDITIONED = [cls for cls in CLASSES if not issubclass(cls, NoFantasies)]
 PATHLESS = [StudentTProcess, CommitteeGP]
-EXACT = [cls for cls in CLASSES if not issubclass(cls, FollowsData | SingleTaskVariationalGP)]
+EXACT = [cls for cls in CLASSES if not issubclass(cls, CachedPosterior | SingleTaskVariationalGP)]
 
 
 def each(classes):
@@ -66,7 +66,7 @@ def own_variances(model):
     """The ``n`` variances with which a model's observations enter, and those of new measurements there."""
     if isinstance(model, Peer):
         noise = model.likelihood.noise_covar.base_noise.noise.expand(30)
-        return noise + model._added_variances(), noise
+        return noise + model._outlier_variances(), noise
     noise = model.likelihood.noise.detach().expand(30)
     return noise + model._rho, noise
 
@@ -221,7 +221,7 @@ class TestLeavingOneOut:
         found = efficient_loo_cv(model).posterior.mean.flatten()
         torch.testing.assert_close(found, diagnose(model).expected, rtol=1e-4, atol=1e-5)
 
-    @each([cls for cls in CLASSES if issubclass(cls, FollowsData)])
+    @each([cls for cls in CLASSES if issubclass(cls, CachedPosterior)])
     def test_is_refused_with_what_to_do_where_it_would_be_wrong(self, cls, models):
         with pytest.raises(NotImplementedError, match=r"diagnose\(model\)"):
             efficient_loo_cv(models(cls))

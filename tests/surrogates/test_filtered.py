@@ -1,10 +1,10 @@
 import pytest
 import torch
 
-from robustbo.numerics.pursuit.support_fit import first
+from robustbo.numerics.pursuit.support_fit import prefix_rows
 from robustbo.surrogates.baselines.standard import PlainGP
 from robustbo.surrogates.common.contract import diagnose, fit, quiet
-from robustbo.surrogates.filtered import DETECTORS, FilteredGP, last_diagnosis
+from robustbo.surrogates.filtered import DETECTORS, FilteredGP, last_diagnosis_size
 
 
 def data(n=30, outliers=(4, 11), magnitude=5.0):
@@ -17,16 +17,16 @@ def data(n=30, outliers=(4, 11), magnitude=5.0):
 
 class TestSchedule:
     def test_one_in_so_many_and_none_before_the_start(self):
-        found = [last_diagnosis(n, start=7, every=3, between="keep") for n in range(5, 14)]
+        found = [last_diagnosis_size(n, start=7, every=3, between="keep") for n in range(5, 14)]
         assert found == [None, None, None, None, 9, 9, 9, 12, 12]
 
     def test_in_between_all_data_are_used_if_so_wished(self):
-        found = [last_diagnosis(n, start=7, every=3, between="all") for n in range(8, 14)]
+        found = [last_diagnosis_size(n, start=7, every=3, between="all") for n in range(8, 14)]
         assert found == [None, 9, None, None, 12, None]
 
     def test_a_start_of_zero_waits_for_an_observation(self):
-        assert last_diagnosis(0, start=0, every=1, between="keep") is None
-        assert last_diagnosis(1, start=0, every=1, between="keep") == 1
+        assert last_diagnosis_size(0, start=0, every=1, between="keep") is None
+        assert last_diagnosis_size(1, start=0, every=1, between="keep") == 1
 
 
 def test_what_is_left_is_fitted_as_if_the_outliers_had_never_been_told():
@@ -34,7 +34,7 @@ def test_what_is_left_is_fitted_as_if_the_outliers_had_never_been_told():
     kept = [i for i in range(30) if i not in (4, 11)]
     model, without = fit(FilteredGP(X, Y)), fit(PlainGP(X[kept], Y[kept]))
     Z = torch.rand(20, 2, generator=torch.Generator().manual_seed(3))
-    assert model.verdict.outliers == model.verdict.left_out == (4, 11)
+    assert model.verdict.outliers == model.verdict.exclusions == (4, 11)
     assert not model.verdict.is_void
     torch.testing.assert_close(model.posterior(Z).mean, without.posterior(Z).mean, rtol=0, atol=0.02)
 
@@ -80,7 +80,7 @@ def test_one_that_calls_more_than_half_is_void_and_all_are_used():
     model = fit(FilteredGP(X, Y, tail=0.4999))
     assert len(model.verdict.outliers) > 15
     assert model.verdict.is_void
-    assert model.verdict.left_out == ()
+    assert model.verdict.exclusions == ()
     torch.testing.assert_close(model.posterior(X).mean, fit(PlainGP(X, Y)).posterior(X).mean)
     assert not diagnose(model).is_outlier.any()
 
@@ -102,7 +102,10 @@ class TestBetween:
     def test_a_fit_that_goes_on_stands_on_the_same_verdict(self):
         X, Y = data(33)
         before = fit(FilteredGP(X[:32], Y[:32], every=10))
-        on, anew = fit(FilteredGP(X, Y, every=10), before.beginning, first(31, 29)), fit(FilteredGP(X, Y, every=10))
+        on, anew = (
+            fit(FilteredGP(X, Y, every=10), before.warm_start, prefix_rows(31, 29)),
+            fit(FilteredGP(X, Y, every=10)),
+        )
         assert on.verdict is before.verdict
         assert on.verdict == anew.verdict
         torch.testing.assert_close(on.posterior(X).mean, anew.posterior(X).mean)
@@ -110,7 +113,9 @@ class TestBetween:
     def test_but_not_where_a_diagnosis_is_due(self):
         X, Y = data(31)
         before = fit(FilteredGP(X[:29], Y[:29], every=10))
-        assert fit(FilteredGP(X[:30], Y[:30], every=10), before.beginning, first(31, 29)).verdict.observations == 30
+        assert (
+            fit(FilteredGP(X[:30], Y[:30], every=10), before.warm_start, prefix_rows(31, 29)).verdict.observations == 30
+        )
 
 
 @pytest.mark.parametrize("detector", DETECTORS)

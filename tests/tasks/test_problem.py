@@ -22,7 +22,7 @@ class TestEveryProblem:
         assert made.cost_s is not None
         assert made.best is not None
         assert f"{len(made.space)} inputs (" in made.about
-        assert f"), {made.wanted}; " in made.about
+        assert f"), {made.goal}; " in made.about
 
     def test_its_best_point_is_one_of_its_space(self, name):
         made = load(name)

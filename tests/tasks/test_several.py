@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from robustbo import seeds
-from robustbo.tasks.several import strikes
+from robustbo.tasks.several import build_outcome_corruption
 from robustbo_problems.several import branin_currin, c2_dtlz2
 
 P = 0.3
@@ -24,7 +24,7 @@ def run(made, num=200, seed=0, values=CLEAN):
 
 
 def made(kind, hits="all"):
-    return strikes(branin_currin, kind, hits, **KINDS[kind])
+    return build_outcome_corruption(branin_currin, kind, hits, **KINDS[kind])
 
 
 @every_kind
@@ -49,7 +49,7 @@ def test_which_trials_and_what_is_drawn_depend_on_seed_and_trial_alone(kind):
 
 def test_the_random_point_is_one_for_all_outcomes():
     both = replace(branin_currin, outcomes=lambda params: {"branin": params["x1"], "currin": params["x1"]})
-    found = [values for values, wrong in run(strikes(both, "random-point", probability=1.0), 20)]
+    found = [values for values, wrong in run(build_outcome_corruption(both, "random-point", probability=1.0), 20)]
     assert all(values["branin"] == values["currin"] for values in found)
     assert len({values["branin"] for values in found}) == 20
 
@@ -62,26 +62,26 @@ def test_uniform_values_are_drawn_for_each_outcome():
 
 
 def test_a_failure_is_a_missing_value():
-    gone = strikes(branin_currin, "failure", "currin", probability=1.0)
+    gone = build_outcome_corruption(branin_currin, "failure", "currin", probability=1.0)
     assert run(gone, 1) == [({"branin": CLEAN["branin"]}, [])]
-    assert run(strikes(branin_currin, "failure", probability=1.0), 1) == [({}, [])]
+    assert run(build_outcome_corruption(branin_currin, "failure", probability=1.0), 1) == [({}, [])]
 
 
 def test_a_rate_of_zero_is_clean():
-    assert run(strikes(branin_currin, "constant", probability=0.0)) == [(CLEAN, [])] * 200
+    assert run(build_outcome_corruption(branin_currin, "constant", probability=0.0)) == [(CLEAN, [])] * 200
 
 
 def test_persistent_regions_hit_whoever_measures_there():
-    found = strikes(branin_currin, "persistent", "branin", probability=1.0)
+    found = build_outcome_corruption(branin_currin, "persistent", "branin", probability=1.0)
     assert run(found, 2) == [(CLEAN | {"branin": 100.0}, ["branin"])] * 2
 
 
 def test_what_does_not_go_is_said():
     with pytest.raises(ValueError, match=r"strikes must be one of \['all', 'f1', 'f2', 'slack'\], got 'f3'"):
-        strikes(c2_dtlz2(), "constant", "f3", probability=0.1)
+        build_outcome_corruption(c2_dtlz2(), "constant", "f3", probability=0.1)
     with pytest.raises(ValueError, match=r"low must have a value for each outcome \['branin', 'currin'\], got \['a'\]"):
-        strikes(branin_currin, "uniform", low={"a": 1.0}, probability=0.1)
+        build_outcome_corruption(branin_currin, "uniform", low={"a": 1.0}, probability=0.1)
     with pytest.raises(ValueError, match="branin-currin has several outcomes, whose corruption can be no 'repeats'"):
-        strikes(branin_currin, "repeats")
+        build_outcome_corruption(branin_currin, "repeats")
     with pytest.raises(ValueError, match=r"probability must lie in \[0, 1\], got 2"):
-        strikes(branin_currin, "constant", probability=2)
+        build_outcome_corruption(branin_currin, "constant", probability=2)

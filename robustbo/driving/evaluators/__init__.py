@@ -1,1 +1,1 @@
-"""Where a function is evaluated: in this process, in worker processes any of which may die, or on a Dask cluster."""
+"""Evaluators of a function: in this process, in worker processes any of which may die, or on a Dask cluster."""

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from robustbo.driving.evaluators.outcome import Function, Outcome, attempt_elsewhere, ended, received
+from robustbo.driving.evaluators.outcome import Evaluation, Function, attempt_elsewhere, outcome_of_exit, receive
 from robustbo.trials.trial import Trial
 
 POLL_S = 1.0  # after which the cluster is asked for its size again
@@ -34,7 +34,7 @@ class Cluster:
             raise TypeError(f"client must not be asynchronous, got {client!r}; optimize waits for it in this thread")
         self._func, self._client, self._jobs = func, client, jobs
         self._running: dict[int, Any] = {}
-        self._ended = queue.SimpleQueue[tuple[Trial, Outcome | BaseException]]()
+        self._ended = queue.SimpleQueue[tuple[Trial, Evaluation | BaseException]]()
         self._has_ended = threading.Event()
         self._places = jobs
         self._look()
@@ -44,7 +44,7 @@ class Cluster:
             self._places = max(1, sum(self._client.nthreads().values()))
 
     def has_room(self) -> bool:
-        """Whether there are more threads than trials."""
+        """Return whether there are more threads than trials."""
         return len(self._running) < self._places
 
     def submit(self, trial: Trial) -> None:
@@ -54,7 +54,7 @@ class Cluster:
         future.add_done_callback(lambda future: self._hear(trial, future))
 
     def _hear(self, trial: Trial, future: Any) -> None:
-        """In a thread of the client's, where waiting for a result does no harm."""
+        """Wait for a result, in a thread of the client's."""
         try:
             self._ended.put((trial, _outcome(future)))
         except BaseException as error:
@@ -66,7 +66,7 @@ class Cluster:
         self._has_ended.wait(POLL_S if timeout_s is None else min(timeout_s, POLL_S))
         self._look()
 
-    def take(self) -> Iterator[tuple[Trial, Outcome]]:
+    def take(self) -> Iterator[tuple[Trial, Evaluation]]:
         """The tasks that have ended.
 
         Raises:
@@ -87,8 +87,8 @@ class Cluster:
         self._running = {}
 
 
-def _outcome(future: Any) -> Outcome:
+def _outcome(future: Any) -> Evaluation:
     """Raises what is no doing of the function's."""
     if future.status == "error" and type(error := future.exception()).__name__ == "KilledWorker":
-        return ended(f"its Dask worker: {error}")
-    return received(future.result())
+        return outcome_of_exit(f"its Dask worker: {error}")
+    return receive(future.result())

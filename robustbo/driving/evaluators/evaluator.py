@@ -1,21 +1,21 @@
-"""What evaluates trials, and the plainest that does: this process, one at a time."""
+"""The interface of evaluators, and the plainest one: this process, one trial at a time."""
 
 from collections.abc import Iterator
 from typing import Protocol
 
-from robustbo.driving.evaluators.outcome import Function, Outcome, Types, attempt
+from robustbo.driving.evaluators.outcome import Evaluation, Function, Types, attempt
 from robustbo.trials.trial import Trial
 
 
 class Evaluator(Protocol):
-    """What evaluates trials.
+    """An evaluator of trials.
 
     A trial that is submitted is its own until it is taken back with its outcome. Only `wait` takes long; it may be
     interrupted at any moment, and nothing is lost.
     """
 
     def has_room(self) -> bool:
-        """Whether another trial would be evaluated at once."""
+        """Return whether another trial would be evaluated at once."""
 
     def submit(self, trial: Trial) -> None:
         """Evaluate a trial."""
@@ -23,8 +23,8 @@ class Evaluator(Protocol):
     def wait(self, timeout_s: float | None) -> None:
         """Wait for some that have ended, for so long at most; it may return before."""
 
-    def take(self) -> Iterator[tuple[Trial, Outcome]]:
-        """Those that have ended since.
+    def take(self) -> Iterator[tuple[Trial, Evaluation]]:
+        """Take the trials that have ended since the last call.
 
         Raises:
             TypeError, RuntimeError: If none can be evaluated here; the message says why.
@@ -52,10 +52,10 @@ class Here:
     def __init__(self, func: Function, also: Types = ()) -> None:
         self._func, self._also = func, also
         self._trial: Trial | None = None
-        self._outcome: Outcome | None = None
+        self._outcome: Evaluation | None = None
 
     def has_room(self) -> bool:
-        """Whether there is no trial."""
+        """Return whether there is no trial."""
         return self._trial is None
 
     def submit(self, trial: Trial) -> None:
@@ -67,12 +67,12 @@ class Here:
         if self._trial is not None and self._outcome is None:
             self._outcome = attempt(self._func, self._trial.params, self._also)
 
-    def take(self) -> Iterator[tuple[Trial, Outcome]]:
-        """It, if it has been waited for."""
+    def take(self) -> Iterator[tuple[Trial, Evaluation]]:
+        """Take the trial, if it has been waited for."""
         if self._trial is not None and self._outcome is not None:
-            found = self._trial, self._outcome
+            pair = self._trial, self._outcome
             self._trial = self._outcome = None
-            yield found
+            yield pair
 
     def close(self, *, is_at_once: bool) -> None:
         """Forget it."""

@@ -1,4 +1,4 @@
-"""How an evaluation ended: with a value, with an exception, or with its process."""
+"""The end of an evaluation: a value, an exception, or the death of its process."""
 
 import pickle
 import reprlib
@@ -16,8 +16,8 @@ Function = Callable[[dict[str, Any]], Any]
 Types = tuple[type[BaseException], ...]
 
 
-class Outcome(NamedTuple):
-    """How an evaluation ended.
+class Evaluation(NamedTuple):
+    """The end of an evaluation.
 
     Attributes:
         measured: The value and its noise's standard deviation (None where unknown), or those of several outcomes; None
@@ -37,16 +37,16 @@ class Outcome(NamedTuple):
     is_mistaken: bool = False
 
     def is_a(self, types: Types) -> bool:
-        """Whether the function raised one of these; by name, where the exception itself could not be sent."""
+        """Return whether the function raised one of these; by name, where the exception itself could not be sent."""
         if self.is_mistaken:
             return False
         return isinstance(self.error, types) or bool({_name(kind) for kind in types} & set(self.kinds))
 
 
-Message = tuple[Outcome, bytes | None]  # an outcome without its exception, and that one pickled
+Message = tuple[Evaluation, bytes | None]  # an outcome without its exception, and that one pickled
 
 
-def attempt(func: Function, params: dict[str, Any], also: Types = ()) -> Outcome:
+def attempt(func: Function, params: dict[str, Any], also: Types = ()) -> Evaluation:
     """Evaluate a function at a point.
 
     Args:
@@ -62,35 +62,36 @@ def attempt(func: Function, params: dict[str, Any], also: Types = ()) -> Outcome
     """
     caught: Types = (Exception, *also)
     try:
-        return Outcome(_measured(func(dict(params))))
+        return Evaluation(_value_and_sd(func(dict(params))))
     except KeyboardInterrupt:
         raise
     except caught as error:
-        return raised(error)
+        return outcome_of_error(error)
 
 
-def raised(error: BaseException) -> Outcome:
+def outcome_of_error(error: BaseException) -> Evaluation:
     """The outcome of an evaluation that has raised an exception, which was caught by whoever calls this."""
     told = traceback.TracebackException.from_exception(error)
     del told.stack[0]  # where it was caught
     line = "".join(told.format_exception_only()).splitlines()[0]
     kinds = tuple(_name(kind) for kind in type(error).__mro__)
-    return Outcome(None, _end_of("".join(told.format())), line[:LINE], error, kinds)
+    return Evaluation(None, _end_of("".join(told.format())), line[:LINE], error, kinds)
 
 
-def fitting(outcome: Outcome, outcomes: Sequence[Wanted]) -> Outcome:
+def check_outcome(outcome: Evaluation, outcomes: Sequence[Wanted]) -> Evaluation:
     """An outcome, or that func gave other numbers than there must be: of other outcomes, or without their names."""
     try:
         if outcome.measured is not None:
             measured(outcomes, *outcome.measured)
     except (ValueError, TypeError) as error:
         error.add_note("func must return what tell takes: a number, or a dict of outcomes where there are several")
-        found = raised(error)
-        return found._replace(is_mistaken=True, reason=f"{found.reason}\nfunc returned {outcome.measured!r}"[-REASON:])
+        mistake = outcome_of_error(error)
+        reason = f"{mistake.reason}\nfunc returned {outcome.measured!r}"[-REASON:]
+        return mistake._replace(is_mistaken=True, reason=reason)
     return outcome
 
 
-def _measured(result: Any) -> tuple[Any, Any]:
+def _value_and_sd(result: Any) -> tuple[Any, Any]:
     value, sd = result if isinstance(result, tuple | list) and len(result) == 2 else (result, None)
     if isinstance(value, Mapping) and (sd is None or isinstance(sd, Mapping)):  # several outcomes: `tell` looks at them
         return dict(value), None if sd is None else dict(sd)
@@ -111,10 +112,10 @@ def _end_of(text: str) -> str:
     return text if len(text) <= REASON else f"...{text[3 - REASON :]}"
 
 
-def ended(how: str) -> Outcome:
+def outcome_of_exit(how: str) -> Evaluation:
     """The process did, and so nothing of the function's doing is known."""
     reason = f"the process that evaluated it ended with {how}"
-    return Outcome(None, reason, reason[:LINE])
+    return Evaluation(None, reason, reason[:LINE])
 
 
 def attempt_elsewhere(func: Function, params: dict[str, Any]) -> Message:
@@ -122,14 +123,14 @@ def attempt_elsewhere(func: Function, params: dict[str, Any]) -> Message:
     try:
         outcome = attempt(func, params)
     except SystemExit as error:
-        return ended(f"exit code {error.code!r}"), None
+        return outcome_of_exit(f"exit code {error.code!r}"), None
     try:
         return outcome._replace(error=None), pickle.dumps(outcome.error)
     except Exception:  # whatever an exception of theirs does when it is pickled
         return outcome._replace(error=None), None
 
 
-def received(message: Message) -> Outcome:
+def receive(message: Message) -> Evaluation:
     """The outcome that was sent; an exception that cannot be unpickled is a RuntimeError with its traceback."""
     outcome, data = message
     if not outcome.kinds:

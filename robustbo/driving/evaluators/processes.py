@@ -5,7 +5,7 @@ import pickle
 from collections.abc import Iterator
 from multiprocessing import connection
 
-from robustbo.driving.evaluators.outcome import Function, Outcome
+from robustbo.driving.evaluators.outcome import Evaluation, Function
 from robustbo.driving.evaluators.worker import Worker
 from robustbo.trials.trial import Trial
 
@@ -25,7 +25,7 @@ class Processes:
     """
 
     def __init__(self, func: Function, jobs: int) -> None:
-        self._func, self._jobs = _pickled(func, jobs), jobs
+        self._func, self._jobs = _pickle(func, jobs), jobs
         self._threads = max(1, _cores() // jobs)
         self._workers = [self._new()]
 
@@ -33,7 +33,7 @@ class Processes:
         return Worker(self._func, self._threads)
 
     def has_room(self) -> bool:
-        """Whether one has nothing to do, or is not there yet."""
+        """Return whether one has nothing to do, or is not there yet."""
         return sum(worker.trial is not None for worker in self._workers) < self._jobs
 
     def submit(self, trial: Trial) -> None:
@@ -52,8 +52,8 @@ class Processes:
         if busy:
             connection.wait([waitable for worker in busy for waitable in worker.waitables], timeout_s)
 
-    def take(self) -> Iterator[tuple[Trial, Outcome]]:
-        """What they have said; the dead are replaced when there is need."""
+    def take(self) -> Iterator[tuple[Trial, Evaluation]]:
+        """Take the outcomes that have arrived; dead processes are replaced when there is need."""
         for worker in list(self._workers):
             trial = worker.trial
             if trial is not None and (outcome := worker.outcome()) is not None:
@@ -71,7 +71,7 @@ class Processes:
         self._workers = []
 
 
-def _pickled(func: Function, jobs: int) -> bytes:
+def _pickle(func: Function, jobs: int) -> bytes:
     try:
         return pickle.dumps(func)
     except Exception as error:  # whatever an object of theirs does when it is pickled
@@ -82,5 +82,5 @@ def _pickled(func: Function, jobs: int) -> bytes:
 
 
 def _cores() -> int:
-    """Those that this process may use."""
+    """Number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -19,7 +19,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from robustbo.driving.evaluators.outcome import Outcome, attempt_elsewhere, ended, received
+from robustbo.driving.evaluators.outcome import Evaluation, attempt_elsewhere, outcome_of_exit, receive
 from robustbo.trials.trial import Trial
 
 IS_FORKED = "forkserver" in multiprocessing.get_all_start_methods()  # else each imports
@@ -45,10 +45,10 @@ class Worker:
         self.trial: Trial | None = None
         self._is_ready = False
         self.connection, theirs = CONTEXT.Pipe()
-        given = (theirs, func, threads, dict(os.environ))
-        self._process = CONTEXT.Process(target=serve, args=given, name="robustbo-worker")
+        arguments = (theirs, func, threads, dict(os.environ))
+        self._process = CONTEXT.Process(target=serve, args=arguments, name="robustbo-worker")
         try:
-            with _sigint_blocked():
+            with _block_sigint():
                 if IS_FORKED:
                     forkserver.ensure_running()
                 self._process.start()
@@ -58,12 +58,12 @@ class Worker:
 
     @property
     def waitables(self) -> list[Any]:
-        """What is ready when it has something to say, or has died."""
+        """The handles that become ready when the worker has sent something, or has died."""
         return [self.connection, self._process.sentinel]
 
     @property
     def is_alive(self) -> bool:
-        """Whether it has not ended."""
+        """Return whether it has not ended."""
         return self._process.is_alive()
 
     def give(self, trial: Trial) -> bool:
@@ -75,8 +75,8 @@ class Worker:
             return False
         return True
 
-    def outcome(self) -> Outcome | None:
-        """How its trial ended, if it has: with its process, too.
+    def outcome(self) -> Evaluation | None:
+        """The outcome of its trial, if that has ended, with its process or without.
 
         Raises:
             TypeError: If it cannot import the function.
@@ -93,12 +93,12 @@ class Worker:
                     )
                 self._is_ready = True
                 if kind == "ended":
-                    return received(content)
+                    return receive(content)
         except (EOFError, OSError):
             has_died = True
         return self._post_mortem() if has_died else None
 
-    def _post_mortem(self) -> Outcome:
+    def _post_mortem(self) -> Evaluation:
         self._process.join(GRACE_S)
         if IS_POSIX:
             with suppress(OSError):  # it has started nothing
@@ -106,7 +106,7 @@ class Worker:
         how = _exit_in_words(self.end(is_at_once=True))
         if not self._is_ready:
             raise RuntimeError(f"worker processes must be able to begin, one ended with {how}; {GUARD}")
-        return ended(how)
+        return outcome_of_exit(how)
 
     def dismiss(self) -> None:
         """Let it end when it has nothing to do."""
@@ -134,7 +134,7 @@ class Worker:
 
 
 def _exit_in_words(code: int) -> str:
-    """How a process ended.
+    """A process's exit code in words.
 
     Example:
         >>> _exit_in_words(-9), _exit_in_words(3)
@@ -142,12 +142,12 @@ def _exit_in_words(code: int) -> str:
     """
     if code >= 0:
         return f"exit code {code}"
-    known = {int(s): s.name for s in signal.Signals}
-    return f"signal {-code} ({known.get(-code, 'unknown')})"
+    names = {int(s): s.name for s in signal.Signals}
+    return f"signal {-code} ({names.get(-code, 'unknown')})"
 
 
 @contextmanager
-def _sigint_blocked() -> Iterator[None]:
+def _block_sigint() -> Iterator[None]:
     """Processes that begin in here do not hear Ctrl-C until they say so."""
     if not IS_POSIX:
         yield
@@ -176,7 +176,7 @@ def serve(to: connection.Connection, func: bytes, threads: int, environment: Map
 
 
 def _begin(environment: Mapping[str, str]) -> None:
-    """What it may not have inherited, a process group, and the watch over the process that it works for."""
+    """Set up a worker: its environment, a process group, and the watch over the process that it works for."""
     os.environ.clear()
     os.environ.update(environment)
     if IS_POSIX:

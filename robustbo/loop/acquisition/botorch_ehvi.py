@@ -12,7 +12,7 @@ from torch import Tensor
 
 
 @contextmanager
-def _uncompiled() -> Iterator[None]:
+def _without_kernel() -> Iterator[None]:
     before = logei._C, logei._load_attempted
     logei._C, logei._load_attempted = None, True
     try:
@@ -21,22 +21,22 @@ def _uncompiled() -> Iterator[None]:
         logei._C, logei._load_attempted = before
 
 
-class _Uncompiled:
+class _WithoutKernel:
     """Where BoTorch looks for the kernel, it finds none, and makes none."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        with _uncompiled():
+        with _without_kernel():
             super().__init__(*args, **kwargs)
 
     def _compute_log_qehvi(self, samples: Tensor, X: Tensor | None = None) -> Tensor:
-        with _uncompiled():
+        with _without_kernel():
             improvement: Tensor = super()._compute_log_qehvi(samples, X)  # type: ignore[misc]
         return improvement
 
 
-class LogEHVI(_Uncompiled, logei.qLogExpectedHypervolumeImprovement):
+class LogEHVI(_WithoutKernel, logei.qLogExpectedHypervolumeImprovement):
     """BoTorch's over what is believed."""
 
 
-class SampledLogNEHVI(_Uncompiled, logei.qLogNoisyExpectedHypervolumeImprovement):
+class SampledLogNEHVI(_WithoutKernel, logei.qLogNoisyExpectedHypervolumeImprovement):
     """BoTorch's noisy one."""

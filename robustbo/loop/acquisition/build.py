@@ -13,7 +13,7 @@ from torch import Tensor
 
 from robustbo.loop.acquisition.log_nei import NUM_SAMPLES, LogNEI, Mixture, StudentTLogExpectedImprovement, is_student_t
 from robustbo.numerics.improvement.noisy import MOST
-from robustbo.searchspace.encoding import categories, discrete, varying
+from robustbo.searchspace.encoding import category_counts, discrete_levels, input_columns
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.common.contract import capabilities, marginals
 from robustbo.surrogates.common.map_gp import MapGP
@@ -26,7 +26,7 @@ AT_ONCE = 2**24  # covariances, of points with all points measured, that are com
 NEARBY = {"sample_around_best": True}  # as many again, near the best posterior means: a narrow maximum lies there
 
 
-def build(
+def build_acquisition(
     name: str,
     model: GPyTorchModel,
     X: Tensor,
@@ -48,14 +48,14 @@ def build(
         X_pending: ``p x d`` points asked and not told, or None.
         seed: Of the Monte Carlo samples.
         X_best: ``m x d`` points of which the best is to be improved upon; those measured unless given.
-        latents: What the `latents` of a model that `has_formulas` give, where that is at hand.
+        latents: What the `latents` of a model that `has_closed_form` give, where that is at hand.
 
     Raises:
         ValueError: If there is no acquisition function of that name.
     """
-    if name == "auto" and has_formulas(model):
+    if name == "auto" and has_closed_form(model):
         return LogNEI(model, X if X_pending is None else torch.cat([X, X_pending]), seed, X_best, latents)
-    best = _greatest(model, X if X_best is None else X_best)
+    best = _best_by_mean(model, X if X_best is None else X_best)
     sampler = SobolQMCNormalSampler(torch.Size([NUM_SAMPLES]), seed=seed)
     match name:
         case "auto" | "LogEI" if X_pending is None and is_student_t(model, X):
@@ -69,7 +69,7 @@ def build(
     raise ValueError(f"acquisition must be one of {list(ACQUISITIONS)}, got {name!r}")
 
 
-def _greatest(model: GPyTorchModel, X: Tensor) -> Tensor:
+def _best_by_mean(model: GPyTorchModel, X: Tensor) -> Tensor:
     """Of many ``n x d`` points those of the best posterior means: no other may well be the best."""
     if len(X) <= MOST:
         return X
@@ -78,7 +78,7 @@ def _greatest(model: GPyTorchModel, X: Tensor) -> Tensor:
     return X[mean.argsort(descending=True, stable=True)[:MOST].sort().values]
 
 
-def has_formulas(model: GPyTorchModel) -> TypeGuard[MapGP]:
+def has_closed_form(model: GPyTorchModel) -> TypeGuard[MapGP]:
     """Whether it is one of ours whose fitted processes are told in numbers, and all that it says of the objective."""
     return isinstance(model, MapGP) and model.is_named and capabilities(model).is_normal
 
@@ -89,7 +89,7 @@ def incumbent_value(model: GPyTorchModel, X: Tensor) -> Tensor:
         return model.posterior(X).mean.max()
 
 
-def maximize(function: AcquisitionFunction, space: Space, n: int = 0) -> Tensor:
+def maximize_with_botorch(function: AcquisitionFunction, space: Space, n: int = 0) -> Tensor:
     """The point that maximizes an acquisition function over a space: ``d`` encoded coordinates.
 
     Continuous spaces go through `optimize_acqf`, from raw samples everywhere and near the best points, spaces with an
@@ -101,8 +101,8 @@ def maximize(function: AcquisitionFunction, space: Space, n: int = 0) -> Tensor:
         space: The space.
         n: How many observations its model has: of many, fewer points are computed at once.
     """
-    choices, others = categories(space), discrete(space)
-    bounds = torch.tensor([[0.0], [1.0]], dtype=torch.float64).repeat(1, len(varying(space)))
+    choices, others = category_counts(space), discrete_levels(space)
+    bounds = torch.tensor([[0.0], [1.0]], dtype=torch.float64).repeat(1, len(input_columns(space)))
     for column, levels in others.items():
         bounds[:, column] = torch.tensor([levels[0], levels[-1]], dtype=torch.float64)
     for column, count in choices.items():

@@ -7,13 +7,13 @@ from botorch.models.transforms.input import InputTransform
 from botorch.utils.transforms import t_batch_mode_transform
 from torch import Tensor
 
-from robustbo.loop.acquisition.log_nei import Explicit, Told, through
+from robustbo.loop.acquisition.log_nei import ClosedForm, ExplicitGradient, transform_with_pullback
 from robustbo.numerics.failures.predictive import Predictor
 
 CAUTION = 3.0  # power of the probability of a value: a failure costs its trial, and nothing is learned of the values
 
 
-class LogViable(AcquisitionFunction):
+class FeasibilityWeighted(AcquisitionFunction):
     """The logarithm of an acquisition function times a power of the probability of a value, of one point.
 
     Args:
@@ -35,28 +35,28 @@ class LogViable(AcquisitionFunction):
     def forward(self, X: Tensor) -> Tensor:
         """The logarithm at ``b x 1 x d`` points."""
         Z = X if self._transform is None else self._transform.transform(X)
-        return self._function(X) + log_discount(Z.squeeze(-2), self._predictor)
+        return self._function(X) + log_weight(Z.squeeze(-2), self._predictor)
 
     def sloped(self, X: Tensor) -> tuple[Tensor, Tensor]:
         """The same at ``b x d`` points, and the gradient there, of a function that has such a method too."""
         value, slope = self._function.sloped(X)
-        Z, pull = through(self._transform and self._transform.transform, X)
+        Z, pull = transform_with_pullback(self._transform and self._transform.transform, X)
         more, steeper = self._predictor.log_viable(Z)
         return value + CAUTION * more, slope + CAUTION * pull(steeper)  # eq. 15.11
 
 
-def log_discount(Z: Tensor, predictor: Predictor) -> Tensor:
+def log_weight(Z: Tensor, predictor: Predictor) -> Tensor:
     """``q`` logarithms of what to multiply promises by at ``q x d`` inputs of a predictor; can be differentiated."""
-    return CAUTION * Told.apply(Z, lambda at, _: predictor.log_viable(at))  # eq. 15.11
+    return CAUTION * ExplicitGradient.apply(Z, lambda at, _: predictor.log_viable(at))  # eq. 15.11
 
 
-def noisy_improvement(function: AcquisitionFunction) -> Explicit | None:
-    """The formula that a function is, by itself or as a `LogViable`; None if it is neither."""
-    inner = function._function if isinstance(function, LogViable) else function
-    return inner if isinstance(inner, Explicit) else None
+def closed_form_of(function: AcquisitionFunction) -> ClosedForm | None:
+    """The formula that a function is, by itself or as a `FeasibilityWeighted`; None if it is neither."""
+    inner = function._function if isinstance(function, FeasibilityWeighted) else function
+    return inner if isinstance(inner, ClosedForm) else None
 
 
-def thinned(function: AcquisitionFunction) -> AbstractContextManager[None]:
-    """Run the block with an eighth of the samples of a `noisy_improvement`; others stay as they are."""
-    inner = noisy_improvement(function)
+def with_fewer_samples(function: AcquisitionFunction) -> AbstractContextManager[None]:
+    """Run the block with an eighth of the samples of a `closed_form_of`; others stay as they are."""
+    inner = closed_form_of(function)
     return nullcontext() if inner is None else inner.thinned()

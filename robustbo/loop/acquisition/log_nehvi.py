@@ -18,8 +18,16 @@ from botorch.utils.sampling import draw_sobol_normal_samples
 from torch import Tensor
 
 from robustbo.loop.acquisition.botorch_ehvi import LogEHVI, SampledLogNEHVI
-from robustbo.loop.acquisition.build import has_formulas
-from robustbo.loop.acquisition.log_nei import NUM_SAMPLES, THIN, Explicit, Mixture, among, distinct, turned
+from robustbo.loop.acquisition.build import has_closed_form
+from robustbo.loop.acquisition.log_nei import (
+    NUM_SAMPLES,
+    THIN,
+    ClosedForm,
+    Mixture,
+    is_among,
+    multiply_by_sign,
+    unique_rows,
+)
 from robustbo.numerics.improvement import several
 from robustbo.numerics.improvement.goals import Goal
 from robustbo.numerics.improvement.several import Improvements, contenders, log_improvement, over
@@ -32,7 +40,7 @@ MANY = 3  # objectives: of more, fronts leave hundreds of boxes,
 FEWER_SAMPLES = 64  # and the time goes with the samples
 
 
-class LogNEHVI(Explicit):
+class LogNEHVI(ClosedForm):
     """The logarithm of noisy expected improvement of one point in several outcomes: in closed form.
 
     With several objectives it is that of the hypervolume of the feasible front, with one that of the best feasible
@@ -67,28 +75,28 @@ class LogNEHVI(Explicit):
         with torch.no_grad():
             found = [model.latents() for model in models] if latents is None else latents
             signs = [1.0] * len(models) if signs is None else signs
-            found = [of if sign > 0 else turned(of, sign) for of, sign in zip(found, signs, strict=True)]
+            found = [of if sign > 0 else multiply_by_sign(of, sign) for of, sign in zip(found, signs, strict=True)]
             pairs = [tuple(zip(*mixture, strict=True)) for mixture in found]
             mixtures = [(X_baseline.new_tensor(weights), processes) for weights, processes in pairs]
             goals = [_in_model_units(*of) for of in zip(models, goals, signs, strict=True)]
             Z = self._inputs(X_baseline)
             best = Z if X_best is None else self._inputs(X_best)
-            pending = Z[~among(Z, torch.cat([processes[0].X for _, processes in mixtures]))]
+            pending = Z[~is_among(Z, torch.cat([processes[0].X for _, processes in mixtures]))]
             if X_pending is not None:
                 pending = torch.cat([pending, self._inputs(X_pending)])
-            pending = distinct(pending)
-            measured = contenders(mixtures, goals, distinct(best[~among(best, pending)]))
+            pending = unique_rows(pending)
+            measured = contenders(mixtures, goals, unique_rows(best[~is_among(best, pending)]))
             Z = torch.cat([measured, pending])
             S = NUM_SAMPLES if sum(goal.is_objective for goal in goals) <= MANY else FEWER_SAMPLES
             normal = draw_sobol_normal_samples(len(goals) * len(Z), S, dtype=Z.dtype, seed=seed)
             kept = torch.arange(len(Z)) >= len(measured)
-            self._to = over(mixtures, goals, Z, normal.view(S, len(goals), len(Z)), seed, kept=kept)
+            self._to = over(mixtures, goals, Z, normal.view(S, len(goals), len(Z)), seed, required=kept)
 
     def _found(self, Z: Tensor, is_sloped: bool) -> tuple[Tensor, Tensor | None]:
         return log_improvement(self._to, Z, is_sloped=is_sloped)
 
     def _thin(self, to: Improvements) -> Improvements:
-        return several.thinned(to, THIN)
+        return several.thin_samples(to, THIN)
 
 
 def _in_model_units(model: MapGP, goal: Goal, sign: float) -> Goal:
@@ -106,7 +114,7 @@ def _in_model_units(model: MapGP, goal: Goal, sign: float) -> Goal:
     return replace(goal, low=low, high=high, reference=None if goal.reference is None else inside(goal.reference)[0])
 
 
-def build_several(
+def build_multi_outcome(
     name: str,
     models: Sequence[GPyTorchModel],
     goals: Sequence[Goal],
@@ -128,27 +136,29 @@ def build_several(
         X_pending: ``p x d`` points of which an outcome is asked for and not known, or None.
         seed: Of the Monte Carlo samples.
         X_best: ``m x d`` points whose front is to be improved upon; those measured unless given.
-        latents: What the `latents` of models that `has_formulas` give, where that is at hand.
+        latents: What the `latents` of models that `has_closed_form` give, where that is at hand.
 
     Raises:
         ValueError: If there is no acquisition function of that name.
     """
-    ours = [model for model in models if has_formulas(model)]
+    ours = [model for model in models if has_closed_form(model)]
     if name == "auto" and len(ours) == len(models):
         return LogNEHVI(ours, goals, X, seed, X_best, X_pending, latents)
     if name not in ACQUISITIONS or name == "sobol":
         raise ValueError(f"acquisition must be one of {list(ACQUISITIONS)}, got {name!r}")
     best, is_noisy = X if X_best is None else X_best, name in ("auto", "qLogNEI")
     given = {"sampler": _sampler(len(models), seed), "constraints": _constraints(goals), "X_pending": X_pending}
-    make = _one if sum(goal.is_objective for goal in goals) == 1 else _many
-    return make(ModelList(*models), goals, best, None if is_noisy else _believed(models, goals, best), given)
+    make = _single_objective if sum(goal.is_objective for goal in goals) == 1 else _multi_objective
+    return make(
+        ModelList(*models), goals, best, None if is_noisy else _means_and_feasibility(models, goals, best), given
+    )
 
 
-Believed = tuple[Tensor, Tensor]  # n x M posterior means, and n booleans: which keep the bounds
+MeansAndFeasibility = tuple[Tensor, Tensor]  # n x M posterior means, and n booleans: which keep the bounds
 
 
-def _one(
-    model: ModelList, goals: Sequence[Goal], best: Tensor, believed: Believed | None, given: dict[str, Any]
+def _single_objective(
+    model: ModelList, goals: Sequence[Goal], best: Tensor, believed: MeansAndFeasibility | None, given: dict[str, Any]
 ) -> AcquisitionFunction:
     """BoTorch's of one objective: noisy, or over what is believed."""
     (i,) = (i for i, goal in enumerate(goals) if goal.is_objective)
@@ -160,8 +170,8 @@ def _one(
     return qLogExpectedImprovement(model, values.max(), **given)
 
 
-def _many(
-    model: ModelList, goals: Sequence[Goal], best: Tensor, believed: Believed | None, given: dict[str, Any]
+def _multi_objective(
+    model: ModelList, goals: Sequence[Goal], best: Tensor, believed: MeansAndFeasibility | None, given: dict[str, Any]
 ) -> AcquisitionFunction:
     """BoTorch's of several objectives: noisy, or over what is believed."""
     objectives = [i for i, goal in enumerate(goals) if goal.is_objective]
@@ -188,9 +198,9 @@ def _slack(i: int, sign: float, bound: float, Y: Tensor) -> Tensor:
     return sign * (Y[..., i] - bound)
 
 
-def _believed(models: Sequence[GPyTorchModel], goals: Sequence[Goal], X: Tensor) -> tuple[Tensor, Tensor]:
+def _means_and_feasibility(models: Sequence[GPyTorchModel], goals: Sequence[Goal], X: Tensor) -> tuple[Tensor, Tensor]:
     """Posterior means at ``m x d`` points, ``m x M``, and where these keep the bounds."""
     with torch.no_grad():
         means = torch.stack([marginals(model, X)[0] for model in models], -1)
-    broken = [goal.broken(mean) for goal, mean in zip(goals, means.unbind(-1), strict=True)]
+    broken = [goal.violation(mean) for goal, mean in zip(goals, means.unbind(-1), strict=True)]
     return means, torch.stack(broken).sum(0) == 0

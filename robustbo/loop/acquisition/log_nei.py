@@ -29,12 +29,12 @@ MIN_SCALE = 1e-6  # as in BoTorch's analytic functions
 Mixture = Sequence[tuple[float, LatentProcess]]  # weights, and processes with the same kernel and inputs
 
 
-def turned(mixture: Mixture, sign: float) -> Mixture:
+def multiply_by_sign(mixture: Mixture, sign: float) -> Mixture:
     """The processes of an outcome times a sign, 1 or -1."""
     return [(p, latent._replace(m=sign * latent.m, al=sign * latent.al)) for p, latent in mixture]
 
 
-class Explicit(AcquisitionFunction):
+class ClosedForm(AcquisitionFunction):
     """An acquisition function of one point whose logarithm is a formula, with its gradient.
 
     A subclass says what is computed (`_found`), of what (`_to`), and of what else where a coarse function will do
@@ -55,11 +55,11 @@ class Explicit(AcquisitionFunction):
     @t_batch_mode_transform(expected_q=1)
     def forward(self, X: Tensor) -> Tensor:
         """The logarithm at ``b x 1 x d`` points, of an improvement in the model's own (transformed) outcomes."""
-        return Told.apply(self._inputs(X).squeeze(-2), self._found)
+        return ExplicitGradient.apply(self._inputs(X).squeeze(-2), self._found)
 
     def sloped(self, X: Tensor) -> tuple[Tensor, Tensor]:
         """The same at ``b x d`` points, and the gradient there, ``b x d``: without automatic differentiation."""
-        Z, pull = through(self._inputs, X)
+        Z, pull = transform_with_pullback(self._inputs, X)
         value, slope = self._found(Z, True)
         assert slope is not None
         return value, pull(slope)
@@ -81,7 +81,7 @@ class Explicit(AcquisitionFunction):
         raise NotImplementedError
 
 
-class Told(torch.autograd.Function):
+class ExplicitGradient(torch.autograd.Function):
     """A value of ``q x d`` points with its explicit gradient: a function of them and of whether that is wanted."""
 
     @staticmethod
@@ -97,7 +97,7 @@ class Told(torch.autograd.Function):
         return by_value.unsqueeze(-1) * gradient, None
 
 
-class LogNEI(Explicit):
+class LogNEI(ClosedForm):
     """The logarithm of noisy expected improvement of one point: qLogNEI with its last integral in closed form.
 
     Of a model that predicts by several fits, it is that of their mixture, the weighted mean of the improvements.
@@ -126,13 +126,13 @@ class LogNEI(Explicit):
             weights, processes = zip(*(model.latents() if latents is None else latents), strict=True)
             Z = model.transform_inputs(X_baseline)
             best = Z if X_best is None else model.transform_inputs(X_best)
-            pending = distinct(Z[~among(Z, processes[0].X)])
-            measured = distinct(best[~among(best, pending)])
+            pending = unique_rows(Z[~is_among(Z, processes[0].X)])
+            measured = unique_rows(best[~is_among(best, pending)])
             measured = contenders(processes, measured)
             Z = torch.cat([measured, pending])
             normal = draw_sobol_normal_samples(len(Z), NUM_SAMPLES, dtype=Z.dtype, seed=seed)
             kept = torch.arange(len(Z)) >= len(measured)
-            counts = among(Z, best) | kept  # what is pending may be the best, too
+            counts = is_among(Z, best) | kept  # what is pending may be the best, too
             self._to = over(processes, Z.new_tensor(weights).log(), Z, normal, counts, kept)
 
     def _found(self, Z: Tensor, is_sloped: bool) -> tuple[Tensor, Tensor | None]:
@@ -142,7 +142,9 @@ class LogNEI(Explicit):
         return to._replace(a=to.a[..., ::THIN].copy(), best=to.best[..., ::THIN].copy())
 
 
-def through(transform: Callable[[Tensor], Tensor] | None, X: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+def transform_with_pullback(
+    transform: Callable[[Tensor], Tensor] | None, X: Tensor
+) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
     """Transformed points, and what takes gradients there to gradients at the points themselves."""
     with torch.enable_grad():
         at = X.detach().requires_grad_()
@@ -150,12 +152,12 @@ def through(transform: Callable[[Tensor], Tensor] | None, X: Tensor) -> tuple[Te
     return Z.detach(), lambda slope: slope if Z is at else torch.autograd.grad(Z, at, slope)[0]
 
 
-def distinct(X: Tensor) -> Tensor:
+def unique_rows(X: Tensor) -> Tensor:
     """The different rows."""
     return torch.from_numpy(np.unique(X.numpy(), axis=0))
 
 
-def among(X: Tensor, others: Tensor) -> Tensor:
+def is_among(X: Tensor, others: Tensor) -> Tensor:
     """Which of some rows are among others."""
     known = set(map(tuple, others.tolist()))
     return torch.tensor([tuple(row) in known for row in X.tolist()], dtype=torch.bool)

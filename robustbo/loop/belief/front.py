@@ -10,15 +10,15 @@ import torch
 from torch import Tensor
 
 from robustbo import seeds
-from robustbo.determinism.surroundings import pinned
+from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
 from robustbo.loop.belief.incumbent import NOTHING_TOLD, Incumbent, records
 from robustbo.loop.belief.measured_points import Candidates, FrontPoint, candidates, turned
 from robustbo.loop.belief.outcome_models import Several, climb_each, missing
 from robustbo.loop.observations.table import Data, observations
 from robustbo.loop.surrogate.cache import FitCache
-from robustbo.loop.surrogate.fitted_model import Fitted
-from robustbo.numerics.improvement.front import hypervolume, membership, non_dominated, reference_point
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
+from robustbo.numerics.improvement.front import hypervolume, membership, pareto_mask, reference_point
 from robustbo.searchspace.region.region import Fixed
 from robustbo.surrogates.common import contract
 from robustbo.trials.history import History, Trial
@@ -56,7 +56,7 @@ class Front:
         return "\n".join(map(str, self.points)) or "no point probably keeps the outcome constraints"
 
 
-@pinned
+@pin_surroundings
 def front(settings: Settings, history: History, fits: FitCache | None = None, fixed: Fixed = ()) -> Front:
     """The points measured that are believed to keep the outcome constraints, and to be beaten by no other.
 
@@ -70,7 +70,7 @@ def front(settings: Settings, history: History, fits: FitCache | None = None, fi
     return _made(settings, observations(settings, history, fixed), fits, partial(_front, settings))
 
 
-@pinned
+@pin_surroundings
 def best(settings: Settings, history: History, fits: FitCache | None = None, fixed: Fixed = ()) -> Incumbent:
     """The best of one objective among the points measured, where other outcomes must keep bounds.
 
@@ -85,7 +85,7 @@ def best(settings: Settings, history: History, fits: FitCache | None = None, fix
     return bests(settings, history, fits, fixed)[-1]
 
 
-@pinned
+@pin_surroundings
 def bests(settings: Settings, history: History, fits: FitCache | None = None, fixed: Fixed = ()) -> list[Incumbent]:
     """The best points so far, by what is believed now: each beats those before it; the last is the `best`."""
     _objective(settings)
@@ -97,7 +97,7 @@ def bests(settings: Settings, history: History, fits: FitCache | None = None, fi
         return [raw_best(settings, history)]
 
 
-@pinned
+@pin_surroundings
 def believed(settings: Settings, history: History, fits: FitCache | None = None) -> tuple[FrontPoint, ...]:
     """The points measured whose values are believed, in the order of their trials, whether others beat them or not.
 
@@ -110,7 +110,7 @@ def believed(settings: Settings, history: History, fits: FitCache | None = None)
     return _made(settings, observations(settings, history), fits, _believed)
 
 
-@pinned
+@pin_surroundings
 def hypervolumes(settings: Settings, history: History, fits: FitCache | None = None) -> list[float]:
     """By trial, what the points of it and of those before dominate, by what is believed now; see `Front.hypervolume`.
 
@@ -206,7 +206,7 @@ def _front(settings: Settings, data: Data, among: Candidates) -> Front:
     reference = reference_of(settings, among)
     Y, chances = among.objectives, chances_of(settings.seed, among)
     is_in = torch.zeros(len(Y), dtype=torch.bool)
-    is_in[among.is_likely] = non_dominated(Y[among.is_likely])
+    is_in[among.is_likely] = pareto_mask(Y[among.is_likely])
     order = sorted(is_in.nonzero().squeeze(-1).tolist(), key=lambda i: -Y[i, 0].item())
     signs = [each.wanted.sign for each in among.several if each.wanted.is_objective]
     names = [name for name, _ in settings.objectives]
@@ -241,7 +241,7 @@ def chances_of(seed: int, among: Candidates) -> Tensor:
     return chances
 
 
-def _samples(fitted: Fitted, X: Tensor, seed: int) -> Tensor:
+def _samples(fitted: FittedSurrogate, X: Tensor, seed: int) -> Tensor:
     """``NUM_SAMPLES x m`` joint samples of an outcome, in the user's units."""
     with fitted.apart(seed), contract.quiet(), torch.no_grad():
         values = fitted.model.posterior(X).rsample(torch.Size([NUM_SAMPLES])).squeeze(-1)

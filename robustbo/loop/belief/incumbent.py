@@ -6,15 +6,15 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
-from robustbo.determinism.surroundings import pinned
+from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
 from robustbo.guidance import TRIAL, Guided
 from robustbo.loop.belief.judge import judge
 from robustbo.loop.observations.table import Data, Row, observations
 from robustbo.loop.surrogate.cache import FitCache
-from robustbo.loop.surrogate.fallback import climb, finite
+from robustbo.loop.surrogate.fallback import check_finite, climb
 from robustbo.loop.surrogate.fit import is_robust
-from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.rounding import rounded
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.region.region import Fixed
@@ -77,7 +77,7 @@ class Incumbent(Guided):
         return replace(self, mean=self.mean if self.is_raw else quantity.nearest(self.mean), quantity=quantity)
 
 
-@pinned
+@pin_surroundings
 def incumbent(settings: Settings, history: History, fits: FitCache | None = None, fixed: Fixed = ()) -> Incumbent:
     """The measured point that is best by its posterior mean and its own value together.
 
@@ -111,7 +111,7 @@ def incumbent(settings: Settings, history: History, fits: FitCache | None = None
     return best.of(settings.quantity)
 
 
-@pinned
+@pin_surroundings
 def incumbents(
     settings: Settings, history: History, fits: FitCache | None = None, *, without: Collection[int] = ()
 ) -> list[Incumbent]:
@@ -129,7 +129,7 @@ def incumbents(
     return [found.of(settings.quantity) for found in as_modelled(settings, history, fits, without)]
 
 
-@pinned
+@pin_surroundings
 def as_modelled(
     settings: Settings, history: History, fits: FitCache | None = None, without: Collection[int] = ()
 ) -> list[Incumbent]:
@@ -146,7 +146,7 @@ def as_modelled(
     return _rising_values(data, without) if found is None else found
 
 
-def _rising(data: Data, without: Collection[int], settings: Settings, fitted: Fitted) -> list[Incumbent]:
+def _rising(data: Data, without: Collection[int], settings: Settings, fitted: FittedSurrogate) -> list[Incumbent]:
     """The incumbents by a fitted surrogate."""
     points, disbelieved = fitted.at_points(), _disbelieved(data, settings, fitted)
     believed, values = _believed(data, fitted, disbelieved, without), _values(fitted, disbelieved)
@@ -157,7 +157,7 @@ def _rising(data: Data, without: Collection[int], settings: Settings, fitted: Fi
 
     rows = sorted((row for row in points if row in believed), key=lambda row: believed[row].number)
     best = records(rows, worth)
-    finite(*points[best[-1]])
+    check_finite(*points[best[-1]])
     return [Incumbent(believed[row], *points[row]) for row in best]
 
 
@@ -170,12 +170,12 @@ def records(found: Iterable[T], worth: Callable[[T], float]) -> list[T]:
     return made
 
 
-def _disbelieved(data: Data, settings: Settings, fitted: Fitted) -> Collection[int]:
+def _disbelieved(data: Data, settings: Settings, fitted: FittedSurrogate) -> Collection[int]:
     """The trials whose values a robust surrogate disbelieves."""
     return judge(data, fitted).flagged if is_robust(settings) else ()
 
 
-def _values(fitted: Fitted, disbelieved: Collection[int]) -> dict[Row, float]:
+def _values(fitted: FittedSurrogate, disbelieved: Collection[int]) -> dict[Row, float]:
     """The mean of the believed values at each point, where some of their errors may not be noise."""
     numbers, rows, values, sds, _ = fitted.observations
     found: dict[Row, list[float]] = {}
@@ -186,7 +186,7 @@ def _values(fitted: Fitted, disbelieved: Collection[int]) -> dict[Row, float]:
 
 
 def _believed(
-    data: Data, fitted: Fitted, disbelieved: Collection[int], without: Collection[int] = ()
+    data: Data, fitted: FittedSurrogate, disbelieved: Collection[int], without: Collection[int] = ()
 ) -> dict[Row, Trial]:
     """The first trial at each point measured that keeps the constraints and has a value that is believed.
 
@@ -200,12 +200,12 @@ def _believed(
     return {row: trial for row, trial in first.items() if row in (kept & believed or kept)}
 
 
-def _best_at(data: Data, settings: Settings, fitted: Fitted) -> Incumbent:
+def _best_at(data: Data, settings: Settings, fitted: FittedSurrogate) -> Incumbent:
     """The incumbent with some values fixed."""
     believed = _believed(data, fitted, _disbelieved(data, settings, fitted))
     found = moved(data, believed.values()) or moved(data, data.told)
     means, sds = fitted.predict(fitted.encoded(list(found)))
-    finite(*means, *sds)
+    check_finite(*means, *sds)
     best = max(range(len(means)), key=lambda i: data.sign * means[i])
     trial, point = list(found.values())[best]
     return Incumbent(trial, means[best], sds[best], None if point == trial.params else point)

@@ -3,12 +3,18 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from robustbo.determinism.surroundings import pinned
-from robustbo.loop.observations.expectation import Word, surprise
-from robustbo.loop.observations.probability_wrong import Status, disbelieved, probabilities, status, unmodelled
+from robustbo.determinism.surroundings import pin_surroundings
+from robustbo.loop.observations.expectation import Appraisal, surprise
+from robustbo.loop.observations.probability_wrong import (
+    Status,
+    groups_left_out,
+    probabilities_wrong,
+    probably_wrong,
+    status,
+)
 from robustbo.loop.observations.table import Data
-from robustbo.loop.surrogate.fallback import finite
-from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.loop.surrogate.fallback import check_finite
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.rounding import rounded
 from robustbo.surrogates.common.contract import capabilities, diagnose, quiet
 from robustbo.trials.history import Trial
@@ -95,27 +101,27 @@ class Belief:
         return frozenset(o.trial.number for o in self.values if o.flagged)
 
 
-@pinned
-def judge(data: Data, fitted: Fitted) -> Belief:
+@pin_surroundings
+def judge(data: Data, fitted: FittedSurrogate) -> Belief:
     """What a surrogate that has been fitted to the data believes of each told value.
 
     It disbelieves what is more probably wrong than right, if the loop heeds it; another, and one that leaves out some
     of what it is given, what it treats as outliers.
     """
     said = _said(data, fitted)
-    finite(*(number for word in said.values() for number in word[:3]))
-    places = unmodelled(data, frozenset(fitted.quarantined))
-    wrong = probabilities(data, said, {t.number: said[t.number][:2] for place in places for t in place.told})
+    check_finite(*(number for word in said.values() for number in word[:3]))
+    places = groups_left_out(data, frozenset(fitted.quarantined))
+    wrong = probabilities_wrong(data, said, {t.number: said[t.number][:2] for place in places for t in place.told})
     can = capabilities(fitted.model)
     if can.is_heeded and not can.judges_alone:
-        doubted = disbelieved(wrong)
+        doubted = probably_wrong(wrong)
     else:
         doubted = {number for number, word in said.items() if word.is_outlier}
     out = frozenset(doubted.union(fitted.quarantined)) - data.vouched
     report = []
     for number, word in said.items():
         trial = data.trials[number]
-        others = [t for t in data.places[trial.point].told if t is not trial]
+        others = [t for t in data.groups[trial.point].told if t is not trial]
         found = status(trial, others, out, number in fitted.quarantined)
         report.append(Outlier(trial, trial.measured, *word[:3], wrong[number], found, word.weight))
     return Belief(tuple(sorted(report, key=suspicious)))
@@ -126,7 +132,7 @@ def suspicious(o: Outlier) -> tuple[bool, float, int]:
     return not o.flagged, -o.evidence, o.trial.number
 
 
-def _said(data: Data, fitted: Fitted) -> dict[int, Word]:
+def _said(data: Data, fitted: FittedSurrogate) -> dict[int, Appraisal]:
     """By trial: the surrogate's word on what it was fitted to and on others, and how far off a quarantined value is."""
     with fitted.apart(0), quiet():
         diagnosis = diagnose(fitted.model)
@@ -137,9 +143,9 @@ def _said(data: Data, fitted: Fitted) -> dict[int, Word]:
         wrong, weight = [*fitted.probability_wrong], [1 - p for p in fitted.probability_wrong]
     marks = diagnosis.evidence.tolist(), diagnosis.is_outlier.tolist()
     rows = zip(expected, sd, *marks, weight, wrong, strict=True)
-    said = dict(zip(fitted.observations.numbers, (Word(*row) for row in rows), strict=True)) | {**fitted.others}
+    said = dict(zip(fitted.observations.numbers, (Appraisal(*row) for row in rows), strict=True)) | {**fitted.others}
     against = fitted.expect(data.rows_of(fitted.quarantined))
     for number, expectation in zip(fitted.quarantined, against, strict=True):
         evidence = surprise(data.trials[number].measured, *expectation)
-        said[number] = Word(*expectation, evidence, True, None if weight[:1] == [None] else 0.0)
+        said[number] = Appraisal(*expectation, evidence, True, None if weight[:1] == [None] else 0.0)
     return said

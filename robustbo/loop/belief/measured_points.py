@@ -10,7 +10,7 @@ from torch import Tensor
 from robustbo.loop.belief.incumbent import moved
 from robustbo.loop.belief.outcome_models import Learned, Several
 from robustbo.loop.observations.table import Data, Row
-from robustbo.loop.surrogate.fallback import finite
+from robustbo.loop.surrogate.fallback import check_finite
 from robustbo.searchspace.parameters import Value
 from robustbo.trials.history import Trial
 from robustbo.trials.outcome import Outcome
@@ -126,7 +126,7 @@ def candidates(data: Data, several: Several) -> Candidates:
     trials, points = zip(*found.values(), strict=True)
     X = several[0].fitted.encoded(list(found))
     said = [each.fitted.predict(X) for each in several]
-    finite(*(number for pair in said for numbers in pair for number in numbers))
+    check_finite(*(number for pair in said for numbers in pair for number in numbers))
     means, sds = (torch.tensor([pair[i] for pair in said], dtype=torch.float64).T for i in (0, 1))
     return Candidates(several, trials, points, X, means, sds, _feasible(several, means, sds))
 

@@ -20,7 +20,7 @@ from robustbo.loop.surrogate.attempt import attempt
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fallback import PLAIN, climb
 from robustbo.loop.surrogate.fit import fit_to, is_robust
-from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.numerics.pursuit.penalty import RATE
 from robustbo.trials.outcomes import Wanted
 from robustbo.trials.settings import Settings
@@ -45,7 +45,7 @@ class Learned:
     wanted: Wanted
     settings: Settings
     data: Data
-    fitted: Fitted
+    fitted: FittedSurrogate
     failed: Mapping[int, float] = field(default_factory=dict)
 
     @cached_property
@@ -114,7 +114,7 @@ def _learned(settings: Settings, data: Data, fits: FitCache, is_judging: bool) -
         if learned is None:
             return None, why
         found.append(learned)
-    return _without_failed(tuple(found), fits) if settings.set_aside else tuple(found), why
+    return _without_failed(tuple(found), fits) if settings.quarantine else tuple(found), why
 
 
 def _without_failed(several: Several, fits: FitCache) -> Several:
@@ -143,7 +143,7 @@ def _failed(several: Several) -> dict[int, float]:
     return dict(zip(numbers, trial_failure.failed(q, RATE).tolist(), strict=True))
 
 
-def _of_rung(wanted: Wanted, seen: Data, settings: Settings, fitted: Fitted) -> Learned:
+def _of_rung(wanted: Wanted, seen: Data, settings: Settings, fitted: FittedSurrogate) -> Learned:
     return Learned(wanted, settings, seen, fitted)
 
 

@@ -3,21 +3,21 @@
 from dataclasses import replace
 from functools import partial
 
-from robustbo.determinism.surroundings import pinned
+from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
 from robustbo.loop.belief.judge import Outlier, judge, suspicious
 from robustbo.loop.belief.outcome_models import Several, climb_each
 from robustbo.loop.observations.table import Data, observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fallback import climb
-from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
 __all__ = ["Outlier", "outliers"]
 
 
-@pinned
+@pin_surroundings
 def outliers(settings: Settings, history: History, fits: FitCache | None = None) -> list[Outlier]:
     """Every told value, the most suspicious first: flagged before not, then by evidence.
 
@@ -45,5 +45,5 @@ def _of_each(data: Data, several: Several) -> list[Outlier]:
     return sorted(found, key=suspicious)
 
 
-def _judged(data: Data, _: Settings, fitted: Fitted) -> list[Outlier]:
+def _judged(data: Data, _: Settings, fitted: FittedSurrogate) -> list[Outlier]:
     return list(judge(data, fitted))

@@ -45,5 +45,5 @@ def choose(
 
 def may_replicate(settings: Settings, data: Data) -> bool:
     """Whether a value may be measured again now: by a surrogate that is robust, or because any may be."""
-    is_on = settings.remeasure == "suspicious" or (settings.remeasure == "promising" and is_robust(settings))
+    is_on = settings.replicate == "any" or (settings.replicate == "flagged" and is_robust(settings))
     return is_on and is_wanted(data)

@@ -11,7 +11,7 @@ from robustbo.loop.candidates.choose import choose, may_replicate
 from robustbo.loop.candidates.replicate_several import replicate
 from robustbo.loop.candidates.search_several import SearchSeveral, search
 from robustbo.loop.candidates.suggestion import Suggestion
-from robustbo.loop.feasibility.model import Viability
+from robustbo.loop.feasibility.model import FeasibilityModel
 from robustbo.loop.observations.expectation import Expectation
 from robustbo.loop.observations.table import Data, Row
 from robustbo.trials.history import RETRY
@@ -20,7 +20,7 @@ from robustbo.trials.trial import Trial
 
 
 def decided(
-    settings: Settings, data: Data, trial: int, reason: str | None, viable: Viability | None, learned: Several
+    settings: Settings, data: Data, trial: int, reason: str | None, viable: FeasibilityModel | None, learned: Several
 ) -> Suggestion:
     """The decision by a fitted surrogate of each outcome."""
     started, seed = time.perf_counter(), partial(seeds.derive, settings.seed, trial)
@@ -48,6 +48,6 @@ def _replicate(settings: Settings, data: Data, searching: SearchSeveral, new: Ro
     """As `_replicate`, by the worth of all outcomes."""
     if not may_replicate(settings, data):
         return None
-    among, reference, is_any = searching.among, searching.reference, settings.remeasure == "suspicious"
-    first = replicate(data, among, reference, new, max_repeats=settings.max_repeats, is_any=is_any)
+    among, reference, is_any = searching.among, searching.reference, settings.replicate == "any"
+    first = replicate(data, among, reference, new, max_replicates=settings.max_replicates, is_any=is_any)
     return None if first is None else Suggestion(first.params, "model", None, first.number)

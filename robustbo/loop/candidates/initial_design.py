@@ -2,7 +2,7 @@
 
 from robustbo import seeds
 from robustbo.loop.candidates.pending import Params, first_point
-from robustbo.loop.feasibility.model import Viability
+from robustbo.loop.feasibility.model import FeasibilityModel
 from robustbo.loop.observations.table import Data
 from robustbo.searchspace.region.sampling import sobol_points
 from robustbo.trials.trial import point_of
@@ -18,7 +18,7 @@ def is_filled(data: Data, num_initial: int) -> bool:
     return len(data.trials) >= num_initial and data.trials.num("told") >= LEAST
 
 
-def away(data: Data, viability: Viability, seed: int, trial: int) -> tuple[Params, str | None]:
+def away(data: Data, viability: FeasibilityModel, seed: int, trial: int) -> tuple[Params, str | None]:
     """The first point of the Sobol sequence, of those not asked for yet, at which a value may well be had.
 
     Returns:

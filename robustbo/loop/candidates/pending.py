@@ -79,8 +79,8 @@ def free_points(region: Region, taken: Collection[Point], seed: int) -> list[Par
     Raises:
         SpaceExhausted: If all are taken.
     """
-    if region.listed is not None:
-        points = region.listed
+    if region.all_points is not None:
+        points = region.all_points
     elif region.size is not None and region.size <= COUNTED:
         points = [region.at(i) for i in range(region.size)]
     else:

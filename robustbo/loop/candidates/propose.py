@@ -7,16 +7,20 @@ from torch import Tensor
 
 from robustbo.loop.candidates.pending import free_points, is_taken
 from robustbo.loop.candidates.search import Search
-from robustbo.loop.feasibility.model import Viability
+from robustbo.loop.feasibility.model import FeasibilityModel
 from robustbo.loop.observations.table import Data, Row
 from robustbo.loop.optimize_acqf.ties import first_of_best
-from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.searchspace.parameters import Value
 from robustbo.trials.history import Trial
 
 
 def search(
-    acquisition: str, data: Data, fitted: Fitted, viability: Viability | None, seed: Callable[[str], int]
+    acquisition: str,
+    data: Data,
+    fitted: FittedSurrogate,
+    viability: FeasibilityModel | None,
+    seed: Callable[[str], int],
 ) -> Search:
     """The search for a new point.
 
@@ -38,11 +42,11 @@ def propose(searching: Search, data: Data, seed: Callable[[str], int]) -> dict[s
         data: All trials.
         seed: Of each purpose.
     """
-    if data.region.listed:
+    if data.region.all_points:
         free = _free(data, data.trials if data.space.is_pool else (*data.pending, *data.barred))
         free = free if len(free) else _free(data, (*data.pending, *data.barred))
         if len(free):
-            return data.region.listed[int(free[searching.best_of(data.region.rows[free])])]
+            return data.region.all_points[int(free[searching.best_of(data.region.rows[free])])]
     else:
         point = searching.next_point()
         if not is_taken(data, point):
@@ -61,6 +65,6 @@ def _free(data: Data, taken: Sequence[Trial]) -> Tensor:
     return is_free.nonzero().squeeze(-1)
 
 
-def unknown_rows(data: Data, fitted: Fitted) -> list[Row]:
+def unknown_rows(data: Data, fitted: FittedSurrogate) -> list[Row]:
     """Where something is measured whose value the surrogate does not know."""
     return data.rows_of([*(trial.number for trial in data.pending), *fitted.quarantined])

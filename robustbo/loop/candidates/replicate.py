@@ -15,8 +15,8 @@ from torch import Tensor
 
 from robustbo.loop.belief.judge import Belief, Outlier
 from robustbo.loop.observations.table import Data, Row
-from robustbo.loop.surrogate.fitted_model import Fitted
-from robustbo.numerics.improvement.value_of_information import expected_improvement, shares, value_of_repeating
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
+from robustbo.numerics.improvement.value_of_information import expected_improvement, shares, value_of_replicate
 from robustbo.trials.trial import Trial
 
 
@@ -43,23 +43,23 @@ def is_wanted(data: Data) -> bool:
     return not any(t.repeats is not None for t in data.pending)
 
 
-def doubtful(data: Data, belief: Belief, *, max_repeats: int, is_any: bool) -> list[Doubtful]:
+def doubtful(data: Data, belief: Belief, *, max_replicates: int, is_any: bool) -> list[Doubtful]:
     """The points that may be measured again and of which a value is disbelieved, or any points.
 
     Args:
         data: All trials.
         belief: What is believed of each value.
-        max_repeats: How many measurements more one point may get.
+        max_replicates: How many measurements more one point may get.
         is_any: Whether points will do whose values are all believed.
     """
     reports = {o.trial.number: o for o in belief}
     found = []
-    for place in data.places.values():
-        if not place.told or place.is_closed or len(place.trials) > max_repeats:
+    for group in data.groups.values():
+        if not group.told or group.is_closed or len(group.trials) > max_replicates:
             continue
-        here = [reports[t.number] for t in place.told]
-        if (is_any or any(o.flagged for o in here)) and data.region.contains(place.told[0].params):
-            found.append(_doubtful(here, place.expectation if len(here) > 1 else None))
+        here = [reports[t.number] for t in group.told]
+        if (is_any or any(o.flagged for o in here)) and data.region.contains(group.told[0].params):
+            found.append(_doubtful(here, group.expectation if len(here) > 1 else None))
     return found
 
 
@@ -70,7 +70,7 @@ def _doubtful(here: Sequence[Outlier], said: tuple[float, float] | None) -> Doub
 
 
 def replicate(
-    data: Data, fitted: Fitted, belief: Belief, new: Row, *, max_repeats: int, is_any: bool = False
+    data: Data, fitted: FittedSurrogate, belief: Belief, new: Row, *, max_replicates: int, is_any: bool = False
 ) -> Doubtful | None:
     """The point that gets a replicate in place of a new one, if any: the one that it is worth most to know.
 
@@ -79,10 +79,10 @@ def replicate(
         fitted: The surrogate fitted to them.
         belief: What it believes of each value.
         new: The unit-cube row of the new point.
-        max_repeats: How many measurements more one point may get.
+        max_replicates: How many measurements more one point may get.
         is_any: Whether points will do whose values are all believed.
     """
-    candidates = doubtful(data, belief, max_repeats=max_repeats, is_any=is_any)
+    candidates = doubtful(data, belief, max_replicates=max_replicates, is_any=is_any)
     if not candidates:
         return None
     means = {row: data.sign * mean for row, (mean, _) in fitted.at_points(is_averaged=False).items()}
@@ -99,11 +99,11 @@ def _worth(data: Data, means: dict[Row, float], candidates: Sequence[Doubtful]) 
         other = max((means[another] for another in best if another != row), default=-math.inf)
         y, w = torch.tensor([of.values, of.shares], dtype=torch.float64)
         mu, sd, B = torch.tensor([data.sign * of.expected, of.sd, other], dtype=torch.float64)
-        worths.append(value_of_repeating(data.sign * y, w, mu, sd, B))
+        worths.append(value_of_replicate(data.sign * y, w, mu, sd, B))
     return torch.stack(worths).nan_to_num(0.0)  # NaN: nothing to compare it with
 
 
-def _promise(data: Data, fitted: Fitted, best: float, new: Row) -> float:
+def _promise(data: Data, fitted: FittedSurrogate, best: float, new: Row) -> float:
     """The expected improvement of a new point, apart from the doubts."""
     (mean,), (sd,) = fitted.predict(fitted.encoded([new]), is_averaged=False)
     promised = torch.tensor([data.sign * mean, sd, best], dtype=torch.float64)

@@ -14,12 +14,12 @@ from robustbo.loop.belief.measured_points import Candidates, probability_kept, t
 from robustbo.loop.belief.outcome_models import Several
 from robustbo.loop.candidates.replicate import Doubtful, doubtful
 from robustbo.loop.observations.table import Data, Row
-from robustbo.numerics.improvement.front import Room, gain, room, worth_of_bound, worth_of_objective
+from robustbo.numerics.improvement.front import Room, gain, room, worth_of_constraint, worth_of_objective
 from robustbo.trials.trial import Trial
 
 
 def replicate(
-    data: Data, among: Candidates, reference: Tensor, new: Row, *, max_repeats: int, is_any: bool = False
+    data: Data, among: Candidates, reference: Tensor, new: Row, *, max_replicates: int, is_any: bool = False
 ) -> Trial | None:
     """The trial that gets a replicate in place of a new point, if any.
 
@@ -31,12 +31,12 @@ def replicate(
         among: The points measured whose values are believed, and what has been learned of each outcome.
         reference: The reference point, turned so that larger is better.
         new: The unit-cube row of the new point.
-        max_repeats: How many measurements more one point may get.
+        max_replicates: How many measurements more one point may get.
         is_any: Whether points will do whose values are all believed.
     """
     found: dict[Row, dict[int, Doubtful]] = {}
     for m, each in enumerate(among.several):
-        for of in doubtful(each.data, each.belief, max_repeats=max_repeats, is_any=is_any):
+        for of in doubtful(each.data, each.belief, max_replicates=max_replicates, is_any=is_any):
             found.setdefault(data.rows[of.trial.number], {})[m] = of
     if not found:
         return None
@@ -99,6 +99,6 @@ def _worth(among: Candidates, reference: Tensor, row: Row, found: Mapping[int, D
         else:
             is_kept = torch.tensor([wanted.keeps(value) for value in of.values], dtype=torch.float64)
             kept = (w * is_kept).sum(-1) + (1 - w.sum(-1)).clamp_min(0) * probability_kept(wanted, mu, sd)
-            worth = worth_of_bound(gain(to, Y, torch.zeros_like(Y)) * _kept(several, there, m), kept)
+            worth = worth_of_constraint(gain(to, Y, torch.zeros_like(Y)) * _kept(several, there, m), kept)
         total += worth.nan_to_num(0.0).item()
     return total

@@ -7,7 +7,7 @@ best new point promises, asking again costs little and tells the one from the ot
 import math
 
 from robustbo.loop.candidates.search import Search
-from robustbo.loop.feasibility.model import Viability
+from robustbo.loop.feasibility.model import FeasibilityModel
 from robustbo.loop.observations.table import Data, Row
 from robustbo.trials.history import Trial
 from robustbo.trials.tree import RETRIED
@@ -24,7 +24,7 @@ def wanted_again(data: Data) -> Trial | None:
     return None
 
 
-def flake(searching: Search, data: Data, viability: Viability, new: Row) -> Trial | None:
+def flake(searching: Search, data: Data, viability: FeasibilityModel, new: Row) -> Trial | None:
     """The failed trial to try again in place of a new point, if any.
 
     Args:
@@ -34,7 +34,7 @@ def flake(searching: Search, data: Data, viability: Viability, new: Row) -> Tria
         new: The unit-cube row of the new point.
     """
     odds = viability.log_odds
-    lone = [t for t in data.failed if t.retry is None and len(data.places[t.point].trials) == 1]
+    lone = [t for t in data.failed if t.retry is None and len(data.groups[t.point].trials) == 1]
     flakes = [t for t in lone if odds[t.number] > 0 and data.region.contains(t.params)]
     if not flakes:
         return None

@@ -11,24 +11,25 @@ from botorch.optim.optimize_mixed import MAX_DISCRETE_VALUES
 from torch import Tensor
 
 from robustbo import seeds
-from robustbo.determinism.isolation import drawing_in_python, drawing_nothing, isolated, seeded
+from robustbo.determinism.generator import no_draws
+from robustbo.determinism.isolation import isolation, seed_everything, seed_python
 from robustbo.lazy import cached_property
-from robustbo.loop.acquisition.build import build, has_formulas, maximize
-from robustbo.loop.acquisition.feasibility_weight import LogViable, noisy_improvement, thinned
-from robustbo.loop.acquisition.log_nei import Explicit, Mixture
-from robustbo.loop.feasibility.model import Viability
+from robustbo.loop.acquisition.build import build_acquisition, has_closed_form, maximize_with_botorch
+from robustbo.loop.acquisition.feasibility_weight import FeasibilityWeighted, closed_form_of, with_fewer_samples
+from robustbo.loop.acquisition.log_nei import ClosedForm, Mixture
+from robustbo.loop.feasibility.model import FeasibilityModel
 from robustbo.loop.observations.table import Row
 from robustbo.loop.optimize_acqf import maximizer
 from robustbo.loop.optimize_acqf.ties import first_of_best
-from robustbo.loop.surrogate.fallback import finite
-from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.loop.surrogate.fallback import check_finite
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.numerics.improvement.conditioned import means
-from robustbo.searchspace.encoding import categories, decode, varying
+from robustbo.searchspace.encoding import category_counts, decode, input_columns
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.region.region import Region
 from robustbo.searchspace.region.sampling import spread_over
 from robustbo.surrogates.common.contract import quiet
-from robustbo.surrogates.transforms.inputs import one_hot_inputs
+from robustbo.surrogates.transforms.input_encoding import one_hot_inputs
 
 CHUNK = 256  # points whose acquisition is computed at once
 MANY = 2048  # points of a longer list: these are computed exactly
@@ -49,8 +50,8 @@ class Search:
     """
 
     name: str
-    fitted: Fitted
-    viability: Viability | None
+    fitted: FittedSurrogate
+    viability: FeasibilityModel | None
     pending: Sequence[Row]
     region: Region
     seed: int
@@ -73,13 +74,13 @@ class Search:
         """
         with self._apart(), quiet():
             function = self._function()
-            if noisy_improvement(function) is None and not self.region.is_restricted:
-                x = maximize(function, self.fitted.space, len(self.fitted.X))
-                finite(*x.tolist())
+            if closed_form_of(function) is None and not self.region.is_restricted:
+                x = maximize_with_botorch(function, self.fitted.space, len(self.fitted.X))
+                check_finite(*x.tolist())
                 return self.fitted.space.from_unit(decode(self.fitted.space, x.unsqueeze(0))[0])
-            with drawing_nothing() if self.is_ours else nullcontext():
+            with no_draws() if self.is_ours else nullcontext():
                 score, coarse = partial(self._score, function), partial(self._coarse, function)
-                sloped = None if noisy_improvement(function) is None else partial(self._sloped, function)
+                sloped = None if closed_form_of(function) is None else partial(self._sloped, function)
                 return maximizer.maximize(score, self.region, self._best(), self.seed, coarse, sloped)
 
     def values_at(self, rows: Sequence[Sequence[float]]) -> Tensor:
@@ -97,11 +98,11 @@ class Search:
 
     @contextmanager
     def _apart(self) -> Iterator[None]:
-        levels = categories(self.fitted.space).values()
+        levels = category_counts(self.fitted.space).values()
         is_sampled = any(count > MAX_DISCRETE_VALUES for count in levels)  # by Python's generator
         with (
-            (isolated if self.is_ours else seeded)(self.seed),
-            drawing_in_python(self.seed) if is_sampled else nullcontext(),
+            (isolation if self.is_ours else seed_everything)(self.seed),
+            seed_python(self.seed) if is_sampled else nullcontext(),
         ):
             yield
 
@@ -110,15 +111,15 @@ class Search:
         X_pending = fitted.encoded(self.pending) if self.pending else None
         best = fitted.encoded(self._best()) if self.region.is_restricted else None
         function = self._build(X_pending, best)
-        if self.is_ours:  # its samples are drawn
-            function.forward = drawing_nothing()(function.forward)
+        if isinstance(function, ClosedForm):  # its samples are drawn
+            function.forward = no_draws()(function.forward)
         if self.viability is None:
             return function
-        return LogViable(function, self.viability.predictor, one_hot_inputs(fitted.space))
+        return FeasibilityWeighted(function, self.viability.predictor, one_hot_inputs(fitted.space))
 
     def _build(self, X_pending: Tensor | None, X_best: Tensor | None) -> AcquisitionFunction:
         fitted = self.fitted
-        return build(self.name, fitted.model, fitted.X, X_pending, self._samples, X_best, self._latents)
+        return build_acquisition(self.name, fitted.model, fitted.X, X_pending, self._samples, X_best, self._latents)
 
     @property
     def _samples(self) -> int:
@@ -129,13 +130,13 @@ class Search:
         return torch.cat([function(part) for part in parts])
 
     def _coarse(self, function: AcquisitionFunction, rows: Tensor) -> Tensor:
-        with thinned(function):
+        with with_fewer_samples(function):
             return self._score(function, rows)
 
-    def _sloped(self, function: Explicit | LogViable, rows: Tensor) -> tuple[Tensor, Tensor]:
+    def _sloped(self, function: ClosedForm | FeasibilityWeighted, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Values, and gradients along what is an input as it is."""
         value, slope = function.sloped(self.fitted.encoded(rows))
-        return value, torch.zeros_like(rows).index_copy(-1, torch.tensor(varying(self.fitted.space)), slope)
+        return value, torch.zeros_like(rows).index_copy(-1, torch.tensor(input_columns(self.fitted.space)), slope)
 
     def _best(self) -> Tensor:
         """Points of the region, the best first: those measured, with what is fixed as it is now."""
@@ -158,4 +159,4 @@ class Search:
     @cached_property
     def _latents(self) -> Mixture | None:
         model = self.fitted.model
-        return model.latents() if has_formulas(model) else None
+        return model.latents() if has_closed_form(model) else None

@@ -8,12 +8,12 @@ from botorch.acquisition import AcquisitionFunction
 from torch import Tensor
 
 from robustbo.lazy import cached_property
-from robustbo.loop.acquisition.log_nehvi import build_several
+from robustbo.loop.acquisition.log_nehvi import build_multi_outcome
 from robustbo.loop.belief.front import reference_of
 from robustbo.loop.belief.measured_points import Candidates, candidates
 from robustbo.loop.belief.outcome_models import Learned, Several, rows_told, unknown_rows
 from robustbo.loop.candidates.search import Search
-from robustbo.loop.feasibility.model import Viability
+from robustbo.loop.feasibility.model import FeasibilityModel
 from robustbo.loop.observations.table import Data
 from robustbo.numerics.improvement.goals import Goal
 from robustbo.trials.settings import Settings
@@ -54,12 +54,12 @@ class SearchSeveral(Search):
 
     def _build(self, X_pending: Tensor | None, X_best: Tensor | None) -> AcquisitionFunction:
         models, X = [each.fitted.model for each in self.several], self.fitted.encoded(self.measured)
-        return build_several(self.name, models, self.goals, X, X_pending, self._samples, X_best)
+        return build_multi_outcome(self.name, models, self.goals, X, X_pending, self._samples, X_best)
 
     def _means(self, X: Tensor) -> Tensor:
         """How good posterior means at ``m x d`` inputs are: less by points that beat them, and by bounds broken."""
         said = [self._said(each, X) for each in self.several]
-        broken = sum((goal.broken(mean) for goal, mean in zip(self.goals, said, strict=True)), X.new_zeros(len(X)))
+        broken = sum((goal.violation(mean) for goal, mean in zip(self.goals, said, strict=True)), X.new_zeros(len(X)))
         Y = torch.stack([mean for goal, mean in zip(self.goals, said, strict=True) if goal.is_objective], -1)
         if Y.shape[-1] == 1:
             order = Y.squeeze(-1).argsort().argsort().to(X.dtype)  # ranks, which any bound outweighs
@@ -72,7 +72,7 @@ class SearchSeveral(Search):
 
 
 def search(
-    settings: Settings, data: Data, several: Several, viability: Viability | None, seed: Callable[[str], int]
+    settings: Settings, data: Data, several: Several, viability: FeasibilityModel | None, seed: Callable[[str], int]
 ) -> SearchSeveral:
     """The search for a new point.
 

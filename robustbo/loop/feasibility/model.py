@@ -23,26 +23,26 @@ from robustbo.loop.observations.table import Data, Row
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.warm_start import predecessor
 from robustbo.numerics.failures.likelihood import Outcomes
-from robustbo.numerics.failures.map_fit import Model, evaluate, search
+from robustbo.numerics.failures.map_fit import FailureModel, evaluate, search
 from robustbo.numerics.failures.predictive import Predictor
 from robustbo.numerics.failures.predictive import predictor as predictor_of
-from robustbo.numerics.failures.telling import most_telling
+from robustbo.numerics.failures.telling import most_informative
 from robustbo.numerics.gp.covariance import stationary
 from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.linalg.lapack import Array
 from robustbo.searchspace.encoding import encode
 from robustbo.searchspace.space import Space
-from robustbo.surrogates.transforms.inputs import one_hot_inputs
+from robustbo.surrogates.transforms.input_encoding import one_hot_inputs
 
 KERNEL = "matern52"
 REACH, SPREAD = 0.4, 0.8  # prior of the length-scales: its mode, times the root of d, and of the logarithm the spread
 LEARNED, MODELLED = 100, 200  # places at most that hyperparameters are learned from, and that predictions come from
 
-Ended = tuple[int, Row, bool, bool]  # a trial's number and row, whether there is a value, or none for sure
+TrialEnd = tuple[int, Row, bool, bool]  # a trial's number and row, whether there is a value, or none for sure
 
 
 @dataclass(frozen=True)
-class Viability:
+class FeasibilityModel:
     """A fitted model of where trials give a value.
 
     Attributes:
@@ -71,34 +71,34 @@ def inputs(space: Space, rows: Sequence[Row]) -> Tensor:
     return X if one_hot is None else one_hot.transform(X)
 
 
-def viability(data: Data, seed: int, fits: FitCache) -> Viability | None:
+def feasibility_model(data: Data, seed: int, fits: FitCache) -> FeasibilityModel | None:
     """The model fitted to how trials ended; None where none has failed but by flakes that the user knows to be some.
 
     Of several outcomes a trial of which an objective came to nothing (NaN) counts as failed: of a bound that is kept
     where there is nothing to optimize, nothing comes.
     """
     failed = {trial.number: trial.retry is False for trial in data.failed if trial.retry is not True}
-    failed |= {trial.number: False for trial in data.lacking}
+    failed |= {trial.number: False for trial in data.without_objective}
     if not failed:
         return None
     ok = {trial.number for trial in (*data.told, *data.excluded)} - {*failed}
     ended = [(number, data.rows[number], number in ok, failed.get(number, False)) for number in sorted(ok | {*failed})]
-    return _fitted_to(data.space, tuple(ended), seed, fits)
+    return _fit_trials(data.space, tuple(ended), seed, fits)
 
 
-def _fitted_to(space: Space, ended: tuple[Ended, ...], seed: int, fits: FitCache) -> Viability:
+def _fit_trials(space: Space, ended: tuple[TrialEnd, ...], seed: int, fits: FitCache) -> FeasibilityModel:
     """That of these trials."""
 
-    def fit() -> Viability:
+    def fit() -> FeasibilityModel:
         numbers, rows, is_ok, is_sure = zip(*ended, strict=True)
-        predictor = fitted(inputs(space, rows), is_ok, is_sure, seed, _beginning(space, ended, fits))
+        predictor = fit_predictor(inputs(space, rows), is_ok, is_sure, seed, _warm_start(space, ended, fits))
         fits.get_small(("failures", space, ended), lambda: predictor.x)  # where the next search begins
-        return Viability(space, numbers, predictor)
+        return FeasibilityModel(space, numbers, predictor)
 
     return fits.get_small(("viability", space, ended, seed), fit)
 
 
-def _beginning(space: Space, ended: tuple[Ended, ...], fits: FitCache) -> Tensor | None:
+def _warm_start(space: Space, ended: tuple[TrialEnd, ...], fits: FitCache) -> Tensor | None:
     """Where the search of an earlier count of these trials ended; None where one begins anew."""
     count = predecessor(len(ended))
     if count is None or all(is_ok for _, _, is_ok, _ in ended[:count]):
@@ -106,13 +106,13 @@ def _beginning(space: Space, ended: tuple[Ended, ...], fits: FitCache) -> Tensor
 
     def search_before() -> Tensor:
         _, rows, is_ok, is_sure = zip(*ended[:count], strict=True)
-        places = Places.of(inputs(space, rows), is_ok, is_sure)
-        return search(places.model(places.most_telling(LEARNED)), _beginning(space, ended[:count], fits)).x
+        places = PointOutcomes.of(inputs(space, rows), is_ok, is_sure)
+        return search(places.model(places.most_telling(LEARNED)), _warm_start(space, ended[:count], fits)).x
 
     return fits.get_small(("failures", space, ended[:count]), search_before)
 
 
-class Places(NamedTuple):
+class PointOutcomes(NamedTuple):
     """Where trials have been, and what became of them: those at one place count as one.
 
     Attributes:
@@ -126,7 +126,7 @@ class Places(NamedTuple):
     at: NDArray[np.intp]
 
     @classmethod
-    def of(cls, X: Tensor, is_ok: Sequence[bool], is_sure: Sequence[bool]) -> "Places":
+    def of(cls, X: Tensor, is_ok: Sequence[bool], is_sure: Sequence[bool]) -> "PointOutcomes":
         """Those of trials at ``m x d`` inputs; see `fitted`."""
         rows = [tuple(row) for row in X.tolist()]
         places = {row: i for i, row in enumerate(dict.fromkeys(rows))}
@@ -139,18 +139,18 @@ class Places(NamedTuple):
         """Up to so many places, in order."""
         if len(self.Z) <= count:
             return np.arange(len(self.Z))
-        return np.sort(most_telling(self.Z.numpy(), self.outcomes.is_ok, count))
+        return np.sort(most_informative(self.Z.numpy(), self.outcomes.is_ok, count))
 
-    def model(self, which: NDArray[np.intp]) -> Model:
+    def model(self, which: NDArray[np.intp]) -> FailureModel:
         """The model of some of the places."""
         d = self.Z.shape[-1]
         prior = LogNormal(math.log(REACH * math.sqrt(d)) + SPREAD**2, SPREAD)
         K, k, is_sure = self.outcomes
         outcomes = Outcomes(K[which], k[which], is_sure[which])
-        return Model(outcomes, stationary(self.Z[which], KERNEL, prior, None))
+        return FailureModel(outcomes, stationary(self.Z[which], KERNEL, prior, None))
 
 
-def fitted(
+def fit_predictor(
     X: Tensor, is_ok: Sequence[bool], is_sure: Sequence[bool], seed: int, before: Tensor | None = None
 ) -> Predictor:
     """The model fitted to how trials ended; those at one place count as one.
@@ -168,7 +168,7 @@ def fitted(
     Returns:
         Its ``log_odds`` are those of the ``n`` trials.
     """
-    places = Places.of(X, is_ok, is_sure)
+    places = PointOutcomes.of(X, is_ok, is_sure)
     which, more = places.most_telling(LEARNED), places.most_telling(MODELLED)
     model = places.model(which)
     value = search(model, before).value
@@ -181,7 +181,7 @@ def fitted(
     return predictor._replace(log_odds=_log_odds(predictor, places, which)[places.at])
 
 
-def _log_odds(predictor: Predictor, places: Places, which: NDArray[np.intp]) -> Array:
+def _log_odds(predictor: Predictor, places: PointOutcomes, which: NDArray[np.intp]) -> Array:
     """Of each place, those of which are modelled: how much likelier what failed there was a flake, in nats."""
     odds = np.full(len(places.Z), math.inf)
     others = ~places.outcomes.is_ok

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-from robustbo.determinism.surroundings import pinned
+from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
-from robustbo.loop.feasibility.model import Viability, viability
+from robustbo.loop.feasibility.model import FeasibilityModel, feasibility_model
 from robustbo.loop.observations.table import Data, observations
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.loop.surrogate.cache import FitCache
@@ -17,7 +17,7 @@ from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
 
 log = logging.getLogger("robustbo")
-Again = Literal["told", "failed", "pending"] | None
+Fate = Literal["told", "failed", "pending"] | None
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Failure:
 
     trial: Trial
     log_odds: float
-    again: Again = None
+    again: Fate = None
 
     @property
     def looks_like(self) -> Literal["flake", "region"] | None:
@@ -46,7 +46,7 @@ class Failure:
         return 0.0 if self.log_odds < -700 else 1 / (1 + math.exp(-self.log_odds))
 
 
-@pinned
+@pin_surroundings
 def failures(
     settings: Settings, history: History, fits: FitCache | None = None, *, is_judged: bool = True
 ) -> list[Failure]:
@@ -55,32 +55,32 @@ def failures(
     Of a single failure at a point that nobody has tried again there is nothing to say: it is not judged.
     """
     data = observations(settings, history)
-    found = _learned(settings, data, fits)[0] if is_judged else None
+    found = _fit_model(settings, data, fits)[0] if is_judged else None
     made = []
     for trial in data.failed:
         said = {None: math.nan, True: math.inf, False: -math.inf}[trial.retry]
-        again = _again({t.state for t in data.places[trial.point].trials if t is not trial})
+        again = _fate_elsewhere({t.state for t in data.groups[trial.point].trials if t is not trial})
         is_alone = len(data.failed) == 1 and again in (None, "pending")
         odds = said if found is None or trial.retry is not None or is_alone else found.log_odds[trial.number]
         made.append(Failure(trial, odds, again))
     return made
 
 
-def _again(states: Collection[str]) -> Again:
+def _fate_elsewhere(states: Collection[str]) -> Fate:
     """What became of the other trials at a point, of these states."""
     if not states:
         return None
     return "told" if {"told", "excluded"} & {*states} else "failed" if {*states} == {"failed"} else "pending"
 
 
-@pinned
+@pin_surroundings
 def chances(settings: Settings, history: History, rows: list[list[float]], fits: FitCache | None = None) -> list[float]:
     """The probability that a trial at each unit-cube row gives a value; 1 where none has failed.
 
     Raises:
         FitError: If it cannot be learned where trials fail.
     """
-    found, why = _learned(settings, observations(settings, history), fits)
+    found, why = _fit_model(settings, observations(settings, history), fits)
     if why is not None:
         raise FitError(f"it could not be learned where trials fail: {why}")
     if found is None or not rows:
@@ -91,16 +91,16 @@ def chances(settings: Settings, history: History, rows: list[list[float]], fits:
     return p
 
 
-@pinned
+@pin_surroundings
 def flake_rate(settings: Settings, history: History, fits: FitCache | None = None) -> float | None:
     """The share of trials that fail wherever they are, as it is learned; None where nothing is learned."""
-    found, _ = _learned(settings, observations(settings, history), fits)
+    found, _ = _fit_model(settings, observations(settings, history), fits)
     return None if found is None else found.predictor.e1
 
 
-def _learned(settings: Settings, data: Data, fits: FitCache | None) -> tuple[Viability | None, str | None]:
+def _fit_model(settings: Settings, data: Data, fits: FitCache | None) -> tuple[FeasibilityModel | None, str | None]:
     """The model of failures, None where none has failed; and why it cannot be had, if it cannot."""
-    found, why = attempt(partial(viability, data, settings.seed, FitCache() if fits is None else fits))
+    found, why = attempt(partial(feasibility_model, data, settings.seed, FitCache() if fits is None else fits))
     if why is not None:
         log.warning("where trials fail could not be learned: %s", why)
     return found, why

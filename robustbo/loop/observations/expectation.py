@@ -1,4 +1,4 @@
-"""What a surrogate says of a value, and how surprising that is."""
+"""A surrogate's appraisal of a value, and how surprising the value is."""
 
 from typing import NamedTuple
 
@@ -10,11 +10,11 @@ from robustbo.numerics.improvement.wrong import deviations
 Expectation = tuple[float, float]  # what is expected, and its standard deviation, noise included
 
 
-class Word(NamedTuple):
-    """What a surrogate says of a value.
+class Appraisal(NamedTuple):
+    """A surrogate's appraisal of a measured value.
 
     Attributes:
-        expected: What the others predict.
+        expected: What the other values predict.
         sd: Standard deviation of that, noise included.
         evidence: Nats against it.
         is_outlier: Whether it is treated as one.

@@ -1,4 +1,4 @@
-"""What a decision sees of a history: one frozen table of all trials, with their rows and the groups of replicates."""
+"""The frozen table of all trials that decisions see of a history: their rows, and the groups of replicates."""
 
 import hashlib
 import struct
@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from robustbo.errors import NumericsWarning, warn
 from robustbo.lazy import cached_property
-from robustbo.loop.observations.groups import Place
-from robustbo.searchspace.region.made import region_of
+from robustbo.loop.observations.groups import PointGroup
+from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.region import Fixed, Region
 from robustbo.searchspace.space import Space
 from robustbo.trials.extent import space_of
@@ -23,7 +23,7 @@ Row = tuple[float, ...]  # unit-cube coordinates
 
 
 class Observations(NamedTuple):
-    """What a surrogate is fitted to; hashable.
+    """Values that a surrogate is fitted to, with their points; hashable.
 
     Attributes:
         numbers: The trials, in their order or in the observations' own.
@@ -40,12 +40,12 @@ class Observations(NamedTuple):
     vouched: frozenset[int] = frozenset()
 
     def first(self, count: int) -> "Observations":
-        """The first so many."""
+        """The first ``count`` of them."""
         sds, numbers = None if self.sds is None else self.sds[:count], self.numbers[:count]
         return Observations(numbers, self.X[:count], self.values[:count], sds, self.vouched.intersection(numbers))
 
     def in_own_order(self) -> "Observations":
-        """The same in an order that follows from what they are, whatever that of the trials is.
+        """The observations in an order that follows from what they are, whatever that of the trials is.
 
         It is that of a hash of their points, and at one point of their values: so the first of them are a fair sample,
         in which those at one point stand together. Observations that are the same in all are so in the order of trials.
@@ -53,28 +53,30 @@ class Observations(NamedTuple):
         points = [_digest(*row) for row in self.X]
         sds = (0.0,) * len(self.values) if self.sds is None else self.sds
         is_vouched = [number in self.vouched for number in self.numbers]
-        values = [_digest(*each) for each in zip(self.values, sds, is_vouched, strict=True)]
-        return self.only(sorted(range(len(points)), key=lambda i: (points[i], values[i], self.numbers[i])))
+        values = [_digest(*value) for value in zip(self.values, sds, is_vouched, strict=True)]
+        return self.take(sorted(range(len(points)), key=lambda i: (points[i], values[i], self.numbers[i])))
 
-    def but(self, numbers: Collection[int]) -> "Observations":
-        """Those that are not of some trials."""
-        return self.only([i for i, number in enumerate(self.numbers) if number not in numbers])
+    def without(self, numbers: Collection[int]) -> "Observations":
+        """The observations of all but some trials."""
+        return self.take([i for i, number in enumerate(self.numbers) if number not in numbers])
 
-    def only(self, kept: Sequence[int]) -> "Observations":
-        """Those at some places."""
-        numbers = tuple(self.numbers[i] for i in kept)
+    def take(self, indices: Sequence[int]) -> "Observations":
+        """The observations at some indices."""
+        numbers = tuple(self.numbers[i] for i in indices)
         return Observations(
             numbers,
-            tuple(self.X[i] for i in kept),
-            tuple(self.values[i] for i in kept),
-            None if self.sds is None else tuple(self.sds[i] for i in kept),
+            tuple(self.X[i] for i in indices),
+            tuple(self.values[i] for i in indices),
+            None if self.sds is None else tuple(self.sds[i] for i in indices),
             self.vouched.intersection(numbers),
         )
 
 
 def _digest(*numbers: float) -> bytes:
     """A hash of numbers, the same on every machine."""
-    return hashlib.blake2b(struct.pack(f"<{len(numbers)}d", *(each + 0.0 for each in numbers)), digest_size=8).digest()
+    return hashlib.blake2b(
+        struct.pack(f"<{len(numbers)}d", *(number + 0.0 for number in numbers)), digest_size=8
+    ).digest()
 
 
 @dataclass(frozen=True)
@@ -97,14 +99,14 @@ class Data:
     fixed: Fixed = ()
     objectives: tuple[str, ...] = ()
 
-    def of(self, wanted: Wanted) -> "Data":
-        """What one of several outcomes alone sees: a trial where it is missing has failed, for it."""
-        trials = Trials(trial.of(wanted.name) for trial in self.trials)
-        return replace(self, sign=wanted.sign, trials=trials, diagnoses=(), objectives=())
+    def of(self, outcome: Wanted) -> "Data":
+        """The table of one outcome alone: for it, a trial where it is missing has failed."""
+        trials = Trials(trial.of(outcome.name) for trial in self.trials)
+        return replace(self, sign=outcome.sign, trials=trials, diagnoses=(), objectives=())
 
     @cached_property
     def region(self) -> Region:
-        """What may be asked for now."""
+        """The region of the points that may be asked for now."""
         return region_of(self.space, self.fixed)
 
     @cached_property
@@ -114,7 +116,7 @@ class Data:
 
     @cached_property
     def excluded(self) -> tuple[Trial, ...]:
-        """The trials whose values do not, by the user's word."""
+        """The trials whose values do not count, by the user's word."""
         return tuple(self.trials.having("excluded"))
 
     @cached_property
@@ -133,9 +135,12 @@ class Data:
         return tuple(self.trials.having("failed"))
 
     @cached_property
-    def lacking(self) -> tuple[Trial, ...]:
+    def without_objective(self) -> tuple[Trial, ...]:
         """The told trials of which an objective came to no finite number, while other outcomes did."""
-        lost = {t.number: {name for name, each in t.outcomes.items() if each.is_lost} for t in self.trials.having(LOST)}
+        lost = {
+            t.number: {name for name, measured in t.outcomes.items() if measured.is_lost}
+            for t in self.trials.having(LOST)
+        }
         return tuple(self.trials[number] for number, names in lost.items() if names.intersection(self.objectives))
 
     @cached_property
@@ -149,36 +154,36 @@ class Data:
         return tuple(tuple(self.space.to_unit(trial.params)) for trial in self.trials)
 
     @cached_property
-    def places(self) -> dict[Point, Place]:
+    def groups(self) -> dict[Point, PointGroup]:
         """The groups of replicates: all trials at each point, in order."""
-        found: dict[Point, list[Trial]] = {}
+        by_point: dict[Point, list[Trial]] = {}
         for trial in self.trials:
-            found.setdefault(trial.point, []).append(trial)
-        return {point: Place(tuple(trials)) for point, trials in found.items()}
+            by_point.setdefault(trial.point, []).append(trial)
+        return {point: PointGroup(tuple(trials)) for point, trials in by_point.items()}
 
     def rows_of(self, numbers: Collection[int]) -> list[Row]:
         """The rows of some trials."""
         return [self.rows[number] for number in numbers]
 
-    def all_but(self, without: Collection[int] = ()) -> Observations:
-        """The told trials but some: not the failed, not the excluded, not the pending ones."""
+    def observations_without(self, without: Collection[int] = ()) -> Observations:
+        """The observations of all told trials but some: not of failed, excluded or pending ones."""
         told = [t for t in self.told if t.number not in without]
-        known = [t.sd for t in told if t.sd is not None]
-        if 0 < len(known) < len(told):
+        sds = [t.sd for t in told if t.sd is not None]
+        if 0 < len(sds) < len(told):
             lacking = [t.number for t in told if t.sd is None]
-            which = f"trial {lacking[0]}" + (f" and {len(lacking) - 1} more" if len(lacking) > 1 else "")
-            text = f"sd is known for some of the values, and not for {which}: noise is inferred for all"
+            trials = f"trial {lacking[0]}" + (f" and {len(lacking) - 1} more" if len(lacking) > 1 else "")
+            text = f"sd is known for some of the values, and not for {trials}: noise is inferred for all"
             warn(f"{text}; tell it always, or amend these values with their sd", NumericsWarning)
         return Observations(
             tuple(t.number for t in told),
             tuple(self.rows[t.number] for t in told),
             tuple(float(t.measured) for t in told),
-            tuple(known) if known and len(known) == len(told) else None,
+            tuple(sds) if sds and len(sds) == len(told) else None,
             self.vouched.intersection(t.number for t in told),
         )
 
-    def before_the_last(self) -> "Data":
-        """The same where the last told value is not known yet."""
+    def without_last_value(self) -> "Data":
+        """The table where the last told value is not known yet."""
         last = self.told[-1]
         return replace(self, trials=self.trials.changed({last.number: replace(last, state="pending")}))
 

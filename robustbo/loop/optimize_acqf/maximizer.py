@@ -15,15 +15,15 @@ from torch import Tensor
 
 from robustbo import seeds
 from robustbo.errors import SpaceError
-from robustbo.loop.optimize_acqf.newton_polish import summit
-from robustbo.loop.optimize_acqf.projected_bfgs import climb
-from robustbo.loop.optimize_acqf.slsqp import Score, Sloped, within_constraints
-from robustbo.loop.optimize_acqf.ties import first_of_best, level
-from robustbo.searchspace.columns import cell, is_continuous, middle
+from robustbo.loop.optimize_acqf.newton_polish import polish
+from robustbo.loop.optimize_acqf.projected_bfgs import maximize_by_bfgs
+from robustbo.loop.optimize_acqf.slsqp import Score, ScoreWithGradient, maximize_by_slsqp
+from robustbo.loop.optimize_acqf.ties import first_of_best, level_ties
+from robustbo.searchspace.columns import cell_middles, cell_numbers, is_continuous
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter, Value
 from robustbo.searchspace.region.region import Region
 from robustbo.searchspace.region.sampling import spread_over
-from robustbo.surrogates.transforms.inputs import ONE_HOT
+from robustbo.surrogates.transforms.input_encoding import ONE_HOT
 
 Params = dict[str, Value]
 
@@ -48,7 +48,7 @@ def maximize(
     best: Tensor,
     seed: int,
     coarse: Score | None = None,
-    sloped: Sloped | None = None,
+    sloped: ScoreWithGradient | None = None,
 ) -> Params:
     """The point of a region where a score is greatest.
 
@@ -69,14 +69,14 @@ def maximize(
     some = everywhere[torch.as_tensor(generator.permutation(len(everywhere))[:LOOKED_AT])]
     rows = torch.cat([some, _near(region, best, generator)])
     starts = _starts(rows, _values(score if coarse is None else coarse, rows))
-    sloped = partial(_differentiated, score) if sloped is None else sloped
-    relaxed = _relaxed(score, sloped, region, starts, _values(score, starts))
-    found, values = _climbed(score, sloped, region, *relaxed)
-    discrete = {i: _tried(region, i, best) for i in region.free if i not in region.continuous}
+    sloped = partial(_differentiate, score) if sloped is None else sloped
+    relaxed = _relax_steps(score, sloped, region, starts, _values(score, starts))
+    found, values = _climb(score, sloped, region, *relaxed)
+    discrete = {i: _levels_to_try(region, i, best) for i in region.free if i not in region.continuous}
     for _ in range(ROUNDS if discrete else 0):
         further = values.argsort(descending=True, stable=True)[:FURTHER]
-        moved = _along_discrete(score, region, discrete, found[further], values[further])
-        again, higher = _climbed(score, sloped, region, *moved)
+        moved = _climb_discrete(score, region, discrete, found[further], values[further])
+        again, higher = _climb(score, sloped, region, *moved)
         gain = float(higher.max() - values.max())
         found, values = torch.cat([again, found]), torch.cat([higher, values])
         if not gain > GAIN:
@@ -84,8 +84,8 @@ def maximize(
     if not values.isfinite().any():
         raise ArithmeticError(f"what is maximized must be finite somewhere, got {values.tolist()}")
     is_finished = bool(region.continuous) and not region.shape.num_slacks  # nothing but bounds is in the way
-    for row in found[level(values, ENOUGH if is_finished else 0.0).argsort(descending=True, stable=True)]:
-        row = _finished(sloped, region, row) if is_finished else row
+    for row in found[level_ties(values, ENOUGH if is_finished else 0.0).argsort(descending=True, stable=True)]:
+        row = _polish(sloped, region, row) if is_finished else row
         if (point := region.point(row.tolist())) is not None:
             return point
     for row in rows.tolist():
@@ -125,30 +125,34 @@ def _starts(rows: Tensor, scores: Tensor) -> Tensor:
     return rows[chosen]
 
 
-def _relaxed(score: Score, sloped: Sloped, region: Region, rows: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+def _relax_steps(
+    score: Score, sloped: ScoreWithGradient, region: Region, rows: Tensor, values: Tensor
+) -> tuple[Tensor, Tensor]:
     """Rows from climbs on which numbers that have steps are searched as if any would do, where that leads higher."""
     numeric = [i for i in region.free if not isinstance(region.space.parameters[i][1], Choice | Ordinal)]
     if numeric == region.continuous or region.shape.num_slacks:
         return rows, values
-    found, _ = _within_bounds(sloped, region, rows, numeric)
+    found, _ = _climb_within_bounds(sloped, region, rows, numeric)
     higher = _values(score, found)
     is_up = higher > values
     return torch.where(is_up[:, None], found, rows), torch.where(is_up, higher, values)
 
 
-def _climbed(score: Score, sloped: Sloped, region: Region, rows: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+def _climb(
+    score: Score, sloped: ScoreWithGradient, region: Region, rows: Tensor, values: Tensor
+) -> tuple[Tensor, Tensor]:
     """Rows from climbs along all continuous parameters, and the scores there."""
     if not region.continuous:
         return rows, values
     if not region.shape.num_slacks:
-        return _within_bounds(sloped, region, rows, region.continuous)
+        return _climb_within_bounds(sloped, region, rows, region.continuous)
     some = zip(rows[:CONSTRAINED], values[:CONSTRAINED].tolist(), strict=True)
-    found, reached = zip(*(within_constraints(score, sloped, region, row, value) for row, value in some), strict=True)
+    found, reached = zip(*(maximize_by_slsqp(score, sloped, region, row, value) for row, value in some), strict=True)
     rest = slice(CONSTRAINED, None)
     return torch.cat([torch.stack(found), rows[rest]]), torch.cat([values.new_tensor(reached), values[rest]])
 
 
-def _tried(region: Region, column: int, best: Tensor) -> list[int]:
+def _levels_to_try(region: Region, column: int, best: Tensor) -> list[int]:
     """The numbers of a parameter's values that are tried from everywhere: of few without an order all of them.
 
     Of many it is those measured at the best points. Those never measured are much alike to a model: others are reached
@@ -159,17 +163,17 @@ def _tried(region: Region, column: int, best: Tensor) -> list[int]:
         return []
     if len(parameter.values) <= ONE_HOT:
         return [*range(len(parameter.values))]
-    return [*dict.fromkeys(cell(parameter, best[:, column]).tolist())][:MEASURED]
+    return [*dict.fromkeys(cell_numbers(parameter, best[:, column]).tolist())][:MEASURED]
 
 
-def _along_discrete(
+def _climb_discrete(
     score: Score, region: Region, tried: Mapping[int, Sequence[int]], rows: Tensor, values: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Likewise, where one discrete parameter changes after the other, the one that gains most."""
     rows, values = rows.clone(), values.clone()
     going = torch.arange(len(rows))
     while len(going):
-        near = [_one_changed(region, tried, row) for row in rows[going]]
+        near = [_neighbors(region, tried, row) for row in rows[going]]
         counts = [len(each) for each in near]
         scores = _values(score, torch.cat(near)) if sum(counts) else rows.new_zeros(0)
         still = []
@@ -182,11 +186,11 @@ def _along_discrete(
     return rows, values
 
 
-def _one_changed(region: Region, tried: Mapping[int, Sequence[int]], row: Tensor) -> Tensor:
+def _neighbors(region: Region, tried: Mapping[int, Sequence[int]], row: Tensor) -> Tensor:
     """The points of a region that differ from one in a discrete parameter, and in what follows from that."""
     others = []
     for column, numbers in tried.items():
-        levels = _others(region.space.parameters[column][1], row[column], numbers)
+        levels = _neighbor_levels(region.space.parameters[column][1], row[column], numbers)
         changed = row.expand(len(levels), -1).clone()
         changed[:, column] = levels
         others.append(changed)
@@ -194,21 +198,23 @@ def _one_changed(region: Region, tried: Mapping[int, Sequence[int]], row: Tensor
     return region.canonical(rows[region.holds(rows)])
 
 
-def _others(parameter: Parameter, u: Tensor, tried: Sequence[int]) -> Tensor:
+def _neighbor_levels(parameter: Parameter, u: Tensor, tried: Sequence[int]) -> Tensor:
     """Coordinates of a parameter's other values: those tried, and those 1, 2, 4, 8 ... places away.
 
     Where there is no order the last is followed by the first. From one to the next of these every value is reached.
     """
-    count, place = parameter.count or 1, int(cell(parameter, u))
+    count, place = parameter.count or 1, int(cell_numbers(parameter, u))
     away = [place + sign * 2**k for k in range(count.bit_length()) for sign in (-1, 1)]
     if isinstance(parameter, Choice):
         places = {number % count for number in away} | {*tried}
     else:
         places = {*away} & {*range(count)}
-    return middle(parameter, torch.tensor(sorted(places - {place}), dtype=torch.long))
+    return cell_middles(parameter, torch.tensor(sorted(places - {place}), dtype=torch.long))
 
 
-def _within_bounds(sloped: Sloped, region: Region, rows: Tensor, columns: Sequence[int]) -> tuple[Tensor, Tensor]:
+def _climb_within_bounds(
+    sloped: ScoreWithGradient, region: Region, rows: Tensor, columns: Sequence[int]
+) -> tuple[Tensor, Tensor]:
     """Rows from climbs along some parameters, and the scores there before they are put into one form."""
     is_moved = np.isin(np.arange(rows.shape[1]), columns)
 
@@ -216,20 +222,20 @@ def _within_bounds(sloped: Sloped, region: Region, rows: Tensor, columns: Sequen
         values, slopes = (part.numpy() for part in sloped(torch.from_numpy(x)))
         return values, np.where(is_moved & np.isfinite(slopes), slopes, 0.0)
 
-    found, values = climb(both, rows.numpy(), STEPS, ENOUGH)
+    found, values = maximize_by_bfgs(both, rows.numpy(), STEPS, ENOUGH)
     return region.canonical(torch.from_numpy(found)), torch.from_numpy(values)
 
 
-def _finished(sloped: Sloped, region: Region, row: Tensor) -> Tensor:
+def _polish(sloped: ScoreWithGradient, region: Region, row: Tensor) -> Tensor:
     """The maximum near a row along all continuous parameters."""
 
     def gradients(x: np.ndarray) -> np.ndarray:
         return sloped(torch.from_numpy(x))[1].numpy()
 
-    return region.canonical(torch.from_numpy(summit(gradients, row.numpy(), region.continuous))[None])[0]
+    return region.canonical(torch.from_numpy(polish(gradients, row.numpy(), region.continuous))[None])[0]
 
 
-def _differentiated(score: Score, rows: Tensor) -> tuple[Tensor, Tensor]:
+def _differentiate(score: Score, rows: Tensor) -> tuple[Tensor, Tensor]:
     """Scores and their gradients by automatic differentiation."""
     with torch.enable_grad():
         at = rows.clone().requires_grad_()

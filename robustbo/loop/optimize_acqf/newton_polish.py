@@ -21,7 +21,7 @@ SHRINKS = 0.3  # times the last, a step by the same second derivatives, or they 
 STEPS = 12  # at most
 
 
-def summit(gradients: Gradients, x: Array, columns: Sequence[int]) -> Array:
+def polish(gradients: Gradients, x: Array, columns: Sequence[int]) -> Array:
     """The maximum near a place in the unit cube; the place itself where there is none so near.
 
     Args:

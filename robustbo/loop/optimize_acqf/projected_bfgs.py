@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from robustbo.numerics.linalg.lapack import Array
 
-Both = Callable[[Array], tuple[Array, Array]]  # k x d places -> k values, and their k x d gradients
+ValuesAndGradients = Callable[[Array], tuple[Array, Array]]  # k x d places -> k values, and their k x d gradients
 
 FIRST = 0.1  # of the unit interval: the first step's largest part
 LONGEST = 0.3  # likewise, of any step
@@ -35,7 +35,7 @@ TINY = 1e-12  # a gradient: that of a plane
 SHORTEST = 1e-7  # of the unit interval: a step that gains nothing and is shorter ends a climb
 
 
-class Climbs(NamedTuple):
+class ClimbStates(NamedTuple):
     """Where they are, and what they do next: see the notation."""
 
     x: Array
@@ -48,7 +48,7 @@ class Climbs(NamedTuple):
     is_new: NDArray[np.bool_]  # whose model has not learned yet
 
 
-def climb(both: Both, x: Array, rounds: int, enough: float) -> tuple[Array, Array]:
+def maximize_by_bfgs(both: ValuesAndGradients, x: Array, rounds: int, enough: float) -> tuple[Array, Array]:
     """Higher places, and the values there.
 
     Args:
@@ -57,11 +57,11 @@ def climb(both: Both, x: Array, rounds: int, enough: float) -> tuple[Array, Arra
         rounds: Evaluations at most, of each.
         enough: A climb ends where its model promises less than this.
     """
-    at, going = _begun(x, *both(x)), np.arange(len(x))
+    at, going = _begin(x, *both(x)), np.arange(len(x))
     x, f, stays = x.copy(), at.f.copy(), at.rise > enough
     for _ in range(rounds):
         if not stays.all():
-            at, going = Climbs(*(part[stays] for part in at)), going[stays]  # type: ignore[arg-type]
+            at, going = ClimbStates(*(part[stays] for part in at)), going[stays]  # type: ignore[arg-type]
         if not len(going):
             break
         tried = np.minimum(np.maximum(at.x + at.t[:, None] * at.p, 0.0), 1.0)
@@ -69,16 +69,16 @@ def climb(both: Both, x: Array, rounds: int, enough: float) -> tuple[Array, Arra
         gained = np.where(np.isfinite(value), value, -np.inf) - at.f
         wanted = np.vecdot(at.g, tried - at.x)
         is_up = (gained > 0) & (gained >= ARMIJO * wanted)
-        others = at if is_up.all() else _shorter(at, gained, wanted)
-        at = _merged(is_up, _moved(at, tried, value, slope), others) if is_up.any() else others
+        others = at if is_up.all() else _shorten(at, gained, wanted)
+        at = _merge(is_up, _update(at, tried, value, slope), others) if is_up.any() else others
         x[going], f[going] = at.x, at.f
         stays = np.where(is_up, at.rise > enough, at.t * np.abs(at.p).max(-1) > SHORTEST)
     return x, f
 
 
-def _begun(x: Array, f: Array, g: Array) -> Climbs:
+def _begin(x: Array, f: Array, g: Array) -> ClimbStates:
     H, f = _first(g), np.where(np.isfinite(f), f, -np.inf)
-    return Climbs(x, f, g, H, *_step(x, g, H), np.ones(len(x), dtype=bool))
+    return ClimbStates(x, f, g, H, *_step(x, g, H), np.ones(len(x), dtype=bool))
 
 
 def _step(x: Array, g: Array, H: Array) -> tuple[Array, Array, Array]:
@@ -87,13 +87,13 @@ def _step(x: Array, g: Array, H: Array) -> tuple[Array, Array, Array]:
     if held.any():
         g = np.where(held, 0.0, g)
         H = np.where(held[:, :, None] | held[:, None, :], np.eye(g.shape[1]), H)
-    p = _solved(H, g)
+    p = _solve(H, g)
     rise = 0.5 * np.vecdot(g, p)
     longest = np.abs(p).max(-1, keepdims=True)
     return p * np.minimum(1.0, LONGEST / np.maximum(longest, LONGEST)), np.ones(len(x)), rise
 
 
-def _solved(H: Array, g: Array) -> NDArray[np.floating]:
+def _solve(H: Array, g: Array) -> NDArray[np.floating]:
     """inv(H) g; a model that rounding has left singular is that of the first step again."""
     try:
         return np.linalg.solve(H, g[..., None])[..., 0]
@@ -107,14 +107,14 @@ def _first(g: Array) -> Array:
     return np.eye(g.shape[1]) * (np.maximum(np.abs(g).max(-1), TINY) / FIRST)[:, None, None]
 
 
-def _shorter(at: Climbs, gained: Array, wanted: Array) -> Climbs:
+def _shorten(at: ClimbStates, gained: Array, wanted: Array) -> ClimbStates:
     """With steps as long as where a parabola through value, slope and the value tried is highest."""
     with np.errstate(invalid="ignore", divide="ignore"):
         fitting = at.t * wanted / (2 * (wanted - gained))
     return at._replace(t=np.clip(np.nan_to_num(fitting), SHORTER[0] * at.t, SHORTER[1] * at.t))
 
 
-def _moved(at: Climbs, x: Array, f: Array, g: Array) -> Climbs:
+def _update(at: ClimbStates, x: Array, f: Array, g: Array) -> ClimbStates:
     """Elsewhere, with models that have learned from it (BFGS), and new steps."""
     s, y = x - at.x, at.g - g
     sy, yy, ss = np.vecdot(s, y), np.vecdot(y, y), np.vecdot(s, s)
@@ -127,12 +127,12 @@ def _moved(at: Climbs, x: Array, f: Array, g: Array) -> Climbs:
         v * learns[:, None] / np.sqrt(np.where(learns, d, 1.0))[:, None] for v, d in ((y, sy), (Hs, np.vecdot(s, Hs)))
     )
     H = H + y[:, :, None] * y[:, None, :] - Hs[:, :, None] * Hs[:, None, :]
-    return Climbs(x, f, g, H, *_step(x, g, H), at.is_new & ~learns)
+    return ClimbStates(x, f, g, H, *_step(x, g, H), at.is_new & ~learns)
 
 
-def _merged(which: NDArray[np.bool_], some: Climbs, others: Climbs) -> Climbs:
+def _merge(which: NDArray[np.bool_], some: ClimbStates, others: ClimbStates) -> ClimbStates:
     """These of some, all else of others."""
     if which.all():
         return some
     parts = zip(some, others, strict=True)
-    return Climbs(*(np.where(which.reshape(-1, *(1,) * (a.ndim - 1)), a, b) for a, b in parts))
+    return ClimbStates(*(np.where(which.reshape(-1, *(1,) * (a.ndim - 1)), a, b) for a, b in parts))

@@ -11,13 +11,15 @@ from robustbo.numerics.linalg.lapack import Array
 from robustbo.searchspace.region.region import Region
 
 Score = Callable[[Tensor], Tensor]  # n x d completed unit-cube rows -> n values
-Sloped = Callable[[Tensor], tuple[Tensor, Tensor]]  # likewise -> n values, and their n x d gradients
+ScoreWithGradient = Callable[[Tensor], tuple[Tensor, Tensor]]  # likewise -> n values, and their n x d gradients
 
 SQP_STEPS, SQP_ENOUGH = 30, 1e-4  # of a climb; nats that one would gain below which it ends: a step costs much here
 BACK = (0.0, 1e-9, 1e-7, 1e-5, 1e-3, 0.1, 1.0)  # shares of the way back to the start, at which it is in the region
 
 
-def within_constraints(score: Score, sloped: Sloped, region: Region, row: Tensor, value: float) -> tuple[Tensor, float]:
+def maximize_by_slsqp(
+    score: Score, sloped: ScoreWithGradient, region: Region, row: Tensor, value: float
+) -> tuple[Tensor, float]:
     """A row from a climb along all continuous parameters that keeps the constraints, and the score there.
 
     Args:
@@ -31,13 +33,13 @@ def within_constraints(score: Score, sloped: Sloped, region: Region, row: Tensor
     x = begin[region.continuous]
 
     def loss(x: Array) -> tuple[float, Array]:
-        there = shape.placed(begin, x)
+        there = shape.place(begin, x)
         values, slopes = sloped(torch.from_numpy(there[None]))
         slope = np.nan_to_num(slopes[0].numpy(), posinf=0.0, neginf=0.0) @ shape.tangents(there)
         return -float(values[0].nan_to_num(0.0)), -slope
 
-    kept = {"type": "ineq", "fun": lambda x: shape.slack(shape.placed(begin, x)[None])[0]}
-    kept["jac"] = lambda x: shape.slopes(shape.placed(begin, x))
+    kept = {"type": "ineq", "fun": lambda x: shape.slack(shape.place(begin, x)[None])[0]}
+    kept["jac"] = lambda x: shape.slopes(shape.place(begin, x))
     found = minimize(
         loss,
         x,
@@ -49,7 +51,7 @@ def within_constraints(score: Score, sloped: Sloped, region: Region, row: Tensor
     )
     there = np.clip(found.x, 0.0, 1.0)
     for share in BACK:
-        made = region.canonical(torch.from_numpy(shape.placed(begin, there + share * (x - there))[None]))
+        made = region.canonical(torch.from_numpy(shape.place(begin, there + share * (x - there))[None]))
         if made.isfinite().all() and region.holds(made)[0] and region.point(made[0].tolist()) is not None:
             with torch.no_grad():
                 reached = score(made)[0].item()

@@ -8,7 +8,7 @@ from torch import Tensor
 TIE = 1e-6  # nats of an acquisition function, which no search for its maximum tells apart
 
 
-def level(values: Tensor, tie: float = TIE) -> Tensor:
+def level_ties(values: Tensor, tie: float = TIE) -> Tensor:
     """Values of which those that tie with the greatest are as great.
 
     Args:
@@ -26,4 +26,4 @@ def level(values: Tensor, tie: float = TIE) -> Tensor:
 
 def first_of_best(values: Tensor) -> int:
     """The number of the first of the values that tie with the greatest."""
-    return int(level(values).argmax())
+    return int(level_ties(values).argmax())

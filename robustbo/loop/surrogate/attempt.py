@@ -11,7 +11,7 @@ from typing import TypeVar
 import torch
 from linear_operator.utils.errors import NanError, NotPSDError
 
-from robustbo.determinism.interrupted import letting_go
+from robustbo.determinism.interrupted import release_on_interrupt
 from robustbo.errors import FitError, NumericalError, RobustBOError
 from robustbo.surrogates.registry import SURROGATES
 
@@ -36,12 +36,12 @@ def attempt(make: Callable[[], T], *surrogates: str) -> tuple[T | None, str | No
         ((1, None), (None, 'ZeroDivisionError: integer division or modulo by zero'))
     """
     try:
-        return letting_go(make)(), None  # what an interrupt was made into would be taken for an error in the numbers
+        return release_on_interrupt(make)(), None  # what an interrupt was made into looks like an error in the numbers
     except Exception as error:
         if not is_survivable(error, *surrogates):
             raise
         log.debug("an error is gone on after", exc_info=True)
-        return None, described(error)
+        return None, describe_error(error)
 
 
 def is_survivable(error: Exception, *surrogates: str) -> bool:
@@ -60,7 +60,7 @@ def is_survivable(error: Exception, *surrogates: str) -> bool:
     return not is_said and not isinstance(error, Warning) and all(name in SURROGATES for name in surrogates)
 
 
-def described(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """An error in a line."""
     message = str(error).partition("\n")[0][:LONGEST]
     return f"{type(error).__name__}: {message}" if message else type(error).__name__

@@ -15,7 +15,7 @@ class FitCache:
     """Fits by what they follow from; those used least recently are forgotten.
 
     A fit is a function of its key, so keeping it changes nothing but the time: no two threads fit to the same, since
-    fits wait for each other (`determinism.surroundings.pinned`). A copy, or one that was pickled, is empty.
+    fits wait for each other (`determinism.surroundings.pin_surroundings`). A copy, or one that was pickled, is empty.
 
     Args:
         size: How many fits are kept.

@@ -19,7 +19,7 @@ from robustbo.loop.observations.table import Data
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fit import fit_to
-from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.trials.settings import Settings
 
 log = logging.getLogger("robustbo")
@@ -29,7 +29,12 @@ PLAIN = "standard"
 
 
 def climb(
-    settings: Settings, data: Data, use: Callable[[Settings, Fitted], T], fits: FitCache, *, is_judging: bool = False
+    settings: Settings,
+    data: Data,
+    use: Callable[[Settings, FittedSurrogate], T],
+    fits: FitCache,
+    *,
+    is_judging: bool = False,
 ) -> tuple[T | None, str | None]:
     """What the first surrogate gives that can be fitted and used.
 
@@ -53,7 +58,7 @@ def climb(
     return None, f"by none, since these failed: {'; '.join(why)}"
 
 
-def by_first(settings: Settings, data: Data, make: Callable[[Fitted], T], fits: FitCache) -> T:
+def by_first(settings: Settings, data: Data, make: Callable[[FittedSurrogate], T], fits: FitCache) -> T:
     """What is made of the first surrogate that can be fitted and used for it, to all values.
 
     Raises:
@@ -77,7 +82,7 @@ class _Rung(NamedTuple):
     left_out: tuple[int, ...] = ()
 
 
-def _used(use: Callable[[Settings, Fitted], T], rung: _Rung, fits: FitCache) -> T:
+def _used(use: Callable[[Settings, FittedSurrogate], T], rung: _Rung, fits: FitCache) -> T:
     fitted = fit_to(rung.settings, rung.data, fits)
     return use(rung.settings, replace(fitted, quarantined=(*fitted.quarantined, *rung.left_out)))
 
@@ -87,12 +92,12 @@ def _rungs(settings: Settings, data: Data, is_judging: bool) -> Iterator[_Rung]:
     yield _Rung(name, settings, data)
     if len(data.told) > 1 and not is_judging:  # it could be fitted before, as a rule: with what it found then
         last = data.told[-1].number
-        yield _Rung(f"{name} without the last value", settings, data.before_the_last(), (last,))
+        yield _Rung(f"{name} without the last value", settings, data.without_last_value(), (last,))
     if name != PLAIN:
         yield _Rung(PLAIN, replace(settings, surrogate=PLAIN, options="{}", committee_from=None), data)
 
 
-def finite(*numbers: float) -> None:
+def check_finite(*numbers: float) -> None:
     """Raise an ArithmeticError if a number is not finite."""
     if not all(map(math.isfinite, numbers)):
         raise ArithmeticError(f"what is predicted must be finite, got {numbers}")

@@ -14,35 +14,40 @@ import torch
 from botorch.exceptions import InputDataError
 
 from robustbo import seeds
-from robustbo.determinism.isolation import isolated, seeded
-from robustbo.determinism.surroundings import pinned
+from robustbo.determinism.isolation import isolation, seed_everything
+from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
-from robustbo.loop.observations.expectation import Word
-from robustbo.loop.observations.probability_wrong import Doubts, disbelieved, doubted, unmodelled
+from robustbo.loop.observations.expectation import Appraisal
+from robustbo.loop.observations.probability_wrong import (
+    CorruptionModel,
+    groups_left_out,
+    probably_wrong,
+    quarantine_suspects,
+)
 from robustbo.loop.observations.table import Data, Observations, observations
 from robustbo.loop.observations.units import center_and_scale, in_model_units
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.loop.surrogate.cache import FitCache
-from robustbo.loop.surrogate.fitted_model import Fitted
-from robustbo.loop.surrogate.subset import Active, Guess, active
-from robustbo.loop.surrogate.warm_start import Beginning, predecessor, sample_size
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
+from robustbo.loop.surrogate.subset import RoughPrediction, Subset, select_subset
+from robustbo.loop.surrogate.warm_start import WarmStart, predecessor, sample_size
 from robustbo.surrogates.common import contract
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.registry import SURROGATES, model_class
-from robustbo.surrogates.transforms.inputs import one_hot_inputs
+from robustbo.surrogates.transforms.input_encoding import one_hot_inputs
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
 LARGE = 1500  # observations of which a fit's matrix takes 18 MB
 
 
-def fit(settings: Settings, history: History, fits: FitCache | None = None) -> Fitted:
+def fit(settings: Settings, history: History, fits: FitCache | None = None) -> FittedSurrogate:
     """The surrogate fitted to a history; see `fit_to`."""
     return fit_to(settings, observations(settings, history), FitCache() if fits is None else fits)
 
 
-@pinned  # threads that look at the same history wait for the one that fits to it
-def fit_to(settings: Settings, data: Data, fits: FitCache, failed: Collection[int] = ()) -> Fitted:
+@pin_surroundings  # threads that look at the same history wait for the one that fits to it
+def fit_to(settings: Settings, data: Data, fits: FitCache, failed: Collection[int] = ()) -> FittedSurrogate:
     """The surrogate fitted to all that counts; a pure function of settings and data.
 
     A robust one leaves out what is quarantined, but for values that it then finds credible after all.
@@ -60,49 +65,53 @@ def fit_to(settings: Settings, data: Data, fits: FitCache, failed: Collection[in
     if not data.told:
         raise ValueError("a surrogate needs at least one told value, got none; tell one first")
     settings = replace(settings.of_size(len(data.told)), space=data.space)
-    guess = partial(_guess, settings, fits)
-    part = active(data.all_but(), guess, fits, settings) if _capabilities(settings).is_cubic else None
-    fitted = _credible(settings, data, part, fits, frozenset(failed))
+    guess = partial(_rough_prediction, settings, fits)
+    part = (
+        select_subset(data.observations_without(), guess, fits, settings) if _capabilities(settings).is_cubic else None
+    )
+    fitted = _fit_without_quarantine(settings, data, part, fits, frozenset(failed))
     return fitted if part is None else replace(fitted, others=_others(settings, part, fits))
 
 
-def _credible(settings: Settings, data: Data, part: Active | None, fits: FitCache, failed: frozenset[int]) -> Fitted:
+def _fit_without_quarantine(
+    settings: Settings, data: Data, part: Subset | None, fits: FitCache, failed: frozenset[int]
+) -> FittedSurrogate:
     """Without what is quarantined, if that is to be."""
-    among = data.all_but() if part is None else part.told
-    is_to_be = settings.set_aside and is_robust(settings) and not _capabilities(settings).judges_alone
-    in_doubt = doubted(data) if is_to_be else frozenset[int]()
+    among = data.observations_without() if part is None else part.told
+    is_to_be = settings.quarantine and is_robust(settings) and not _capabilities(settings).judges_alone
+    in_doubt = quarantine_suspects(data) if is_to_be else frozenset[int]()
     left_out = in_doubt | failed - data.vouched
     if not left_out or len(left_out) >= len(data.told):
         return _fit(settings, among, fits)
-    fitted = _fit(settings, among.but(left_out), fits)
-    if credible := _borne_out(data, fitted, left_out) - failed:
+    fitted = _fit(settings, among.without(left_out), fits)
+    if credible := _credible_after_all(data, fitted, left_out) - failed:
         left_out -= credible
-        fitted = _fit(settings, among.but(left_out), fits)
+        fitted = _fit(settings, among.without(left_out), fits)
     return replace(fitted, quarantined=tuple(sorted(left_out)))
 
 
-def _borne_out(data: Data, fitted: Fitted, left_out: frozenset[int]) -> set[int]:
+def _credible_after_all(data: Data, fitted: FittedSurrogate, left_out: frozenset[int]) -> set[int]:
     """Of the values at points that are left out as a whole, those that a model fitted without them believes."""
-    doubts, places = Doubts.of(data), unmodelled(data, left_out)
+    doubts, places = CorruptionModel.of(data), groups_left_out(data, left_out)
     against = zip(places, fitted.expect(data.rows_of([place.told[0].number for place in places])), strict=True)
-    wrong = {number: p for place, said in against for number, p in doubts.wrong(place.told, said).items()}
-    return wrong.keys() - disbelieved(wrong)
+    wrong = {number: p for place, said in against for number, p in doubts.probability_wrong(place.told, said).items()}
+    return wrong.keys() - probably_wrong(wrong)
 
 
-def _guess(settings: Settings, fits: FitCache, sample: Observations, told: Observations) -> Guess:
+def _rough_prediction(settings: Settings, fits: FitCache, sample: Observations, told: Observations) -> RoughPrediction:
     """What a fit to some of the observations predicts at the points of all."""
     fitted = _fit(settings, sample, fits)
     X = fitted.encoded(told.X)
     with fitted.apart(0), contract.quiet(), torch.no_grad():
         mean, sd = contract.marginals(fitted.model, X)
-        return Guess(mean + sd, fitted.model.transform_inputs(X) / fitted.model.latent().l)
+        return RoughPrediction(mean + sd, fitted.model.transform_inputs(X) / fitted.model.latent().l)
 
 
-def _others(settings: Settings, part: Active, fits: FitCache) -> dict[int, Word]:
+def _others(settings: Settings, part: Subset, fits: FitCache) -> dict[int, Appraisal]:
     """What the fit to those that were chosen says of those that were not."""
     chosen = part.told.first(part.num_chosen)
 
-    def make() -> dict[int, Word]:
+    def make() -> dict[int, Appraisal]:
         fitted = _fit(settings, chosen, fits)
         X, Y, sds = in_model_units(settings.space, settings.sign, part.others, fitted.center, fitted.scale)
         with fitted.apart(0), contract.quiet():
@@ -112,7 +121,7 @@ def _others(settings: Settings, part: Active, fits: FitCache) -> dict[int, Word]
         is_probability = fitted.probability_wrong is not None
         wrong = [1 - each if is_probability and each is not None else None for each in weight]
         words = zip(expected, sd, found.evidence.tolist(), found.is_outlier.tolist(), weight, wrong, strict=True)
-        return dict(zip(part.others.numbers, (Word(*each) for each in words), strict=True))
+        return dict(zip(part.others.numbers, (Appraisal(*each) for each in words), strict=True))
 
     return fits.get_dear(("others", settings, chosen, part.others), make)
 
@@ -127,7 +136,7 @@ def _capabilities(settings: Settings) -> Capabilities:
     return contract.capabilities_for(model_class(settings.surrogate), settings.surrogate_options)
 
 
-def _fit(settings: Settings, told: Observations, fits: FitCache) -> Fitted:
+def _fit(settings: Settings, told: Observations, fits: FitCache) -> FittedSurrogate:
     misses, told = fits.misses, told if _capabilities(settings).is_sequential else told.in_own_order()
     fitted = fits.get((settings, told), partial(_fitted, settings, told, fits))
     if len(told.values) > LARGE and fits.misses > misses:
@@ -135,17 +144,17 @@ def _fit(settings: Settings, told: Observations, fits: FitCache) -> Fitted:
     return fitted
 
 
-def _end(settings: Settings, told: Observations, fits: FitCache) -> Beginning:
+def _end(settings: Settings, told: Observations, fits: FitCache) -> WarmStart:
     """Where a fit ended, for a fit to more; it itself is not kept."""
 
-    def make() -> Beginning:
+    def make() -> WarmStart:
         fitted = _fitted(settings, told, fits)
-        return Beginning(told.numbers, fitted.center, fitted.scale, contract.beginning(fitted.model))
+        return WarmStart(told.numbers, fitted.center, fitted.scale, contract.warm_start(fitted.model))
 
     return fits.get_small((settings, told), make)
 
 
-def _beginning(settings: Settings, told: Observations, scale: float, fits: FitCache) -> Beginning | None:
+def _beginning(settings: Settings, told: Observations, scale: float, fits: FitCache) -> WarmStart | None:
     """Where the search begins; None where a part could not be fitted, or has a scale that does not fit."""
     can, n = _capabilities(settings), len(told.values)
     size = (predecessor if can.is_sequential else sample_size)(n) if can.continues else None
@@ -155,7 +164,7 @@ def _beginning(settings: Settings, told: Observations, scale: float, fits: FitCa
     return found if found is not None and found.serves(scale) else None
 
 
-def _fitted(settings: Settings, told: Observations, fits: FitCache) -> Fitted:
+def _fitted(settings: Settings, told: Observations, fits: FitCache) -> FittedSurrogate:
     center, scale = center_and_scale(told.values)
     before = _beginning(settings, told, scale, fits)
     started = time.perf_counter()
@@ -163,7 +172,7 @@ def _fitted(settings: Settings, told: Observations, fits: FitCache) -> Fitted:
         center, scale = before.center, before.scale
     X, Y, sds = in_model_units(settings.space, settings.sign, told, center, scale)
     seed = seeds.derive(settings.seed, len(told.values), "fit")
-    with (isolated if settings.surrogate in SURROGATES else seeded)(seed), contract.quiet():
+    with (isolation if settings.surrogate in SURROGATES else seed_everything)(seed), contract.quiet():
         try:
             model = model_class(settings.surrogate)(
                 X,
@@ -181,4 +190,4 @@ def _fitted(settings: Settings, told: Observations, fits: FitCache) -> Fitted:
             contract.fit(model)
         else:
             contract.fit(model, before.state, before.rows_of(told.numbers))
-    return Fitted(model, X, told, settings.space, settings.sign, center, scale, time.perf_counter() - started)
+    return FittedSurrogate(model, X, told, settings.space, settings.sign, center, scale, time.perf_counter() - started)

@@ -8,18 +8,18 @@ import torch
 from botorch.models.gpytorch import GPyTorchModel
 from torch import Tensor
 
-from robustbo.determinism.isolation import isolated, seeded
-from robustbo.loop.observations.expectation import Expectation, Word
+from robustbo.determinism.isolation import isolation, seed_everything
+from robustbo.loop.observations.expectation import Appraisal, Expectation
 from robustbo.loop.observations.table import Observations, Row
 from robustbo.searchspace.encoding import encode
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.common import contract
-from robustbo.surrogates.common.averaged import alone
+from robustbo.surrogates.common.model_averaging import without_averaging
 from robustbo.surrogates.registry import SURROGATES
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedSurrogate:
     """A surrogate fitted to a history, speaking the user's units.
 
     Attributes:
@@ -46,7 +46,7 @@ class Fitted:
     scale: float
     seconds: float
     quarantined: tuple[int, ...] = ()
-    others: Mapping[int, Word] = field(default_factory=dict)
+    others: Mapping[int, Appraisal] = field(default_factory=dict)
     sampled: dict[str, list[float] | None] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -56,7 +56,7 @@ class Fitted:
 
     def apart(self, seed: int) -> AbstractContextManager[None]:
         """Where code of the surrogate runs, so that what it draws depends on the seed alone."""
-        return (isolated if self.is_ours else seeded)(seed)
+        return (isolation if self.is_ours else seed_everything)(seed)
 
     def in_units(self, mean: Tensor, sd: Tensor) -> tuple[list[float], list[float]]:
         """The model's means and standard deviations in the user's units."""
@@ -70,13 +70,13 @@ class Fitted:
         Where the model predicts by several fits, that is by all of them, or by the one that names the outliers.
         """
         with self.apart(0), contract.quiet(), torch.no_grad():
-            model = self.model if is_averaged else alone(self.model)
+            model = self.model if is_averaged else without_averaging(self.model)
             return self.in_units(*contract.marginals(model, X, is_noisy))
 
     def at_points(self, *, is_averaged: bool = True) -> dict[Row, tuple[float, float]]:
         """Posterior mean and standard deviation of the objective at each point it was fitted to, by unit-cube row."""
         with self.apart(0), contract.quiet(), torch.no_grad():
-            model = self.model if is_averaged else alone(self.model)
+            model = self.model if is_averaged else without_averaging(self.model)
             means, sds = self.in_units(*contract.at_inputs(model, self.X))
         found: dict[Row, tuple[float, float]] = {}
         for row, *of_point in zip(self.observations.X, means, sds, strict=True):

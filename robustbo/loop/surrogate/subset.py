@@ -30,7 +30,7 @@ RENEWED = 8  # that is renewed where there are between an eighth and a quarter m
 BEST = 0.5  # share of what stays that is chosen for its predicted value
 
 
-class Guess(NamedTuple):
+class RoughPrediction(NamedTuple):
     """What a process predicts of the objective at ``n`` points.
 
     Attributes:
@@ -42,7 +42,7 @@ class Guess(NamedTuple):
     Z: Tensor
 
 
-class Active(NamedTuple):
+class Subset(NamedTuple):
     """A choice.
 
     Attributes:
@@ -58,12 +58,12 @@ class Active(NamedTuple):
     others: Observations
 
 
-def active(
+def select_subset(
     told: Observations,
-    guess: Callable[[Observations, Observations], Guess],
+    guess: Callable[[Observations, Observations], RoughPrediction],
     fits: FitCache,
     key: Hashable,
-) -> Active | None:
+) -> Subset | None:
     """What stays of some observations; None where all do.
 
     Args:
@@ -76,20 +76,20 @@ def active(
     first = told.first(n - n % STEP)
     if len(first.values) <= MOST:
         return None
-    sample = regular(first.first(anchor(len(first.values), RENEWED)))
+    sample = thin_evenly(first.first(anchor(len(first.values), RENEWED)))
     room = MOST - STEP
-    stays = fits.get_dear(("active", key, first), lambda: chosen(guess(sample, first), first, room))
+    stays = fits.get_dear(("active", key, first), lambda: rows_to_keep(guess(sample, first), first, room))
     kept = [i for i in range(n) if i >= len(stays) or stays[i]]
-    return Active(told.only(kept), sample, room, first.only([i for i, each in enumerate(stays) if not each]))
+    return Subset(told.take(kept), sample, room, first.take([i for i, each in enumerate(stays) if not each]))
 
 
-def regular(told: Observations) -> Observations:
+def thin_evenly(told: Observations) -> Observations:
     """Some of the observations, evenly."""
     n = len(told.values)
-    return told if n <= GUESSED else told.only([i * n // GUESSED for i in range(GUESSED)])
+    return told if n <= GUESSED else told.take([i * n // GUESSED for i in range(GUESSED)])
 
 
-def chosen(guess: Guess, told: Observations, room: int) -> list[bool]:
+def rows_to_keep(guess: RoughPrediction, told: Observations, room: int) -> list[bool]:
     """Which observations stay: as many as there is room for, those of one point one after the other.
 
     Points that have several are the first of the best ones: what was measured again matters.
@@ -106,14 +106,14 @@ def chosen(guess: Guess, told: Observations, room: int) -> list[bool]:
     taken = [False] * len(told.values)
     num_best = int((counts[order].cumsum(0) <= BEST * room).sum())
     near = order[: max(1, num_best)]
-    for place in [*near.tolist(), *spread(guess.Z[at], near, room)]:
+    for place in [*near.tolist(), *spread_points(guess.Z[at], near, room)]:
         for i in members[place]:
             if room > 0:
                 taken[i], room = True, room - 1
     return taken
 
 
-def spread(Z: Tensor, begin: Tensor, count: int) -> list[int]:
+def spread_points(Z: Tensor, begin: Tensor, count: int) -> list[int]:
     """Points one after the other, each the farthest from all before it.
 
     Args:

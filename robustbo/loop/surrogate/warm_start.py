@@ -22,7 +22,7 @@ QUARTER = 4  # a sample is a quarter of the observations at least, and less than
 MOST = 256  # observations of the largest sample; of more the hyperparameters are known well enough
 
 
-class Beginning(NamedTuple):
+class WarmStart(NamedTuple):
     """Where a fit ended, without all that predictions need.
 
     Attributes:

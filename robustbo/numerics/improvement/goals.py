@@ -27,6 +27,6 @@ class Goal:
         """Whether some values will not do."""
         return self.low > -math.inf or self.high < math.inf
 
-    def broken(self, mean: Tensor) -> Tensor:
+    def violation(self, mean: Tensor) -> Tensor:
         """By how much values break the bounds."""
         return (self.low - mean).clamp_min(0) + (mean - self.high).clamp_min(0)

@@ -20,17 +20,17 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from robustbo.numerics.student_t.distribution import Smooth, below_half, by_region, checked, fraction, log_tail
+from robustbo.numerics.student_t.distribution import Smooth, below_half, by_region, check_arguments, fraction, log_tail
 from robustbo.numerics.student_t.likelihood import log_normalizer
 
 
 def improvement(z: Tensor, nu: Tensor) -> Tensor:
     """Standard expected improvement h; arguments as in `log_improvement`."""
-    z, nu = checked(z, nu, 1.0, is_open=True)
+    z, nu = check_arguments(z, nu, 1.0, is_open=True)
     with torch.no_grad():
-        found = _improvement(z, nu)
-        h = found.log_h.exp()
-    return Smooth.apply(z, h, h * found.cdf_ratio, h * found.pdf_ratio)
+        parts = _improvement(z, nu)
+        h = parts.log_h.exp()
+    return Smooth.apply(z, h, h * parts.cdf_ratio, h * parts.pdf_ratio)
 
 
 def log_improvement(z: Tensor, nu: Tensor) -> Tensor:
@@ -51,11 +51,11 @@ def log_improvement(z: Tensor, nu: Tensor) -> Tensor:
         >>> round(log_improvement(-100 * one, 1000 * one).item(), 3)  # the closed form is NaN
         -1205.48
     """
-    z, nu = checked(z, nu, 1.0, is_open=True)
+    z, nu = check_arguments(z, nu, 1.0, is_open=True)
     with torch.no_grad():
-        found = _improvement(z, nu)
-        curvature = found.pdf_ratio - found.cdf_ratio.square()
-    return Smooth.apply(z, found.log_h, found.cdf_ratio, curvature)
+        parts = _improvement(z, nu)
+        curvature = parts.pdf_ratio - parts.cdf_ratio.square()
+    return Smooth.apply(z, parts.log_h, parts.cdf_ratio, curvature)
 
 
 class _Improvement(NamedTuple):

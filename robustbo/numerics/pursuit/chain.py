@@ -61,11 +61,11 @@ class Chain:
         self._C, self._f, self._num_delayed = np.empty((DELAYED, n)), np.empty(DELAYED), 0
         self._renew()
 
-    def wrong_but(self, i: int) -> int:
+    def num_others_wrong(self, i: int) -> int:
         """How many of the others are wrong."""
         return len(self._wrong) - self.is_wrong[i]
 
-    def left_out(self, i: int) -> tuple[float, float]:
+    def leave_one_out(self, i: int) -> tuple[float, float]:
         """Observation i less what the right ones but itself predict, and its variance."""
         least = LEAST * self._Sg[i, i]
         if self.is_wrong[i]:
@@ -87,7 +87,7 @@ class Chain:
 
     def _join(self, i: int) -> None:
         """From wrong to right."""
-        e, v = self.left_out(i)
+        e, v = self.leave_one_out(i)
         row, last = self._wrong.index(i), len(self._wrong) - 1
         w = self._W[row].copy()
         w[i] = -1.0
@@ -99,7 +99,7 @@ class Chain:
 
     def _leave(self, i: int) -> None:
         """From right to wrong."""
-        e, v = self.left_out(i)
+        e, v = self.leave_one_out(i)
         w = self._P[i] + (self._f[: self._num_delayed] * self._C[: self._num_delayed, i]) @ self._C[: self._num_delayed]
         w[self._wrong] = 0.0
         count = len(self._wrong)

@@ -57,7 +57,7 @@ class Penalty(NamedTuple):
         return lambda i: (cheap if i in inside else dear) + again.get(i, 0.0)
 
 
-def corrected(n: int, p: int, penalty: float = PER_OUTLIER) -> Rule:
+def corrected_rule(n: int, p: int, penalty: float = PER_OUTLIER) -> Rule:
     """The default: ``penalty`` nats an outlier, times n / (n - (p + k)/2 - 1).
 
     The factor is the small-sample correction of Akaike's criterion (Hurvich and Tsai, 1989), hyperparameters (which
@@ -75,7 +75,7 @@ def corrected(n: int, p: int, penalty: float = PER_OUTLIER) -> Rule:
 def of_rate(n: int, p: int, rate: float) -> Rule:
     """The default with a user's own outlier rate in (0, 1): halving its odds costs log 2 nats more an outlier."""
     odds = math.log((1 - rate) / rate) - math.log((1 - RATE) / RATE)
-    return corrected(n, p, max(PER_OUTLIER + odds, 0.5))
+    return corrected_rule(n, p, max(PER_OUTLIER + odds, 0.5))
 
 
 def botorch(n: int, mean: float | None = None) -> Rule:

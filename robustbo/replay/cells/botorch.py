@@ -20,14 +20,14 @@ from gpytorch.mlls import SumMarginalLogLikelihood
 from torch import Tensor
 
 from robustbo import seeds
-from robustbo.determinism.isolation import seeded
-from robustbo.numerics.improvement.front import non_dominated
+from robustbo.determinism.isolation import seed_everything
+from robustbo.numerics.improvement.front import pareto_mask
 from robustbo.replay.cells import peer
 from robustbo.replay.cells.cell import Progress
 from robustbo.replay.cells.optimization import OptimizationCell
 from robustbo.replay.cells.peer import Proposal
 from robustbo.replay.cells.recommendation import Recommended
-from robustbo.searchspace.region.made import region_of
+from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.sampling import sobol_points
 
 NUM_SAMPLES, NUM_RESTARTS, RAW_SAMPLES = 128, 10, 512  # as in BoTorch's tutorials
@@ -57,7 +57,7 @@ class BoTorch:
             params, origin = sobol_points(region_of(self._space), sobol, number, 1)[0], "sobol"
         else:
             seed = seeds.derive(self._cell.root, number, "botorch")
-            with seeded(seed):
+            with seed_everything(seed):
                 candidate, _ = optimize_acqf(
                     self._acquisition(seed),
                     torch.tensor([[0.0], [1.0]], dtype=torch.float64).repeat(1, len(self._space)),
@@ -106,7 +106,7 @@ class BoTorch:
                 y = torch.tensor([[w.sign * self._told[i][w.name]] for i in measured], dtype=torch.float64)
                 models.append(SingleTaskGP(X, y))
             model = ModelListGP(*models)
-            with seeded(seeds.derive(self._cell.root, count, "botorch fit")):
+            with seed_everything(seeds.derive(self._cell.root, count, "botorch fit")):
                 fit_gpytorch_mll(SumMarginalLogLikelihood(model.likelihood, model))
             self._fitted = count, model
         return self._fitted[1]
@@ -132,7 +132,7 @@ class BoTorch:
         Y = mean[:, : self._count]
         if self._count > 1:
             feasible = keeps.nonzero().squeeze(-1)
-            return [numbers[int(i)] for i in feasible[non_dominated(Y[feasible])]] if len(feasible) else []
+            return [numbers[int(i)] for i in feasible[pareto_mask(Y[feasible])]] if len(feasible) else []
         below, above = (torch.special.ndtr((bounds[:, i] - mean) / sd) for i in (0, 1))
         chance = (above - below).clamp_min(0).prod(-1)
         return numbers[int((torch.where(keeps, Y.squeeze(-1), -torch.inf) if keeps.any() else chance).argmax())]

@@ -20,7 +20,7 @@ from robustbo.searchspace.constraints.constraint import Constraint
 from robustbo.searchspace.parameters import Choice, Float, Ordinal, Parameter, Value
 from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.region.dependent import nearest_value
-from robustbo.searchspace.region.made import region_of
+from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.sampling import sobol_points
 from robustbo.searchspace.space import ABSENT, Space
 

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from robustbo.errors import JournalError
 from robustbo.foreign.access import check_path
-from robustbo.trials.schema import ANY, Finite, Finites, Number, Text, Yes, checked
+from robustbo.trials.schema import ANY, Finite, Finites, Number, Text, Yes, validate
 from robustbo.trials.storage.reading import REMEDY, Contents, read
 
 
@@ -101,7 +101,7 @@ class Record(NamedTuple):
         contents = read_of_cell(path)
         for number, line in enumerate([contents.header, *contents.events], start=1):
             try:
-                checked(self.header if number == 1 else self.event, line, "line")
+                validate(self.header if number == 1 else self.event, line, "line")
             except ValueError as error:
                 raise JournalError(f"{path}, line {number}: {error}") from None
         return contents

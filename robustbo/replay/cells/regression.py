@@ -18,7 +18,7 @@ import torch
 from pydantic import ValidationError
 
 from robustbo import seeds
-from robustbo.determinism.isolation import seeded
+from robustbo.determinism.isolation import seed_everything
 from robustbo.errors import FitError, JournalError, RobustBOError, SpecError
 from robustbo.foreign import access
 from robustbo.replay.cells import records
@@ -137,7 +137,7 @@ def run(cell: RegressionCell, progress: Progress) -> None:
 def _warm_up(surrogate: str) -> None:
     """One fit that nobody times: the first in a process waits for libraries to get ready."""
     X = torch.linspace(0, 1, 8, dtype=torch.float64).unsqueeze(-1)
-    with seeded(0), suppress(FitError):
+    with seed_everything(0), suppress(FitError):
         fit(model_class(surrogate)(X, torch.sin(6 * X)))
 
 
@@ -160,7 +160,7 @@ def measure(how: FitMethod, scenario: Scenario, root: int) -> Sample:
     if visible.sum() < 2:
         raise FitError(f"at least 2 rows must be left to fit, got {visible.sum()}")
     X, Y = torch.from_numpy(task.X[visible]), torch.from_numpy(task.y[visible]).unsqueeze(-1)
-    with seeded(seeds.derive(root, 0, "fit")):
+    with seed_everything(seeds.derive(root, 0, "fit")):
         started = time.perf_counter()
         model = fit(model_class(how.surrogate)(X, Y, **_transform(how), **how.options))
         seconds = time.perf_counter() - started

@@ -55,7 +55,7 @@ def page(runs: Sequence[Loaded], *, created_at: datetime | None = None) -> str:
     title = runs[0].title if len(runs) == 1 else f"{len(runs)} runs"
     shown = runs if len(runs) == 1 else _with_labels(runs)
     return document(
-        title, _overview(runs) + "".join(kind_of(run.spec).show(run, run.spec) for run in shown), made=created_at
+        title, _overview(runs) + "".join(kind_of(run.spec).show(run, run.spec) for run in shown), made_at=created_at
     )
 
 

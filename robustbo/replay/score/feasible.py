@@ -9,7 +9,7 @@ from scipy.stats import qmc
 
 from robustbo.errors import SpecError
 from robustbo.replay.spec.optimization import RunSpec
-from robustbo.tasks.failing import Failure
+from robustbo.tasks.failing import InjectedFailure
 from robustbo.tasks.problem import Problem
 
 POINTS = 2**14  # of the Sobol sequence: with a hundredth of the space in a region, 160 in it
@@ -26,7 +26,7 @@ def best_feasible(spec: RunSpec) -> float:
     if spec.best is not None:
         return spec.best[1]
     problem, corruption = spec.load_problem(), spec.build_corruption()
-    if not isinstance(corruption, Failure) or corruption.inside is None:
+    if not isinstance(corruption, InjectedFailure) or corruption.inside is None:
         raise SpecError(f"{problem.name}: its best value must be known, got none")
     return search(problem, corruption.fails_at)
 

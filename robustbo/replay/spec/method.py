@@ -15,13 +15,14 @@ from pydantic import (
 )
 
 from robustbo.surrogates.registry import SURROGATES, check_options, is_known, name_of
+from robustbo.trials.former_names import in_new_names, in_old_names
 from robustbo.trials.settings import (
-    DEFAULT_MAX_REPEATS,
-    DEFAULT_REMEASURE,
+    DEFAULT_MAX_REPLICATES,
+    DEFAULT_REPLICATE,
     DEFAULT_SURROGATE,
     Acquisition,
     Failures,
-    Remeasure,
+    Replicate,
 )
 from robustbo.validation import registered
 
@@ -40,7 +41,12 @@ class Frozen(BaseModel):
     @model_serializer(mode="wrap")
     def _drop_unset(self, serialize: Any) -> dict[str, Any]:
         unsaid = {key for key in self.later if getattr(self, key) == type(self).model_fields[key].default}
-        return {key: value for key, value in serialize(self).items() if key not in unsaid}
+        return self.as_recorded({key: value for key, value in serialize(self).items() if key not in unsaid})
+
+    @staticmethod
+    def as_recorded(entries: dict[str, Any]) -> dict[str, Any]:
+        """Entries by the names that records have them by."""
+        return entries
 
 
 def why_not(error: ValidationError) -> str:
@@ -89,9 +95,9 @@ class Method(Chosen):
 
     Attributes:
         acquisition: As for the optimizer.
-        remeasure: As for the optimizer; "never" is the papers' protocol.
-        max_repeats: As for the optimizer.
-        set_aside: As for the optimizer; false is the papers' protocol.
+        replicate: As for the optimizer; "never" is the papers' protocol.
+        max_replicates: As for the optimizer.
+        quarantine: As for the optimizer; false is the papers' protocol.
         sees: "measured" values, the "clean" ones that only an oracle sees, or "errors": measured values, of which the
             wrong ones are excluded as they come.
         engine: Who proposes: "robustbo"; Ax, with its own strategy ("ax-default"; "ax-viability" with its transform
@@ -100,14 +106,27 @@ class Method(Chosen):
         failures: As for the optimizer; for a corruption that is a "failure", without which nothing fails.
     """
 
-    later = frozenset({"engine", "max_repeats", "failures"})
+    later = frozenset({"engine", "max_replicates", "failures"})
     acquisition: Acquisition = "auto"
-    remeasure: Remeasure = DEFAULT_REMEASURE
-    max_repeats: int = Field(DEFAULT_MAX_REPEATS, ge=1)
-    set_aside: bool = True
+    replicate: Replicate = DEFAULT_REPLICATE
+    max_replicates: int = Field(DEFAULT_MAX_REPLICATES, ge=1)
+    quarantine: bool = True
     sees: Literal["measured", "clean", "errors"] = "measured"
     engine: Literal["robustbo", "ax", "ax-default", "ax-viability", "botorch", "optuna-gp", "optuna-tpe"] = "robustbo"
     failures: Failures = "learn"
+
+    @staticmethod
+    def as_recorded(entries: dict[str, Any]) -> dict[str, Any]:
+        """Entries by the names that records have them by: the former ones, of which cells have their hash."""
+        return in_old_names(entries)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_old_names(cls, entries: Any) -> Any:
+        try:
+            return in_new_names(entries) if isinstance(entries, dict) else entries
+        except TypeError as error:
+            raise ValueError(str(error)) from None
 
     @model_validator(mode="after")
     def _is_excluded_here(self) -> "Method":

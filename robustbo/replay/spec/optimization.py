@@ -17,13 +17,13 @@ from robustbo.replay.spec.method import (
     by_name,
 )
 from robustbo.tasks.corruption import FAILURE, REPEATS, Corruption, build
-from robustbo.tasks.failing import Failure
+from robustbo.tasks.failing import InjectedFailure
 from robustbo.tasks.noise import noise
 from robustbo.tasks.problem import Problem
 from robustbo.tasks.problem import load as load_problem
 from robustbo.tasks.problem import names as problem_names
 from robustbo.tasks.repeats import Repeats
-from robustbo.tasks.several import ALL, SeveralProblem, Strikes, strikes
+from robustbo.tasks.several import ALL, OutcomeCorruption, SeveralProblem, build_outcome_corruption
 from robustbo.tasks.sticking import Sticks
 from robustbo.trials.settings import default_num_initial
 from robustbo.validation import registered
@@ -48,13 +48,13 @@ class CorruptionSpec(Frozen):
     trials: list[Annotated[int, Field(ge=0)]] | None = Field(default=None, min_length=1)
     strikes: str | None = None
 
-    def build(self, problem: Problem) -> Corruption | Strikes:
+    def build(self, problem: Problem) -> Corruption | OutcomeCorruption:
         """The corruption itself."""
         options = self.model_dump()  # what is not said is not in it
         options.pop("trials", None)
         hit = options.pop("strikes", None)
         if isinstance(problem, SeveralProblem):
-            return strikes(problem, options.pop("kind"), ALL if hit is None else hit, **options)
+            return build_outcome_corruption(problem, options.pop("kind"), ALL if hit is None else hit, **options)
         if hit is not None:
             raise ValueError(f"strikes needs a problem of several outcomes, {problem.name} has one")
         return build(options.pop("kind"), problem, **options)
@@ -160,7 +160,7 @@ class RunSpec(Strict):
         """The problem itself."""
         return load_problem(self.problem, **self.problem_options)
 
-    def build_corruption(self) -> Corruption | Strikes:
+    def build_corruption(self) -> Corruption | OutcomeCorruption:
         """The corruption itself; one of probability 0 where the spec has none."""
         corruption = self.corruption or CorruptionSpec(kind="constant", probability=0.0)
         return corruption.build(self.load_problem())
@@ -174,12 +174,12 @@ class RunSpec(Strict):
     def best(self) -> tuple[str, float] | None:
         """The problem's best value, and what it is; None where a region fails, in which it may lie."""
         corruption = self.build_corruption()
-        has_region = isinstance(corruption, Failure) and corruption.inside is not None
+        has_region = isinstance(corruption, InjectedFailure) and corruption.inside is not None
         return None if has_region else self.load_problem().best
 
     def measure(
         self,
-        corruption: Corruption | Strikes,
+        corruption: Corruption | OutcomeCorruption,
         params: dict[str, Any],
         clean: Any,
         *,

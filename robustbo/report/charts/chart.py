@@ -1,4 +1,4 @@
-"""What a chart shows: curves, dots and notes within two axes; `svg` draws it for pages, `canvas` for pictures."""
+"""Charts as data: curves, dots and notes within two axes. `svg` and `matplotlib_canvas` draw them."""
 
 import math
 from collections.abc import Sequence
@@ -73,8 +73,8 @@ class Note(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """What an axis shows: its label, its range, whether by powers of ten, names along it instead of numbers, and
-    whether it is of whole numbers alone, such as those of trials.
+    """An axis: its label, its range, whether by powers of ten, names along it instead of numbers, and whether it is of
+    whole numbers alone, such as those of trials.
 
     A range whose low end is above its high one is drawn from top to bottom.
     """
@@ -87,7 +87,7 @@ class Axis(NamedTuple):
     is_whole: bool = False
 
     def share(self, value: float) -> float:
-        """Where a value is drawn: 0 at the low end, 1 at the high one; a value beyond is drawn at the edge."""
+        """The place of a value: 0 at the low end, 1 at the high one; that of a value beyond is at the edge."""
         if self.is_log:
             low, high, value = math.log(self.low), math.log(self.high), math.log(max(value, 1e-300))
         else:
@@ -136,18 +136,18 @@ class Strip(NamedTuple):
     values: np.ndarray
 
 
-def strips(title: str, given: Sequence[Strip], axis: Axis, about: str = "") -> Chart:
+def strips(title: str, rows: Sequence[Strip], axis: Axis, about: str = "") -> Chart:
     """A row of dots each, the first on top, with a bar at their mean."""
     lines, dots = [], []
-    for row, (_, color, key, values) in enumerate(given):
-        there = values[np.isfinite(values)]
-        dots.append(Dots("", color, "none", there, np.full(len(there), float(row)), size=3.5, key=key))
-        if len(there):
-            mean = np.full(2, there.mean())
+    for row, (_, color, key, values) in enumerate(rows):
+        finite = values[np.isfinite(values)]
+        dots.append(Dots("", color, "none", finite, np.full(len(finite), float(row)), size=3.5, key=key))
+        if len(finite):
+            mean = np.full(2, finite.mean())
             lines.append(Line("", color, mean, np.array([row - 0.36, row + 0.36]), key=key, width=3.0))
-    names = tuple((float(row), strip.name) for row, strip in enumerate(given))
-    height = ROW * len(given) + 52
-    return Chart(title, axis, Axis("", len(given) - 0.5, -0.5, names=names), lines, dots, height=height, about=about)
+    names = tuple((float(row), strip.name) for row, strip in enumerate(rows))
+    height = ROW * len(rows) + 52
+    return Chart(title, axis, Axis("", len(rows) - 0.5, -0.5, names=names), lines, dots, height=height, about=about)
 
 
 def axis(
@@ -155,11 +155,11 @@ def axis(
 ) -> Axis:
     """An axis that holds all finite values, and a margin; of some width where there are none or one."""
     arrays = [np.asarray(a, dtype=float).ravel() for a in values if a is not None]
-    found = np.concatenate([*arrays, np.zeros(0)])
-    found = found[np.isfinite(found)].clip(-FARTHEST, FARTHEST)
+    joined = np.concatenate([*arrays, np.zeros(0)])
+    ends = joined[np.isfinite(joined)].clip(-FARTHEST, FARTHEST)
     if is_log:
-        found = np.log(found[found > 0])
-    low, high = (float(found.min()), float(found.max())) if len(found) else (0.0, 1.0)
+        ends = np.log(ends[ends > 0])
+    low, high = (float(ends.min()), float(ends.max())) if len(ends) else (0.0, 1.0)
     more = margin * (high - low) if high > low else max(0.5, 1e-9 * abs(low))
     low, high = low - more, high + more
     return Axis(label, math.exp(low), math.exp(high), True) if is_log else Axis(label, low, high, is_whole=is_whole)
@@ -172,10 +172,10 @@ def trials_axis(count: int, label: str = "trial") -> Axis:
 
 def round_values(low: float, high: float, *, is_log: bool = False, is_whole: bool = False) -> list[float]:
     """Round numbers within a range, for the marks along an axis; on a log scale where there are two by decades."""
-    found = decades(low, high) if is_log else []
+    powers = decades(low, high) if is_log else []
     if is_whole:
-        found = [value for value in found if value == round(value)]
-    return found if len(found) > 1 else ticks(low, high, is_whole=is_whole)
+        powers = [value for value in powers if value == round(value)]
+    return powers if len(powers) > 1 else ticks(low, high, is_whole=is_whole)
 
 
 def ticks(low: float, high: float, most: int = 6, *, is_whole: bool = False) -> list[float]:
@@ -191,12 +191,12 @@ def decades(low: float, high: float, most: int = 8) -> list[float]:
     """Powers of ten within a range, of very many some; where there are fewer than three, 2 and 5 times them as well."""
     begin, end = math.floor(math.log10(low)), math.ceil(math.log10(high))
     powers = range(begin, end + 1, -(-(end - begin) // most) or 1)
-    found: list[float] = []
+    values: list[float] = []
     for factors in ((1,), (1, 2, 5)):
-        found = [float(f"{f}e{k}") for k in powers for f in factors if low <= float(f"{f}e{k}") <= high]
-        if len(found) > 2:
+        values = [float(f"{f}e{k}") for k in powers for f in factors if low <= float(f"{f}e{k}") <= high]
+        if len(values) > 2:
             break
-    return found
+    return values
 
 
 def labels(values: Sequence[float]) -> list[str]:

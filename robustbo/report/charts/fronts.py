@@ -11,7 +11,7 @@ from robustbo.loop.belief.front import Front
 from robustbo.loop.belief.judge import Outlier
 from robustbo.loop.belief.measured_points import LIKELY, FrontPoint
 from robustbo.report.charts.chart import Axis, Chart, Dots, Line, axis, trials_axis
-from robustbo.report.charts.marks import BLUE, GREEN, ORANGE, OUTSIDE, PALE, near
+from robustbo.report.charts.marks import BLUE, GREEN, ORANGE, OUTSIDE, PALE, within_reach
 from robustbo.report.charts.one_outcome import bounds, limits, steps
 from robustbo.rounding import rounded
 from robustbo.trials.outcomes import Wanted
@@ -44,7 +44,7 @@ def charts(settings: Settings, points: Sequence[FrontPoint], front: Front, judge
         judged: All values, with whether they are believed.
     """
     flagged = [o for o in judged if o.flagged]
-    pairs = combinations((wanted for wanted in settings.outcomes if wanted.is_objective), 2)
+    pairs = combinations((outcome for outcome in settings.outcomes if outcome.is_objective), 2)
     return [_chart(pair, points, front, _doubts(pair, flagged)) for pair in pairs]
 
 
@@ -55,55 +55,55 @@ def _chart(pair: Pair, points: Sequence[FrontPoint], front: Front, doubts: Seque
         is_likely, is_best = point.probability_feasible >= LIKELY, point.trial.number in inside
         kinds["on the front" if is_best else "believed" if is_likely else OUTSIDE].append(point)
     reference = _place(pair, front.reference_point)
-    more = [reference, *(place for doubt in doubts for place in doubt[:2])]
-    across, up = (_axis(wanted, points, [place[k] for place in more]) for k, wanted in enumerate(pair))
+    extra = [reference, *(place for doubt in doubts for place in doubt[:2])]
+    across, up = (_axis(outcome, points, [place[k] for place in extra]) for k, outcome in enumerate(pair))
     lines = [*limits(pair[0], across, up, is_upright=True), *limits(pair[1], across, up)]
-    lines += [bar for kind, of in kinds.items() for point in of for bar in _bars(pair, point, KINDS[kind][0])]
+    lines += [bar for kind, of_kind in kinds.items() for point in of_kind for bar in _bars(pair, point, KINDS[kind][0])]
     best = [_place(pair, point.means) for point in front]
     lines += _stairs(pair, best, reference if len(front.reference_point) == 2 else None)
     lines += [Line("", ORANGE, *_columns(doubt[:2]), dash="2 3", width=1.2) for doubt in doubts]
-    dots = [*_points(pair, kinds), *_wrong(doubts)]
+    dots = [*_point_dots(pair, kinds), *_doubt_dots(doubts)]
     dots.append(Dots("reference point", "none", "#000000", *_columns([reference]), shape="D", size=5.0))
     dots = [kind for kind in dots if len(kind.x)]
     about = f"{pair[1].name} against {pair[0].name}; " + "; ".join(f"{kind.label}: {len(kind.x)}" for kind in dots)
     return Chart("", across, up, lines, dots, height=HEIGHT, about=about)
 
 
-def _points(pair: Pair, kinds: Mapping[str, Sequence[FrontPoint]]) -> list[Dots]:
-    """What is believed of each point."""
-    made = []
+def _point_dots(pair: Pair, kinds: Mapping[str, Sequence[FrontPoint]]) -> list[Dots]:
+    """Marks at the means of believed points."""
+    dots = []
     for kind, points in kinds.items():
         (color, size), titles = KINDS[kind], [f"{point}; {kind}" for point in points]
         x, y = _columns([_place(pair, point.means) for point in points])
-        made.append(Dots(kind, color, "none", x, y, size=size, titles=titles))
-    return made
+        dots.append(Dots(kind, color, "none", x, y, size=size, titles=titles))
+    return dots
 
 
-def _wrong(doubts: Sequence[Doubt]) -> list[Dots]:
-    """What is called wrong, where it was measured and where it is expected."""
-    here, elsewhere = ([d for d in doubts if (d.measured != d.expected) == is_here] for is_here in (True, False))
-    titles, others = [d.title for d in here], [d.title for d in elsewhere]
-    x, y = _columns([d.measured for d in elsewhere])
+def _doubt_dots(doubts: Sequence[Doubt]) -> list[Dots]:
+    """Marks of values that are called wrong, where they were measured and where they are expected."""
+    moved = [d for d in doubts if d.measured != d.expected]
+    unmoved = [d for d in doubts if d.measured == d.expected]
+    titles, x_y = [d.title for d in moved], _columns([d.measured for d in unmoved])
     return [
-        Dots("where the others expect it", "none", ORANGE, *_columns([d.expected for d in here]), titles=titles),
-        Dots("called wrong", ORANGE, "none", *_columns([d.measured for d in here]), "X", 5.0, titles=titles),
-        Dots("another outcome called wrong", "none", ORANGE, x, y, "X", 5.0, titles=others),
+        Dots("where the others expect it", "none", ORANGE, *_columns([d.expected for d in moved]), titles=titles),
+        Dots("called wrong", ORANGE, "none", *_columns([d.measured for d in moved]), "X", 5.0, titles=titles),
+        Dots("another outcome called wrong", "none", ORANGE, *x_y, "X", 5.0, titles=[d.title for d in unmoved]),
     ]
 
 
 def _doubts(pair: Pair, flagged: Sequence[Outlier]) -> list[Doubt]:
-    """Of the trials both of whose values have been told."""
+    """The doubts about the trials both of whose values have been told."""
     by_trial: dict[int, dict[str | None, Outlier]] = {}
     for o in flagged:
         by_trial.setdefault(o.trial.number, {})[o.outcome] = o
-    made = []
-    for found in by_trial.values():
-        values = next(iter(found.values())).trial.values
-        if all(wanted.name in values for wanted in pair):
-            expected = values | {name: o.expected for name, o in found.items() if name is not None}
-            title = "; ".join(map(str, found.values()))
-            made.append(Doubt(_place(pair, values), _place(pair, expected), title))
-    return made
+    doubts = []
+    for by_outcome in by_trial.values():
+        values = next(iter(by_outcome.values())).trial.values
+        if all(outcome.name in values for outcome in pair):
+            expected = values | {name: o.expected for name, o in by_outcome.items() if name is not None}
+            title = "; ".join(map(str, by_outcome.values()))
+            doubts.append(Doubt(_place(pair, values), _place(pair, expected), title))
+    return doubts
 
 
 def _place(pair: Pair, numbers: Mapping[str, float]) -> Place:
@@ -115,11 +115,11 @@ def _columns(places: Iterable[Place]) -> tuple[np.ndarray, np.ndarray]:
     return x, y
 
 
-def _axis(wanted: Wanted, points: Sequence[FrontPoint], others: Sequence[float]) -> Axis:
-    mean, sd = np.array([(point.means[wanted.name], point.sds[wanted.name]) for point in points]).T
+def _axis(outcome: Wanted, points: Sequence[FrontPoint], extra: Sequence[float]) -> Axis:
+    mean, sd = np.array([(point.means[outcome.name], point.sds[outcome.name]) for point in points]).T
     believed = np.concatenate([mean - sd, mean + sd])
-    further = near(np.array([*bounds(wanted), *others]), believed)
-    return axis(wanted.quantity.wanted(wanted.direction), believed, further, margin=0.05)
+    further = within_reach(np.array([*bounds(outcome), *extra]), believed)
+    return axis(outcome.quantity.wanted(outcome.direction), believed, further, margin=0.05)
 
 
 def _bars(pair: Pair, point: FrontPoint, color: str) -> list[Line]:
@@ -131,7 +131,7 @@ def _bars(pair: Pair, point: FrontPoint, color: str) -> list[Line]:
 
 def _stairs(pair: Pair, places: Sequence[Place], reference: Place | None) -> list[Line]:
     """The steps between the points that no other beats in both, and what they dominate beyond the reference point."""
-    signs = np.array([wanted.sign for wanted in pair])
+    signs = np.array([outcome.sign for outcome in pair])
     Y = np.array(places).reshape(-1, 2) * signs
     corner = None if reference is None else np.array(reference) * signs
     if corner is not None:
@@ -150,7 +150,7 @@ def _stairs(pair: Pair, places: Sequence[Place], reference: Place | None) -> lis
 
 def compromise(settings: Settings, front: Front) -> FrontPoint:
     """The point of a front that by itself dominates the most."""
-    signs = {wanted.name: wanted.sign for wanted in settings.outcomes}
+    signs = {outcome.name: outcome.sign for outcome in settings.outcomes}
 
     def alone(point: FrontPoint) -> float:
         leads = (signs[name] * (point.means[name] - end) for name, end in front.reference_point.items())

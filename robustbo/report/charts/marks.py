@@ -1,4 +1,4 @@
-"""What has become of told values, and the marks of it."""
+"""Marks of told values by their fate, and of failed trials."""
 
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
@@ -34,7 +34,7 @@ REACH = 1.0  # ranges of the believed values, that a wrong one may be away and s
 
 
 def by_fate(history: History, judged: Sequence[Outlier]) -> dict[str, list[Trial]]:
-    """The told trials by what has become of their values: "believed" (or `BEFORE`), "called wrong", "cleared again".
+    """The told trials by the fate of their values: "believed" (or `BEFORE`), "called wrong", "cleared again".
 
     Args:
         history: The trials.
@@ -42,16 +42,17 @@ def by_fate(history: History, judged: Sequence[Outlier]) -> dict[str, list[Trial
     """
     flagged = {o.trial.number for o in judged if o.flagged}
     once = {number for d in history.diagnoses if not d.void for number in d.outliers}
-    old, found = count_before(history), dict[str, list[Trial]]((fate, []) for fate in LOOKS if fate != OUTSIDE)
+    count = count_before(history)
+    fates = dict[str, list[Trial]]((fate, []) for fate in LOOKS if fate != OUTSIDE)
     for trial in history.having("told"):
-        believed = BEFORE if trial.number < old else "believed"
+        believed = BEFORE if trial.number < count else "believed"
         fate = "called wrong" if trial.number in flagged else "cleared again" if trial.number in once else believed
-        found[fate].append(trial)
-    return found
+        fates[fate].append(trial)
+    return fates
 
 
 def count_before(history: History) -> int:
-    """How many trials there are that were told before anything was asked for; 0 where nothing has been since.
+    """The number of trials that were told before anything was asked for; 0 where nothing has been since.
 
     These are old data: what `prior_data` had, or was told without having been asked.
     """
@@ -67,14 +68,15 @@ def old_band(history: History, up: Axis) -> list[Line]:
 
 
 def at_trials(
-    settings: Settings, history: History, found: Mapping[str, Sequence[Trial]], judged: Sequence[Outlier]
+    settings: Settings, history: History, fates: Mapping[str, Sequence[Trial]], judged: Sequence[Outlier]
 ) -> list[Dots]:
     """The marks of told values at their trials, each kind that is there."""
-    told, space = [trial for trials in found.values() for trial in trials], space_of(settings, history)
+    told, space = [trial for trials in fates.values() for trial in trials], space_of(settings, history)
     breaking = [trial for trial in told if space.broken(trial.params)] if space.constraints else []
-    repeats, titles = [trial for trial in told if trial.repeats is not None], {o.trial.number: f"{o}" for o in judged}
-    dots = [_dots(trials, fate, LOOKS[fate], 4.0, titles) for fate, trials in found.items()]
-    dots.append(_dots(repeats, "replicates", ("none", "#555555", "o"), 7.0, titles))
+    replicates = [trial for trial in told if trial.repeats is not None]
+    titles = {o.trial.number: f"{o}" for o in judged}
+    dots = [_dots(trials, fate, LOOKS[fate], 4.0, titles) for fate, trials in fates.items()]
+    dots.append(_dots(replicates, "replicates", ("none", "#555555", "o"), 7.0, titles))
     dots.append(_dots(breaking, BREAKING, ("none", "#000000", "s"), 7.0, titles))
     return [kind for kind in dots if len(kind.x)]
 
@@ -82,28 +84,28 @@ def at_trials(
 def _dots(
     trials: Sequence[Trial], label: str, look: tuple[str, str, str], size: float, titles: Mapping[int, str]
 ) -> Dots:
-    """The values of some trials."""
+    """The values of trials as marks of one kind."""
     (fill, stroke, shape), y = look, np.array([t.measured for t in trials])
-    x, said = np.array([float(t.number) for t in trials]), [titles[t.number] for t in trials]
-    return Dots(label, fill, stroke, x, y, shape, size, titles=said)
+    x = np.array([float(t.number) for t in trials])
+    return Dots(label, fill, stroke, x, y, shape, size, titles=[titles[t.number] for t in trials])
 
 
-def shown(found: Mapping[str, Sequence[Trial]]) -> np.ndarray:
+def values_in_frame(fates: Mapping[str, Sequence[Trial]]) -> np.ndarray:
     """The values that would not crush the believed ones into a line; all if none is believed."""
-    told = np.array([t.measured for trials in found.values() for t in trials])
-    believed = np.array([t.measured for fate, trials in found.items() if fate != "called wrong" for t in trials])
-    return near(told, believed)
+    told = np.array([t.measured for trials in fates.values() for t in trials])
+    believed = np.array([t.measured for fate, trials in fates.items() if fate != "called wrong" for t in trials])
+    return within_reach(told, believed)
 
 
-def near(told: np.ndarray, believed: np.ndarray) -> np.ndarray:
-    """Those that are not farther from the believed ones than their range; all if none is believed."""
+def within_reach(values: np.ndarray, believed: np.ndarray) -> np.ndarray:
+    """The values that are not farther from the believed ones than their range; all if none is believed."""
     if len(believed) == 0:
-        return told
+        return values
     reach = REACH * np.ptp(believed.clip(-FARTHEST, FARTHEST))
-    return told[(told >= believed.min() - reach) & (told <= believed.max() + reach)]
+    return values[(values >= believed.min() - reach) & (values <= believed.max() + reach)]
 
 
-def beyond(dots: Sequence[Dots], up: Axis) -> list[Note]:
+def edge_notes(dots: Sequence[Dots], up: Axis) -> list[Note]:
     """The values that are drawn at the edge of the frame since they lie beyond it, as numbers there."""
     low, high = sorted((up.low, up.high))
     places = {(float(x), float(y)) for kind in dots for x, y in zip(kind.x, kind.y, strict=True)}

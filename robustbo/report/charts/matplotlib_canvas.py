@@ -65,10 +65,10 @@ def finish(figure: Any, path: Path, labels: dict[str, Any]) -> None:
     """Write a figure, its legend beside it, without what changes from one machine to the next, and close it."""
     if labels:
         figure.legend(labels.values(), map(as_text, labels), frameon=False, loc="outside right center")
-    drawn = BytesIO()
+    picture = BytesIO()
     form = path.suffix.removeprefix(".")
-    figure.savefig(drawn, format=form, dpi=160, metadata={"Software": None} if form == "png" else None)
-    replace(path, drawn.getvalue())
+    figure.savefig(picture, format=form, dpi=160, metadata={"Software": None} if form == "png" else None)
+    replace(path, picture.getvalue())
     plt.close(figure)
 
 
@@ -123,7 +123,7 @@ def _line(axes: Any, line: Line) -> Any:
 
 
 def _dots(axes: Any, chart: Chart, dots: Dots) -> Any:
-    """Those beyond the frame at its edge, as on a page."""
+    """Draw marks, those beyond the frame at its edge, as on a page."""
     x, y = _within(dots.x, chart.x), _within(dots.y, chart.y)
     how: dict[str, Any] = {"marker": dots.shape, "clip_on": False, "zorder": 3}
     how |= {"color": dots.stroke} if dots.shape == "|" else {"facecolors": dots.fill, "edgecolors": dots.stroke}

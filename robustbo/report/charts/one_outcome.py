@@ -1,4 +1,4 @@
-"""One of several outcomes by itself: what it alone sees, its bounds, and its values by trial."""
+"""One of several outcomes by itself: its surrogate, its bounds, and its values by trial."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,93 +11,103 @@ from robustbo.loop.belief.incumbent import Incumbent
 from robustbo.loop.belief.judge import Outlier
 from robustbo.loop.belief.measured_points import LIKELY, FrontPoint
 from robustbo.loop.belief.outcome_models import climb_each
-from robustbo.loop.belief.outliers import outliers
 from robustbo.loop.observations.table import observations
-from robustbo.loop.surrogate.cache import FitCache
-from robustbo.loop.surrogate.fitted_model import Fitted
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.report.charts.chart import GRAY, Axis, Chart, Dots, Line, axis, trials_axis
-from robustbo.report.charts.marks import BEFORE, OUTSIDE, TICK, at_trials, beyond, by_fate, near, old_band, shown
+from robustbo.report.charts.marks import (
+    BEFORE,
+    OUTSIDE,
+    TICK,
+    at_trials,
+    by_fate,
+    edge_notes,
+    old_band,
+    values_in_frame,
+    within_reach,
+)
 from robustbo.report.charts.palette import COLORS
 from robustbo.trials.history import History
 from robustbo.trials.outcomes import Wanted
 from robustbo.trials.settings import Settings
 from robustbo.trials.tree import Trials
+from robustbo.view.view import View
 
 BLACK = "#000000"
 
 
-class Seen(NamedTuple):
-    """What one of several outcomes alone sees.
+class SingleOutcome(NamedTuple):
+    """One of several outcomes by itself.
 
     Attributes:
-        wanted: The outcome.
+        outcome: Its goal and its bounds.
         settings: Those of it alone.
-        history: The trials as it sees them: where it is missing they have failed.
+        history: The trials with its values; those without one have failed.
         fitted: Its surrogate.
         judged: Its values, with whether they are believed.
     """
 
-    wanted: Wanted
+    outcome: Wanted
     settings: Settings
     history: History
-    fitted: Fitted
+    fitted: FittedSurrogate
     judged: Sequence[Outlier]
 
 
-def seen(settings: Settings, history: History, fits: FitCache) -> list[Seen]:
-    """What each outcome sees of which a value has been told.
+def single_outcomes(view: View) -> list[SingleOutcome]:
+    """Each outcome by itself of which a value has been told.
 
     Raises:
         FitError: If no surrogate can be fitted.
     """
+    settings, history = view.settings, view.history
     data = observations(settings, history)
     if not data.told:
         return []
-    several, why = climb_each(settings, data, tuple, fits, is_judging=True)
-    if several is None:
-        raise FitError(f"no surrogates could be fitted {why}")
-    report, made = outliers(settings, history, fits), []
-    for each in several:
-        name = each.wanted.name
+    models, reason = climb_each(settings, data, tuple, view.fits, is_judging=True)
+    if models is None:
+        raise FitError(f"no surrogates could be fitted {reason}")
+    outliers, singles = view.outliers(), []
+    for model in models:
+        outcome, name = model.wanted, model.wanted.name
         alone = replace(history, trials=Trials(trial.of(name) for trial in history), diagnoses=())
-        judged = [o for o in report if o.outcome == name]
-        made.append(Seen(each.wanted, settings.of(each.wanted), alone, each.fitted, judged))
-    return made
+        judged = [o for o in outliers if o.outcome == name]
+        singles.append(SingleOutcome(outcome, settings.of(outcome), alone, model.fitted, judged))
+    return singles
 
 
-def values(of: Seen, points: Sequence[FrontPoint], best: Sequence[Incumbent] = ()) -> Chart:
+def values(single: SingleOutcome, points: Sequence[FrontPoint], best: Sequence[Incumbent] = ()) -> Chart:
     """The values of an outcome by trial and what has become of them, within its bounds.
 
     Args:
-        of: What the outcome sees.
+        single: The outcome.
         points: Those that are believed, to tell those that break a bound.
         best: Where it alone is to be optimized, the best points so far, which keep all bounds: they are drawn.
     """
+    outcome, history = single.outcome, single.history
     outside = {point.trial.number for point in points if point.probability_feasible < LIKELY}
-    found = by_fate(of.history, of.judged)
-    found[OUTSIDE] = [trial for fate in ("believed", BEFORE) for trial in found[fate] if trial.number in outside]
+    fates = by_fate(history, single.judged)
+    fates[OUTSIDE] = [trial for fate in ("believed", BEFORE) for trial in fates[fate] if trial.number in outside]
     for fate in ("believed", BEFORE):
-        found[fate] = [trial for trial in found[fate] if trial.number not in outside]
-    dots = at_trials(of.settings, of.history, found, of.judged)
-    kept, across = shown(found), trials_axis(len(of.history))
-    up = axis(of.wanted.quantity.label, kept, near(bounds(of.wanted), kept), margin=0.06)
-    missing = [float(trial.number) for trial in of.history.having("failed")]
+        fates[fate] = [trial for trial in fates[fate] if trial.number not in outside]
+    dots = at_trials(single.settings, history, fates, single.judged)
+    framed, across = values_in_frame(fates), trials_axis(len(history))
+    up = axis(outcome.quantity.label, framed, within_reach(bounds(outcome), framed), margin=0.06)
+    missing = [float(trial.number) for trial in history.having("failed")]
     if missing:
         low = np.full(len(missing), up.low + TICK * (up.high - up.low))
         titles = [f"trial {number:.0f}: not measured" for number in missing]
         dots.append(Dots("not measured", "none", "#999999", np.array(missing), low, "|", 6.0, titles=titles))
-    lines = old_band(of.history, up) + limits(of.wanted, across, up)
+    lines = old_band(history, up) + limits(outcome, across, up)
     if best:
-        lines.append(risen(best, len(of.history)))
-    notes = beyond(dots, up)
-    about = f"{of.wanted.name} by trial; " + "; ".join(f"{kind.label}: {len(kind.x)}" for kind in dots)
-    return Chart("", across, up, lines, dots, notes, height=240, about=about)
+        lines.append(best_so_far(best, len(history)))
+    about = f"{outcome.name} by trial; " + "; ".join(f"{kind.label}: {len(kind.x)}" for kind in dots)
+    return Chart("", across, up, lines, dots, edge_notes(dots, up), height=240, about=about)
 
 
-def risen(best: Sequence[Incumbent], num_trials: int) -> Line:
+def best_so_far(best: Sequence[Incumbent], num_trials: int) -> Line:
     """The best so far as a line: by trial the best of the points measured until then, by what is believed now."""
-    numbers = np.array([*(each.trial.number for each in best), num_trials], dtype=float)
-    means = np.array([each.mean for each in best])
+    numbers = np.array([*(incumbent.trial.number for incumbent in best), num_trials], dtype=float)
+    means = np.array([incumbent.mean for incumbent in best])
     x, y = steps(numbers, np.append(means, means[-1:]))
     return Line("best so far", COLORS[2], x, y, dash="6 3", width=1.5)
 
@@ -112,17 +122,17 @@ def steps(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]
 
 
-def bounds(wanted: Wanted) -> np.ndarray:
-    """The bounds that an outcome has."""
-    found = np.array(wanted.bounds)
-    return found[np.isfinite(found)]
+def bounds(outcome: Wanted) -> np.ndarray:
+    """The finite bounds of an outcome."""
+    ends = np.array(outcome.bounds)
+    return ends[np.isfinite(ends)]
 
 
-def limits(wanted: Wanted, across: Axis, up: Axis, *, is_upright: bool = False) -> list[Line]:
+def limits(outcome: Wanted, across: Axis, up: Axis, *, is_upright: bool = False) -> list[Line]:
     """Gray over what breaks the bounds of the outcome that is drawn upwards (or across), and dashes along them."""
     lines, over = list[Line](), across if is_upright else up
     for bound, end, is_broken in zip(
-        wanted.bounds, (over.low, over.high), (wanted.low > over.low, wanted.high < over.high), strict=True
+        outcome.bounds, (over.low, over.high), (outcome.low > over.low, outcome.high < over.high), strict=True
     ):
         if not is_broken:
             continue

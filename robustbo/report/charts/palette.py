@@ -1,4 +1,4 @@
-"""How methods are drawn: Okabe and Ito's colors, which most color-blind readers can tell apart, and kinds of lines."""
+"""Colors and kinds of lines of methods: Okabe and Ito's, which most color-blind readers can tell apart."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -19,7 +19,7 @@ class Look(NamedTuple):
 
 
 def looks(methods: Sequence[str]) -> dict[str, Look]:
-    """How each of some methods is drawn; the same everywhere for those that every run has."""
+    """The look of each method; the same everywhere for those that every run has."""
     colors = [color for color in COLORS if color not in FIXED.values()]
     free = (Look(color, dash) for dash, color in product((SOLID, DOTTED, DASHED), colors))
     last = Look("#999999", SPARSE)  # where there are no more

@@ -1,72 +1,52 @@
 """The charts of several outcomes: the front, its hypervolume by trial, and the values of each outcome by trial."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from robustbo.loop.belief.front import Front, believed, bests, front, hypervolumes
-from robustbo.loop.belief.incumbent import Incumbent
-from robustbo.loop.belief.measured_points import FrontPoint
-from robustbo.loop.surrogate.cache import FitCache
 from robustbo.report.charts import fronts, one_outcome
 from robustbo.report.charts.chart import Chart
-from robustbo.report.charts.one_outcome import Seen
-from robustbo.report.summary.outcomes import without_value
-from robustbo.trials.history import History
-from robustbo.trials.settings import Settings
+from robustbo.report.charts.one_outcome import SingleOutcome, single_outcomes
+from robustbo.report.summary.outcomes import outcomes_without_value
+from robustbo.view.view import View
 
 ACROSS = 3  # charts beside each other
 
 
-@dataclass(frozen=True)
-class Known:
-    """What is known of several outcomes.
-
-    Attributes:
-        settings: What the study was told at its beginning.
-        seen: What each outcome sees of which a value has been told.
-        points: Those that are believed; none unless all outcomes have values.
-        front: Of several objectives.
-        volumes: By trial, its hypervolume.
-        best: Of one objective, the best points so far.
-    """
-
-    settings: Settings
-    seen: Sequence[Seen]
-    points: Sequence[FrontPoint] = ()
-    front: Front | None = None
-    volumes: Sequence[float] = ()
-    best: Sequence[Incumbent] = ()
-
-    @property
-    def fronts(self) -> list[Chart]:
-        """A chart for each pair of objectives."""
-        judged = [o for of in self.seen for o in of.judged]
-        return [] if self.front is None else fronts.charts(self.settings, self.points, self.front, judged)
-
-    @property
-    def timelines(self) -> list[Chart]:
-        """A chart an outcome; with the best so far, where one is to be optimized."""
-        return [one_outcome.values(of, self.points, self.best if of.wanted.is_objective else ()) for of in self.seen]
+def has_front(view: View) -> bool:
+    """Return whether there are several objectives, and a value of each outcome."""
+    return len(view.settings.objectives) > 1 and not outcomes_without_value(view.settings, view.history)
 
 
-def known(settings: Settings, history: History, fits: FitCache) -> Known:
-    """What is known of several outcomes.
+def front_charts(view: View, singles: Sequence[SingleOutcome]) -> list[Chart]:
+    """A chart for each pair of objectives; none where there is no front.
 
     Raises:
         FitError: If no surrogate can be fitted.
     """
-    seen = one_outcome.seen(settings, history, fits)
-    if without_value(settings, history):
-        return Known(settings, seen)
-    points = believed(settings, history, fits)
-    if len(settings.objectives) == 1:
-        return Known(settings, seen, points, best=bests(settings, history, fits))
-    return Known(settings, seen, points, front(settings, history, fits), hypervolumes(settings, history, fits))
+    judged = [outlier for single in singles for outlier in single.judged]
+    return fronts.charts(view.settings, view.believed(), view.front(), judged) if has_front(view) else []
 
 
-def rows(settings: Settings, history: History) -> list[list[Chart]]:
-    """All charts, for a picture."""
-    found = known(settings, history, FitCache())
-    progress = [[fronts.progress(found.volumes)]] if found.front is not None else []
-    pairs = [found.fronts[i : i + ACROSS] for i in range(0, len(found.fronts), ACROSS)]
-    return [*pairs, *progress, *([chart] for chart in found.timelines)]
+def timelines(view: View, singles: Sequence[SingleOutcome]) -> list[Chart]:
+    """A chart an outcome of its values by trial; with the best so far, where one alone is to be optimized.
+
+    Raises:
+        FitError: If no surrogate can be fitted.
+    """
+    settings = view.settings
+    is_measured = not outcomes_without_value(settings, view.history)
+    points = view.believed() if is_measured else ()
+    best = view.bests() if is_measured and len(settings.objectives) == 1 else []
+    return [one_outcome.values(single, points, best if single.outcome.is_objective else ()) for single in singles]
+
+
+def rows(view: View) -> list[list[Chart]]:
+    """All charts, for a picture.
+
+    Raises:
+        FitError: If no surrogate can be fitted.
+    """
+    singles = single_outcomes(view)
+    pairs = front_charts(view, singles)
+    progress = [[fronts.progress(view.hypervolumes())]] if pairs else []
+    front_rows = [pairs[i : i + ACROSS] for i in range(0, len(pairs), ACROSS)]
+    return [*front_rows, *progress, *([chart] for chart in timelines(view, singles))]

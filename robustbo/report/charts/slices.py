@@ -10,9 +10,9 @@ import torch
 
 from robustbo.report.charts.chart import GRAY, Axis, Dots, Line, labels, round_values
 from robustbo.report.charts.palette import COLORS
-from robustbo.searchspace.conditions import in_words
+from robustbo.searchspace.conditions import condition_text
 from robustbo.searchspace.parameters import Choice, Float, Int, Ordinal, Parameter, Value
-from robustbo.searchspace.region.made import region_of
+from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.region import Region
 from robustbo.searchspace.space import Space
 
@@ -32,7 +32,7 @@ class Slice(NamedTuple):
         name: Of the parameter.
         parameter: It.
         note: What is to be said of it, such as why there is no slice; or "".
-        here: Its unit coordinate at the point.
+        center: Its unit coordinate at the point.
         units: Its ``n`` unit coordinates; none where there is no slice.
         rows: ``n`` unit-cube rows.
         keeps: Which of them are points that keep the constraints.
@@ -41,14 +41,14 @@ class Slice(NamedTuple):
     name: str
     parameter: Parameter
     note: str = ""
-    here: float = 0.5
+    center: float = 0.5
     units: np.ndarray = np.zeros(0)
     rows: Sequence[list[float]] = ()
     keeps: np.ndarray = np.zeros(0, dtype=bool)
 
     @property
     def is_table(self) -> bool:
-        """Whether it is read as a table of values rather than as a curve."""
+        """Return whether a table of values shows it better than a curve."""
         return isinstance(self.parameter, Choice) or (isinstance(self.parameter, Ordinal) and not _has_room(self))
 
     @property
@@ -59,18 +59,18 @@ class Slice(NamedTuple):
 
 def slices(space: Space, params: Mapping[str, Any], where: str = INCUMBENT) -> list[Slice]:
     """The slices through a point, which is called so in words, one a parameter of more than one value."""
-    at, region, made = space.to_unit(params), region_of(space), list[Slice]()
-    follows = {each.name: list(each.coefficients) for each in region.dependents}
+    at, region, along = space.to_unit(params), region_of(space), list[Slice]()
+    follows = {dependent.name: list(dependent.coefficients) for dependent in region.dependents}
     for i, (name, parameter) in enumerate(space.parameters):
         if parameter.count == 1:
             continue
         if name not in params:
-            made.append(Slice(name, parameter, f"Exists only where {in_words(parameter)}: not at {where}"))
+            along.append(Slice(name, parameter, f"Exists only where {condition_text(parameter)}: not at {where}"))
         elif name in follows:
-            made.append(Slice(name, parameter, f"Follows from {' and '.join(follows[name])} by the constraints"))
+            along.append(Slice(name, parameter, f"Follows from {' and '.join(follows[name])} by the constraints"))
         else:
-            made.append(_slice(region, at, i))
-    return made
+            along.append(_slice(region, at, i))
+    return along
 
 
 def _slice(region: Region, at: Sequence[float], i: int) -> Slice:
@@ -80,21 +80,21 @@ def _slice(region: Region, at: Sequence[float], i: int) -> Slice:
     if not region.space.is_plain:
         U = region.complete(torch.tensor(rows, dtype=torch.float64))
         keeps, rows = region.holds(U).numpy(), region.canonical(U.clamp(0.0, 1.0)).tolist()
-    moved = [each.name for each in region.dependents if name in each.coefficients]
+    moved = [dependent.name for dependent in region.dependents if name in dependent.coefficients]
     note = f"As it moves, {' and '.join(moved)} follow{'s' * (len(moved) == 1)} by the constraints" if moved else ""
     return Slice(name, parameter, note, at[i], np.array(units), rows, keeps)
 
 
 def guide(space: Space, where: str = INCUMBENT) -> str:
-    """How the slices of a space are to be read."""
-    said = [f"Mean and twice its standard deviation as one parameter moves; upright: {where}."]
+    """Sentences on how the slices of a space are to be read."""
+    texts = [f"Mean and twice its standard deviation as one parameter moves; upright: {where}."]
     if space.constraints:
-        said.append(GRAY_MEANS)
+        texts.append(GRAY_MEANS)
     if space.is_conditional:
-        said.append(f"What does not exist at {where} is taken at its middle where it begins to exist.")
+        texts.append(f"What does not exist at {where} is taken at its middle where it begins to exist.")
     if single := [f"{name} is {p.nth(0)!r}" for name, p in space.parameters if p.count == 1]:
-        said.append(f"Of one value, without a slice: {', '.join(single)}.")
-    return " ".join(said)
+        texts.append(f"Of one value, without a slice: {', '.join(single)}.")
+    return " ".join(texts)
 
 
 def across(of: Slice) -> Axis:
@@ -118,24 +118,24 @@ def _round(parameter: Int | Float) -> list[float]:
     low, high = parameter.interval
     values = round_values(low, high, is_log=parameter.log, is_whole=isinstance(parameter, Int))
     near, span = [float(parameter.from_unit(parameter.to_unit(value))) for value in values], high - low
-    found = [v for v, w in zip(values, near, strict=True) if math.isclose(v, w, rel_tol=1e-6, abs_tol=1e-9 * span)]
-    if len(found) > 1 or count is None:
-        return found
+    round_ones = [v for v, w in zip(values, near, strict=True) if math.isclose(v, w, rel_tol=1e-6, abs_tol=1e-9 * span)]
+    if len(round_ones) > 1 or count is None:
+        return round_ones
     return [float(parameter.nth(index)) for index in range(0, count, -(-count // TICKS))]
 
 
 def _has_room(of: Slice) -> bool:
-    """Whether the values of an ordinal have room along the axis."""
+    """Return whether the axis has room for the values of an ordinal."""
     return sum(len(text) for _, text in across(of).names) <= LETTERS
 
 
-def upright(here: float, up: Axis) -> Line:
+def upright(place: float, up: Axis) -> Line:
     """The line at the incumbent."""
-    return Line("", GRAY, np.array([here, here]), np.array([up.low, up.high]), dash="2 4")
+    return Line("", GRAY, np.array([place, place]), np.array([up.low, up.high]), dash="2 4")
 
 
 def curves(of: Slice, y: np.ndarray, low: np.ndarray | None = None, high: np.ndarray | None = None) -> list[Line]:
-    """What is predicted along a slice: a curve wherever the constraints are kept without a break."""
+    """The curves of a slice: one wherever the constraints are kept without a break."""
 
     def part(values: np.ndarray | None, begin: int, end: int) -> np.ndarray | None:
         return None if values is None else values[begin:end]
@@ -161,11 +161,11 @@ def shades(of: Slice, up: Axis) -> list[Line]:
 
 
 def _runs(keeps: np.ndarray, *, is_kept: bool) -> list[tuple[int, int]]:
-    """Where runs of True (or of False) begin and end."""
-    found, begin = [], 0
+    """The begins and ends of runs of True (or of False)."""
+    runs, begin = [], 0
     for value, run in groupby(keeps.tolist()):
         end = begin + len(list(run))
         if value == is_kept:
-            found.append((begin, end))
+            runs.append((begin, end))
         begin = end
-    return found
+    return runs

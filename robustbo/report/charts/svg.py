@@ -100,20 +100,20 @@ class _On:
 
     def notes(self) -> list[str]:
         """Words, over their places."""
-        made, taken = [], list[tuple[float, float, float]]()
+        texts, boxes = [], list[tuple[float, float, float]]()
         for note in self._chart.notes:
             x, y, width = self.across(note.x) + 4, self.up(note.y) - 3, LETTER * len(note.text)
             x -= width + 8 if x + width > WIDTH else 0
             step = LINE_HEIGHT if y < self._bottom / 2 else -LINE_HEIGHT
-            while any(abs(y - b) < LINE_HEIGHT and x < a + w and a < x + width for a, b, w in taken):
+            while any(abs(y - b) < LINE_HEIGHT and x < a + w and a < x + width for a, b, w in boxes):
                 y += step
-            taken.append((x, y, width))
-            made.append(_text(note.text, x, y, "start", ' class="note"'))
-        return made
+            boxes.append((x, y, width))
+            texts.append(_text(note.text, x, y, "start", ' class="note"'))
+        return texts
 
 
 def legend(*charts: Chart) -> str:
-    """What the marks of charts mean, as HTML: of each kind that is there a swatch and a name; of one chart how many."""
+    """The meaning of the marks of charts, as HTML: a swatch and a name of each kind, of one chart its count."""
     items = dict[str, str]()
     for dots in (dots for chart in charts for dots in chart.dots):
         if dots.label and len(dots.x):

@@ -1,74 +1,111 @@
-"""A page's first part: the best recipe, with what is believed of it, and the best measured value beside it."""
+"""A page's first part: the best recipe, or those of the front, with what is believed and what was measured of each."""
 
 from collections.abc import Collection, Mapping
-from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
-from robustbo.report.page.html import part, table
+from robustbo.report.charts import fronts
+from robustbo.report.page.table import Table, Wrapped
+from robustbo.report.summary import text_outcomes
 from robustbo.report.summary.text_outcomes import short
 from robustbo.trials.history import History
 from robustbo.trials.outcome import Outcome
-from robustbo.trials.settings import Settings
+from robustbo.view.view import View
 
-TITLE = "The best recipe"
+ONE, SEVERAL = "The best recipe", "The best recipes"
+SHORT = 4  # digits of a number in a table of many columns
+MIDDLE = "A fair compromise is trial {}, which by itself dominates the most."
+Wrong = Collection[tuple[int, str | None]]  # the trial and the outcome of each value that is called wrong
 
 
-def section(settings: Settings, history: History, found: dict[str, Any]) -> str:
-    """The part, of one objective that has a best point.
+class Recipes(NamedTuple):
+    """The part: a sentence in large letters, a table, and paragraphs below it."""
+
+    title: str
+    lead: str = ""
+    table: Table | None = None
+    notes: tuple[str, ...] = ()
+
+
+def best_recipe(view: View, overview: dict[str, Any]) -> Recipes:
+    """The best point of one objective, and the point of the best measured value beside it where that is another.
 
     Args:
-        settings: What the optimization was told at its beginning.
-        history: What has happened in it.
-        found: Its overview.
+        view: The optimization, which has a best point.
+        overview: Of it.
     """
-    best, raw, quantities = found["incumbent"], found["best_raw_value"], settings.quantities
-    said = [f"{of.name} {_believed(of, name, best, 4)}".lstrip() for name, of in quantities.items()]
-    lead = f"The best by what is believed is the point of trial {best['trial']}: {', '.join(said)}."
+    history, quantities = view.history, view.settings.quantities
+    best, raw = overview["incumbent"], overview["best_raw_value"]
+    beliefs = [f"{quantity.name} {_belief(quantity, name, best, 4)}".lstrip() for name, quantity in quantities.items()]
+    lead = f"The best by what is believed is the point of trial {best['trial']}: {', '.join(beliefs)}."
     if (chance := best.get("probability_feasible", 1.0)) < 1:
         lead += f" It keeps the bounds with probability {chance:.2g}."
-    first, other = history[best["trial"]], history[raw["trial"]]
-    is_as_good = (first.value, first.values) == (other.value, other.values)
-    columns = [best] if is_as_good or first.point == other.point else [best, raw]
-    names = list(dict.fromkeys(name for each in columns for name in each["params"]))
-    rows = [[name, *(_of(each["params"], name) for each in columns)] for name in names]
-    wrong = {(o["trial"], o.get("outcome")) for o in found["outliers"] if o["flagged"]}
-    for name, of in quantities.items():
-        title = of.name or "value"
-        rows.append([f"{title}, believed", *[_believed(of, name, best, 6), ""][: len(columns)]])
-        rows.append([f"{title}, measured", *(_measured(history, each["trial"], name, of, wrong) for each in columns)])
-    titles = [f"trial {best['trial']}", f"trial {raw['trial']}, best measured"][: len(columns)]
-    why = _why(found, wrong, len(quantities) > 1) if len(columns) > 1 else ""
-    return part(TITLE, f'<p class="lead">{escape(lead)}</p>{table(["", *titles], rows)}{why}')
+    first, second = history[best["trial"]], history[raw["trial"]]
+    is_as_good = (first.value, first.values) == (second.value, second.values)
+    points = [best] if is_as_good or first.point == second.point else [best, raw]
+    names = list(dict.fromkeys(name for point in points for name in point["params"]))
+    rows = [[name, *(_parameter(point["params"], name) for point in points)] for name in names]
+    wrong = {(o["trial"], o.get("outcome")) for o in overview["outliers"] if o["flagged"]}
+    for name, quantity in quantities.items():
+        title = quantity.name or "value"
+        rows.append([f"{title}, believed", *[_belief(quantity, name, best, 6), ""][: len(points)]])
+        values = (_values_at(history, point["trial"], name, quantity, wrong) for point in points)
+        rows.append([f"{title}, measured", *values])
+    titles = [f"trial {best['trial']}", f"trial {raw['trial']}, best measured"][: len(points)]
+    notes = (_reason(raw["trial"], wrong, is_several=len(quantities) > 1),) if len(points) > 1 else ()
+    return Recipes(ONE, lead, Table(["", *titles], rows), notes)
 
 
-def _believed(of: Outcome, name: str | None, best: Mapping[str, Any], digits: int) -> str:
-    """What is believed of an outcome at the best point."""
+def _belief(quantity: Outcome, name: str | None, best: Mapping[str, Any], digits: int) -> str:
+    """The posterior of an outcome at the best point, as text."""
     value = best["value"] if name is None else best["outcomes"][name]["mean"]
     sd = best["sd"] if name is None else best["outcomes"][name]["sd"]
-    return of.amount(value, sd, digits=digits)
+    return quantity.amount(value, sd, digits=digits)
 
 
-def _of(params: Mapping[str, Any], name: str) -> str:
+def _parameter(params: Mapping[str, Any], name: str) -> str:
     return short(params[name]) if name in params else "-"
 
 
-def _measured(
-    history: History, number: int, name: str | None, of: Outcome, wrong: Collection[tuple[int, str | None]]
-) -> str:
+def _values_at(history: History, number: int, name: str | None, quantity: Outcome, wrong: Wrong) -> str:
     """All values told at the point of a trial, and which of them are called wrong."""
     texts = []
     for trial in history.at_points()[history[number].point]:
         alone = trial if name is None else trial.of(name)
         if alone.state == "told":
-            texts.append(of.number(alone.measured) + (" (called wrong)" if (trial.number, name) in wrong else ""))
+            texts.append(quantity.number(alone.measured) + (" (called wrong)" if (trial.number, name) in wrong else ""))
     return ", ".join(texts) or "-"
 
 
-def _why(found: dict[str, Any], wrong: Collection[tuple[int, str | None]], is_several: bool) -> str:
-    """Why the best measured value is not that of the best recipe."""
-    number = found["best_raw_value"]["trial"]
+def _reason(number: int, wrong: Wrong, *, is_several: bool) -> str:
+    """The reason why the best measured value is not that of the best recipe."""
     if number in {trial for trial, _ in wrong}:
-        why = "a value of that trial is called wrong" if is_several else "it is called wrong"
+        reason = "a value of that trial is called wrong" if is_several else "it is called wrong"
     else:
-        why = "by what is believed its point " + ("is not better, or breaks a bound" if is_several else "is not better")
-    return f"<p>The best measured value is that of trial {number}; {why}.</p>"
+        reason = "by what is believed its point is not better" + (", or breaks a bound" if is_several else "")
+    return f"The best measured value is that of trial {number}; {reason}."
+
+
+def front_recipes(view: View, overview: dict[str, Any]) -> Recipes:
+    """The points of the front, each a recipe.
+
+    Args:
+        view: The optimization, which has a front.
+        overview: Of it.
+    """
+    settings, front, values = view.settings, view.front(), overview["front"]
+    text = text_outcomes.title(values)
+    labels = {outcome.name: outcome.quantity.label for outcome in settings.outcomes}
+    rows = [
+        {key: value for key, value in row.items() if key not in ("trial", "at")}
+        for row in text_outcomes.rows(values, labels)
+    ]
+    if not rows:
+        return Recipes(SEVERAL, notes=(f"{text[0].upper()}{text[1:]}.",))
+    recipes = [
+        [Wrapped(f"{point.trial.number}: {text_outcomes.brief(point.params, SHORT)}", 8), *row.values()]
+        for point, row in zip(front, rows, strict=True)
+    ]
+    middle = [MIDDLE.format(fronts.compromise(settings, front).trial.number)] if len(front) > 1 else []
+    origin = f"the reference point {'was given' if settings.reference_point else 'is from what is believed'}"
+    notes = (*middle, f"{text[0].upper()}{text[1:]}; {origin}.")
+    return Recipes(SEVERAL, table=Table(["trial", *rows[0]], recipes), notes=notes)

@@ -1,125 +1,183 @@
 """An optimization's journal as a page: the best recipe, what to do next, what looks wrong, slices, all trials."""
 
+from collections.abc import Sequence
 from datetime import datetime
-from functools import partial
-from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
-from robustbo.loop.belief.judge import Outlier
-from robustbo.loop.belief.outliers import outliers
 from robustbo.loop.observations.table import observations
-from robustbo.loop.surrogate.attempt import attempt
-from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fallback import by_first
-from robustbo.loop.surrogate.fitted_model import Fitted
-from robustbo.report.charts import svg, timeline
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
+from robustbo.report.charts import fronts, several_charts, timeline
 from robustbo.report.charts.chart import Chart
-from robustbo.report.page import (
-    best_section,
-    failures_section,
-    next_section,
-    outliers_section,
-    pending_section,
-    pool_section,
-    several_page,
-    slices_section,
-    space_section,
-    trials_section,
-)
-from robustbo.report.page.computed import computed
-from robustbo.report.page.html import document, part, parts, table
-from robustbo.report.summary import text_space as chosen_words
+from robustbo.report.charts.one_outcome import SingleOutcome, single_outcomes
+from robustbo.report.charts.slices import INCUMBENT
+from robustbo.report.page.attempts import Attempt
+from robustbo.report.page.best_section import ONE, SEVERAL, Recipes, best_recipe, front_recipes
+from robustbo.report.page.environment import render
+from robustbo.report.page.failures_section import failures_section
+from robustbo.report.page.html import document
+from robustbo.report.page.outliers_section import outliers_section
+from robustbo.report.page.pool_section import pool_section
+from robustbo.report.page.slices_section import Around, SlicesSection, Surface, slices_section, value_points
+from robustbo.report.page.table import Table
+from robustbo.report.page.trials_section import trials_section
+from robustbo.report.summary import space, text_space
+from robustbo.report.summary.outcomes import outcomes_without_value
 from robustbo.report.summary.overview import overview
-from robustbo.report.summary.text_summary import how, how_far, verdict_row
-from robustbo.trials.extent import space_of
-from robustbo.trials.history import History
-from robustbo.trials.settings import Settings
+from robustbo.report.summary.text_summary import how, how_far, tables
+from robustbo.report.summary.text_todo import todo
+from robustbo.view.view import View
 
 SOMEWHERE = "JOURNAL"  # in commands, where a page does not know the place
-BEST = "The best so far is the incumbent among the points measured until then, as the surrogate believes them now."
+COMPROMISE = "Of the front it is the point that by itself dominates the most."
+LIKELIEST = "It is the point that most probably keeps all bounds."
+
+
+class OutcomeCharts(NamedTuple):
+    """Several outcomes: each by itself, and charts of pairs of objectives, of the hypervolume, and of each by trial."""
+
+    singles: Sequence[SingleOutcome] = ()
+    fronts: Sequence[Chart] = ()
+    hypervolume: Chart | None = None
+    timelines: Sequence[Chart] = ()
 
 
 def page(
     name: str,
-    settings: Settings,
-    history: History,
-    fits: FitCache | None = None,
+    view: View,
     *,
     version: str | None = None,
     place: str = SOMEWHERE,
-    made: datetime | None = None,
+    made_at: datetime | None = None,
 ) -> str:
     """The page.
 
     Args:
         name: Of the optimization, as its page calls it.
-        settings: What it was told at its beginning.
-        history: What has happened in it.
-        fits: The last fits.
+        view: The optimization.
         version: Of the journal, where the page is served and shows itself anew when that changes.
         place: Of the journal, for commands.
-        made: When the page is made, with a time zone; it says so where it is given, and else depends on nothing but
+        made_at: When the page is made, with a time zone; it says so where it is given, and else depends on nothing but
             the history.
 
     What cannot be computed is said in its place.
     """
-    inner = body(settings, history, FitCache() if fits is None else fits, place=place, made=made)
-    return document(name, inner, version, made)
+    return document(name, body(view, place=place, made_at=made_at), version, made_at)
 
 
-def body(
-    settings: Settings, history: History, fits: FitCache, *, place: str = SOMEWHERE, made: datetime | None = None
-) -> str:
-    """What the page says, below its title."""
-    found = overview(settings, history, fits)
-    judged = attempt(partial(outliers, settings, history, fits), settings.surrogate)[0] or []
-    said = [f"{how(found)}; {how_far(found)}", *chosen_words.lines(found)]
-    todo = next_section.section(place, found)
-    if settings.outcomes:
-        middle = several_page.sections(settings, history, fits, found, todo)
+def body(view: View, *, place: str = SOMEWHERE, made_at: datetime | None = None, level: int = 2) -> str:
+    """The page below its title, as HTML.
+
+    Args:
+        view: The optimization.
+        place: Of the journal, for commands.
+        made_at: When the page is made.
+        level: Of its headings.
+    """
+    return render("journal.html", level=level, **sections(view, place, made_at))
+
+
+def sections(view: View, place: str = SOMEWHERE, made_at: datetime | None = None) -> dict[str, Any]:
+    """The data of each section of the template, None for those that the page has not."""
+    settings, summary = view.settings, overview(view)
+    is_several, is_told = bool(settings.outcomes), bool(view.history.having("told"))
+    missing = outcomes_without_value(settings, view.history)
+    outcomes = Attempt.of(view, lambda: _outcomes(view)) if is_several else Attempt(OutcomeCharts())
+    is_believed = outcomes.reason is None and is_told and not missing
+    around = _around(view, summary, is_believed=is_believed)
+    is_judged = "outliers" not in summary.get("not_computed", {}) and is_told
+    has_outliers = bool(outcomes.result and outcomes.result.singles) if is_several else is_told
+    return {
+        "lines": [f"{how(summary)}; {how_far(summary)}", *text_space.lines(summary)],
+        "best": _best(view, summary, outcomes, is_believed=is_believed),
+        "steps": todo(place, summary),
+        "is_several": is_several,
+        "num_objectives": len(settings.objectives),
+        "is_believed": is_believed,
+        "outcomes": outcomes.result or OutcomeCharts(),
+        "progress": Attempt.of(view, lambda: timeline.values(view)) if is_told and not is_several else None,
+        "outliers": outliers_section(settings, summary) if has_outliers else None,
+        "failures": failures_section(view, summary, around),
+        "pool": _pool(view, outcomes.result) if is_believed and settings.space.is_pool else None,
+        "around": around,
+        "slices": _slices(view, outcomes.result, around) if is_believed and not settings.space.is_pool else None,
+        "trials": trials_section(view, view.outliers() if is_judged else [], summary),
+        "pending": _pending(summary, made_at),
+        "space": _space(view),
+    }
+
+
+def _outcomes(view: View) -> OutcomeCharts:
+    """The outcomes of several.
+
+    Raises:
+        FitError: If no surrogate can be fitted.
+    """
+    singles = single_outcomes(view)
+    pairs, timelines = several_charts.front_charts(view, singles), several_charts.timelines(view, singles)
+    return OutcomeCharts(singles, pairs, fronts.progress(view.hypervolumes()) if pairs else None, timelines)
+
+
+def _around(view: View, summary: dict[str, Any], *, is_believed: bool) -> Around | None:
+    """The point that slices go through; None where there is none."""
+    if summary["incumbent"] is not None:
+        return Around(summary["incumbent"]["params"], INCUMBENT)
+    if not is_believed:
+        return None
+    if len(view.front()):
+        point, reason = fronts.compromise(view.settings, view.front()), COMPROMISE
     else:
-        middle = _of_one(settings, history, fits, found, judged, todo)
-    table_of_all = trials_section.section(settings, history, judged, found)
-    rest = [table_of_all, pending_section.section(found, made), space_section.section(settings, history)]
-    return "".join(f"<p>{escape(line[0].upper() + line[1:])}.</p>" for line in said) + parts([*middle, *rest])
+        point, reason = max(view.believed(), key=lambda point: point.probability_feasible), LIKELIEST
+    return Around(point.params, f"the point of trial {point.trial.number}", reason)
 
 
-def _of_one(
-    settings: Settings, history: History, fits: FitCache, found: dict[str, Any], judged: list[Outlier], todo: str
-) -> list[str]:
-    failed = failures_section.section(settings, history, fits, found)
-    if not history.having("told"):
-        return [part(best_section.TITLE, "<p>Nothing has been told yet.</p>"), todo, failed]
-    progress = computed(settings, lambda: _progress(timeline.values(settings, history, fits)))
-    doubts = outliers_section.section(found, settings.quantities)
-    if found["diagnoses"]:
-        rows = [verdict_row(diagnosis) for diagnosis in found["diagnoses"]]
-        doubts += "<h3>Diagnoses on schedule</h3>" + table([*rows[0]], [[*row.values()] for row in rows])
-    made = [
-        best_section.section(settings, history, found),
-        todo,
-        progress,
-        part(outliers_section.TITLE, doubts),
-        failed,
+def _best(view: View, summary: dict[str, Any], outcomes: Attempt, *, is_believed: bool) -> Recipes:
+    """The best recipe, or those of the front, or why there is none."""
+    title = SEVERAL if view.settings.outcomes else ONE
+    if outcomes.reason is not None:
+        return Recipes(title, notes=(f"What is believed could not be computed: {outcomes.reason}.",))
+    if not is_believed:
+        missing = outcomes_without_value(view.settings, view.history)
+        text = f"No value of {' and of '.join(missing)}" if outcomes.result.singles else "Nothing"
+        return Recipes(title, notes=(f"{text} has been told yet.",))
+    return best_recipe(view, summary) if summary["incumbent"] is not None else front_recipes(view, summary)
+
+
+def _pool(view: View, outcomes: OutcomeCharts) -> Attempt:
+    return Attempt.of(view, lambda: pool_section(view, outcomes.singles))
+
+
+def _slices(view: View, outcomes: OutcomeCharts, around: Around | None) -> Attempt:
+    """The surrogates through a point; of one outcome the first that can be fitted and predicts there."""
+    assert around is not None  # where something is believed, one point is the best of it
+
+    def through(*surfaces: Surface) -> SlicesSection:
+        return slices_section(view.space, around, surfaces)
+
+    def of_one(fitted: FittedSurrogate) -> SlicesSection:
+        return through(Surface(fitted, view.settings.quantity, values=value_points(view.outliers())))
+
+    if not outcomes.singles:
+        data = observations(view.settings, view.history)
+        return Attempt.of(view, lambda: by_first(view.settings, data, of_one, view.fits))
+    surfaces = [
+        Surface(single.fitted, single.outcome.quantity, single.outcome, value_points(single.judged))
+        for single in outcomes.singles
     ]
-    if settings.space.is_pool:
-        return [*made, computed(settings, lambda: pool_section.section(settings, history, fits))]
-    slices = computed(settings, lambda: _slices(settings, history, fits, found, judged))
-    return [*made, part("The surrogate, through the incumbent", slices, is_wide=True)]
+    return Attempt.of(view, lambda: through(*surfaces))
 
 
-def _slices(settings: Settings, history: History, fits: FitCache, found: dict[str, Any], judged: list[Outlier]) -> str:
-    """The surrogate through the incumbent: the first that can be fitted and predicts there."""
-    values, space = slices_section.measured(judged), space_of(settings, history)
-
-    def drawn(fitted: Fitted) -> str:
-        surface = slices_section.Surface(fitted, settings.quantity, values=values)
-        return slices_section.section(space, found["incumbent"]["params"], [surface])
-
-    return by_first(settings, observations(settings, history), drawn, fits)
+def _pending(summary: dict[str, Any], made_at: datetime | None) -> dict[str, Table]:
+    """The trials whose values do not count, by title; failed ones have a section of their own."""
+    rows_by_title = tables(summary | {"failed": []}, made_at)
+    return {
+        title: Table([*rows[0]], [["-" if cell is None else str(cell) for cell in row.values()] for row in rows])
+        for title, rows in rows_by_title.items()
+    }
 
 
-def _progress(chart: Chart) -> str:
-    """The values by trial and what has become of them, and the best one so far of those that are believed."""
-    edge = " Values beyond the frame are drawn at its edge, with their numbers." if chart.notes else ""
-    return part("Progress", f"{svg.draw(chart)}{svg.legend(chart)}<p>{BEST}{edge}</p>")
+def _space(view: View) -> dict[str, Any]:
+    """The parameters as a table, and the constraints."""
+    rows = space.parameter_rows(view)
+    header = ["parameter", "values", *(["exists"] if any(condition for *_, condition in rows) else [])]
+    return {"table": Table(header, [row[: len(header)] for row in rows]), "constraints": view.space.texts}

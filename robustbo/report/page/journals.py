@@ -1,50 +1,46 @@
 """Journals as one file: a page (of several, with the best so far of each beside the others'), or a picture of one."""
 
-import re
 from collections.abc import Sequence
 from datetime import datetime
-from html import escape
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from markupsafe import Markup
 
 from robustbo.errors import RobustBOError, SpecError
-from robustbo.loop.belief.front import bests
-from robustbo.loop.belief.incumbent import Incumbent, incumbents
-from robustbo.loop.surrogate.cache import FitCache
-from robustbo.report.charts import matplotlib_canvas, svg, timeline
+from robustbo.loop.belief.incumbent import Incumbent
+from robustbo.report.charts import matplotlib_canvas, timeline
 from robustbo.report.charts.chart import Chart, Line, axis, trials_axis
-from robustbo.report.charts.one_outcome import risen
-from robustbo.report.charts.palette import looks
+from robustbo.report.charts.one_outcome import best_so_far
+from robustbo.report.charts.palette import Look, looks
 from robustbo.report.page import journal_page
-from robustbo.report.page.html import check_name, document, switches, table
-from robustbo.report.summary.outcomes import without_value
+from robustbo.report.page.environment import render
+from robustbo.report.page.html import check_name, document, switches
+from robustbo.report.page.table import Table
+from robustbo.report.summary.outcomes import outcomes_without_value
 from robustbo.report.summary.text_outcomes import place_of
-from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage.whole import replace_text
+from robustbo.view.view import View
 
-ABOUT = (
-    "By trial the incumbent among the points measured until then, by what each journal's surrogate believes now; the "
-    "last is the incumbent of its section below."
-)
+HEADER = ("journal", "wanted", "told", "incumbent", "believed", "at")
 
 
-class Read(NamedTuple):
-    """A journal: what it is called, what it was told at its beginning, what has happened in it, and its place."""
+class NamedView(NamedTuple):
+    """An optimization, what it is called, and the place of its journal."""
 
     name: str
-    settings: Settings
-    history: History
+    view: View
     place: str = journal_page.SOMEWHERE
 
 
-def write(found: Sequence[Read], path: Path, *, made: datetime | None = None) -> None:
+def write(journals: Sequence[NamedView], path: Path, *, made_at: datetime | None = None) -> None:
     """Write a page, or (by the suffix of its name) a picture.
 
     Args:
-        found: The journals; of a picture one alone.
+        journals: They; of a picture one alone.
         path: Of the file.
-        made: When it is made, which a page says.
+        made_at: When it is made, which a page says.
 
     Raises:
         RobustBOError: If a picture is to show several journals, or cannot be drawn.
@@ -52,72 +48,65 @@ def write(found: Sequence[Read], path: Path, *, made: datetime | None = None) ->
         FitError: If a surrogate cannot be fitted.
     """
     if path.suffix in matplotlib_canvas.FORMATS:
-        if len(found) > 1:
-            raise RobustBOError(f"a picture shows one journal, got {len(found)}; a page (--out NAME.html) has them all")
-        return timeline.draw(found[0].settings, found[0].history, path)
+        if len(journals) > 1:
+            message = f"a picture shows one journal, got {len(journals)}; a page (--out NAME.html) has them all"
+            raise RobustBOError(message)
+        return timeline.draw(journals[0].view, path)
     try:
         check_name(path)
     except SpecError as error:
         raise SpecError(f"{error}; or, of a picture, in one of {', '.join(matplotlib_canvas.FORMATS)}") from None
-    replace_text(path, page(found, made=made))
+    replace_text(path, page(journals, made_at=made_at))
     return None
 
 
-def page(found: Sequence[Read], *, made: datetime | None = None) -> str:
+def page(journals: Sequence[NamedView], *, made_at: datetime | None = None) -> str:
     """The page, which says when it was made where that is given."""
-    if len(found) == 1:
-        name, settings, history, place = found[0]
-        return journal_page.page(name, settings, history, place=place, made=made)
-    fits = [FitCache() for _ in found]
-    parts = [_compared(found, fits)]
-    for (name, settings, history, place), kept in zip(found, fits, strict=True):
-        body = re.sub("(</?h)([23])>", _lower, journal_page.body(settings, history, kept, place=place, made=made))
-        parts.append(f"<section><h2>{escape(name)}</h2>{body}</section>")
-    return document(f"{len(found)} journals", "".join(parts), made=made)
+    if len(journals) == 1:
+        name, view, place = journals[0]
+        return journal_page.page(name, view, place=place, made_at=made_at)
+    bodies = [
+        (name, Markup(journal_page.body(view, place=place, made_at=made_at, level=3))) for name, view, place in journals
+    ]
+    body = render("journals.html", bodies=bodies, **_compare(journals))
+    return document(f"{len(journals)} journals", body, made_at=made_at)
 
 
-def _lower(tag: re.Match[str]) -> str:
-    """A heading's tag, one level below."""
-    return f"{tag[1]}{int(tag[2]) + 1}>"
-
-
-def _best(of: Read, fits: FitCache) -> Sequence[Incumbent]:
+def _bests(view: View) -> Sequence[Incumbent]:
     """The best points so far, where there is one objective and a value."""
-    has_one = len(of.settings.objectives) < 2 and of.history.having("told")
-    if not has_one or without_value(of.settings, of.history):
-        return ()
-    return (bests if of.settings.outcomes else incumbents)(of.settings, of.history, fits)
+    has_one = len(view.settings.objectives) < 2 and view.history.having("told")
+    return view.bests() if has_one and not outcomes_without_value(view.settings, view.history) else ()
 
 
-def _wanted(settings: Settings) -> str:
-    """What is to be optimized, for those that can be compared."""
-    several = " and ".join(w.quantity.wanted(w.direction) for w in settings.outcomes if w.direction is not None)
-    return several or settings.quantity.wanted(settings.direction)
+def _goal(settings: Settings) -> str:
+    """The objectives with their directions; journals of the same can be compared."""
+    objectives = (o.quantity.wanted(o.direction) for o in settings.outcomes if o.direction is not None)
+    return " and ".join(objectives) or settings.quantity.wanted(settings.direction)
 
 
-def _compared(found: Sequence[Read], fits: Sequence[FitCache]) -> str:
+def _compare(journals: Sequence[NamedView]) -> dict[str, Any]:
     """The best so far of each, in a chart for those that want the same, and a table of all."""
-    best = [_best(of, kept) for of, kept in zip(found, fits, strict=True)]
-    keys = {f"{i + 1}: {of.name}": f"j{i}" for i, of in enumerate(found)}  # two may have one name
-    styles, lines = looks([*keys]), dict[str, list[Line]]()
-    for (name, key), of, risen_by in zip(keys.items(), found, best, strict=True):
-        if risen_by:
-            color, dash = styles[name]
-            line = risen(risen_by, len(of.history))
-            drawn = line._replace(label=name, color=color, dash=dash, key=key, width=2.0)
-            lines.setdefault(_wanted(of.settings), []).append(drawn)
-    charts = []
-    for what, drawn_here in lines.items():
-        across = trials_axis(max(int(line.x[-1]) for line in drawn_here))
-        up = axis(what, *(line.y for line in drawn_here), margin=0.06)
-        charts.append(svg.draw(Chart("", across, up, drawn_here, about=f"{what}: the best so far of each journal")))
-    rows = []
-    for name, of, risen_by in zip(keys, found, best, strict=True):
-        last = risen_by[-1] if risen_by else None
-        said: list[object] = ["-", "-", "-"]
+    bests = [_bests(view) for _, view, _ in journals]
+    keys = {f"{i + 1}: {journal.name}": f"j{i}" for i, journal in enumerate(journals)}  # two may have one name
+    styles, lines, rows = looks([*keys]), dict[str, list[Line]](), list[list[object]]()
+    for (name, key), (_, view, _), best in zip(keys.items(), journals, bests, strict=True):
+        goal, last = _goal(view.settings), best[-1] if best else None
+        cells: list[object] = ["-", "-", "-"]
         if last is not None:
-            said = [last.trial.number, last.quantity.amount(last.mean, last.sd), place_of(last.params)]
-        rows.append([name, _wanted(of.settings), of.history.counts()["told"], *said])
-    shown = switches(keys, styles, keys, "Journals") + "".join(charts) + f"<p>{ABOUT}</p>" if charts else ""
-    header = ["journal", "wanted", "told", "incumbent", "believed", "at"]
-    return f"<section><h2>Best so far</h2>{shown}{table(header, rows)}</section>"
+            lines.setdefault(goal, []).append(_line(best, len(view.history), name, styles[name], key))
+            cells = [last.trial.number, last.quantity.amount(last.mean, last.sd), place_of(last.params)]
+        rows.append([name, goal, view.history.counts()["told"], *cells])
+    charts = [_chart(goal, of_goal) for goal, of_goal in lines.items()]
+    boxes = Markup(switches(keys, styles, keys, "Journals"))
+    return {"switches": boxes, "charts": charts, "table": Table(HEADER, rows)}
+
+
+def _line(best: Sequence[Incumbent], num_trials: int, name: str, look: Look, key: str) -> Line:
+    line = best_so_far(best, num_trials)
+    return line._replace(label=name, color=look.color, dash=look.dash, key=key, width=2.0)
+
+
+def _chart(goal: str, lines: Sequence[Line]) -> Chart:
+    across = trials_axis(max(int(line.x[-1]) for line in lines))
+    up = axis(goal, *(line.y for line in lines), margin=0.06)
+    return Chart("", across, up, lines, about=f"{goal}: the best so far of each journal")

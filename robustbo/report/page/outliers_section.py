@@ -1,49 +1,55 @@
 """A page's section on the values that look wrong, and why."""
 
-from collections.abc import Mapping
-from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 from robustbo.loop.belief.outcome_models import FAILED
-from robustbo.report.page.html import table
+from robustbo.report.page.table import Table
+from robustbo.report.summary.text_summary import verdict_row
 from robustbo.rounding import rounded
 from robustbo.trials.outcome import Outcome
+from robustbo.trials.settings import Settings
 
-TITLE = "Values that look wrong, and why"
 BEYOND_DOUBT = 1e5  # nats
 
 
-def section(found: dict[str, Any], quantities: Mapping[str | None, Outcome]) -> str:
+class OutliersSection(NamedTuple):
+    """The section: a row a value, and a row a diagnosis; or the reason why no surrogate could judge the values."""
+
+    table: Table | None
+    diagnoses: Table | None
+    reason: str | None
+
+
+def outliers_section(settings: Settings, overview: dict[str, Any]) -> OutliersSection:
     """The section; of several outcomes, each is named.
 
     Args:
-        found: An overview; of several outcomes its ``outliers`` have ``failed``, the probability that the trial failed
-            as a whole, or None.
-        quantities: What is measured: each of several outcomes by its name, or the only value under None.
+        settings: What the optimization was told at its beginning.
+        overview: Of it.
     """
-    if (why := found.get("not_computed", {}).get("outliers")) is not None:
-        return f"<p>This could not be computed: {escape(why)}.</p>"
-    if not (suspects := found["outliers"]):
-        return "<p>No value looks wrong.</p>"
-    lines = []
-    for suspect in suspects:
-        off = suspect["value"] - suspect["expected"]
-        far = f"{abs(off) / suspect['sd']:.3g} standard deviations " if suspect["sd"] > 0 else ""
-        why = f"{far}{'above' if off > 0 else 'below'} what the others predict"
-        if (suspect.get("failed") or 0.0) > FAILED:
-            why += f"; the trial failed as a whole with probability {suspect['failed']:.2g}"
-        of = quantities[suspect.get("outcome")]
-        expected = of.amount(suspect["expected"], suspect["sd"], digits=4)
-        evidence, wrong = _nats(suspect["evidence_nats"]), f"{suspect['probability_wrong']:.2g}"
-        which = [suspect["trial"], *([suspect["outcome"]] if "outcome" in suspect else [])]
-        lines.append([*which, of.number(suspect["value"]), expected, evidence, wrong, suspect["status"], why])
-    which = ["trial", *(["outcome"] if "outcome" in suspects[0] else [])]
+    rows = [verdict_row(diagnosis) for diagnosis in overview["diagnoses"]]
+    diagnoses = Table([*rows[0]], [[*row.values()] for row in rows]) if rows else None
+    reason = overview.get("not_computed", {}).get("outliers")
+    outliers, quantities = overview["outliers"], settings.quantities
+    if reason is not None or not outliers:
+        return OutliersSection(None, diagnoses, reason)
+    outcome = ["outcome"] if "outcome" in outliers[0] else []
     value = quantities.get(None, Outcome()).name or "value"
-    header = [*which, value, "expected", "evidence, nats", "probability wrong", "status", "why"]
-    note = (
-        "Evidence: log-likelihood ratio, in nats, of the value having an error of its own; 5 nats: 150 times as likely."
-    )
-    return table(header, lines) + f"<p>{note}</p>"
+    header = ["trial", *outcome, value, "expected", "evidence, nats", "probability wrong", "status", "why"]
+    table = Table(header, [_row(outlier, quantities[outlier.get("outcome")]) for outlier in outliers])
+    return OutliersSection(table, diagnoses, None)
+
+
+def _row(outlier: dict[str, Any], quantity: Outcome) -> list[Any]:
+    difference = outlier["value"] - outlier["expected"]
+    distance = f"{abs(difference) / outlier['sd']:.3g} standard deviations " if outlier["sd"] > 0 else ""
+    reason = f"{distance}{'above' if difference > 0 else 'below'} what the others predict"
+    if (probability := outlier.get("trial_failed") or 0.0) > FAILED:
+        reason += f"; the trial failed as a whole with probability {probability:.2g}"
+    expected = quantity.amount(outlier["expected"], outlier["sd"], digits=4)
+    evidence, wrong = _nats(outlier["evidence_nats"]), f"{outlier['probability_wrong']:.2g}"
+    keys = [outlier["trial"], *([outlier["outcome"]] if "outcome" in outlier else [])]
+    return [*keys, quantity.number(outlier["value"]), expected, evidence, wrong, outlier["status"], reason]
 
 
 def _nats(evidence: float) -> str:

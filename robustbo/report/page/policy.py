@@ -1,19 +1,19 @@
-"""What a browser may do for a page, as the page itself says: run its own scripts, and ask for nothing elsewhere."""
+"""The permissions of a page in a browser, as the page itself says: to run its own scripts, and nothing elsewhere."""
 
 from base64 import b64encode
 from hashlib import sha256
 
-from robustbo.report.page.assets import LIVE, SCRIPT
+from robustbo.report.page.environment import render
 
 
-def _source(script: str) -> str:
+def _source(name: str) -> str:
     """A script by its digest, as a Content-Security-Policy names it."""
-    return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
+    return f"'sha256-{b64encode(sha256(render(name).encode()).digest()).decode()}'"
 
 
+SCRIPTS = " ".join(map(_source, ("page.js", "live.js")))
 POLICY = (
-    f"default-src 'none'; script-src {_source(SCRIPT)} {_source(LIVE)}; style-src 'unsafe-inline'; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'"
+    f"default-src 'none'; script-src {SCRIPTS}; style-src 'unsafe-inline'; connect-src 'self'; base-uri 'none'; "
+    "form-action 'none'"
 )
-META = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
 EMBEDDED_NOWHERE = "; frame-ancestors 'none'"  # which only a header can say

@@ -1,148 +1,159 @@
 """A page's sections on a pool: what was measured against what the others predict, and the best rows that are left."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from html import escape
+from typing import NamedTuple
 
 import numpy as np
 
-from robustbo.loop.belief.outliers import Outlier, outliers
+from robustbo.loop.belief.outliers import Outlier
 from robustbo.loop.feasibility.report import chances
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.attempt import attempt
-from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fallback import by_first
-from robustbo.loop.surrogate.fitted_model import Fitted
-from robustbo.report.charts import svg
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.report.charts.chart import Chart, Dots, Line, axis
-from robustbo.report.charts.one_outcome import Seen
+from robustbo.report.charts.one_outcome import SingleOutcome
 from robustbo.report.charts.palette import COLORS
-from robustbo.report.page.html import part, side_by_side, table
+from robustbo.report.page.table import Table
 from robustbo.rounding import rounded
-from robustbo.searchspace.region.made import region_of
-from robustbo.trials.extent import space_of
-from robustbo.trials.history import History
+from robustbo.searchspace.region.factory import region_of
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.outcomes import Wanted
-from robustbo.trials.settings import Settings
 from robustbo.trials.trial import point_of
+from robustbo.view.view import View
 
-MEASURED, LEFT = "Measured against predicted", "The best rows not yet measured"
 ORDER = "Those that are predicted to keep all bounds first; of them, what the fewest beat in all objectives."
+DONE = "Every row that may be asked for has been measured, or is being measured."
 BEST = 12  # rows that are listed
 EDGE = " What is beyond the frame is drawn at its edge."
 CHUNK = 500  # rows that are predicted at once: a prediction takes the square of them
+Rank = Callable[[np.ndarray], np.ndarray]  # how good ``n`` rows are by their ``n x M`` predicted means
 
 
-def section(settings: Settings, history: History, fits: FitCache) -> str:
+class Calibration(NamedTuple):
+    """The values of an outcome against their predictions from all other values; with its label, if it is not alone."""
+
+    label: str
+    chart: Chart
+    note: str
+
+
+class RowsLeft(NamedTuple):
+    """The rows that nobody has measured or is measuring, the best prediction first; the table is None where none is."""
+
+    table: Table | None
+    note: str
+    order: str = ""
+
+
+class PoolSection(NamedTuple):
+    """The sections: a calibration an outcome, and the rows that are left."""
+
+    calibrations: Sequence[Calibration]
+    left: RowsLeft
+
+
+class Column(NamedTuple):
+    """A quantity that is predicted of each row, and its surrogate."""
+
+    label: str
+    quantity: Outcome
+    fitted: FittedSurrogate
+
+
+def pool_section(view: View, singles: Sequence[SingleOutcome]) -> PoolSection:
     """The sections, of a history with told values.
+
+    Args:
+        view: The optimization.
+        singles: Its outcomes, each by itself, where it has several.
 
     Raises:
         FitError: If no surrogate can be fitted.
     """
-    label = settings.quantity.heading("predicted value")
+    if singles:
+        outcomes = [single.outcome for single in singles]
+        columns = [Column(single.outcome.quantity.label, single.outcome.quantity, single.fitted) for single in singles]
+        left = _list_rows(view, columns, partial(_rank_several, outcomes))._replace(order=ORDER)
+        return PoolSection(
+            [_calibration(s.judged, s.outcome.quantity, s.outcome.quantity.label) for s in singles], left
+        )
+    settings, quantity = view.settings, view.settings.quantity
 
-    def left(fitted: Fitted) -> str:
-        named, quantities = {label: fitted}, {label: settings.quantity}
-        return _left(settings, history, fits, named, quantities, lambda means: settings.sign * means[:, 0])
+    def list_rows(fitted: FittedSurrogate) -> RowsLeft:
+        column = Column(quantity.heading("predicted value"), quantity, fitted)
+        return _list_rows(view, [column], lambda means: settings.sign * means[:, 0])
 
-    shown = _calibration(outliers(settings, history, fits), settings.quantity)
-    return part(MEASURED, shown) + part(LEFT, by_first(settings, observations(settings, history), left, fits))
-
-
-def of_several(settings: Settings, history: History, fits: FitCache, seen: Sequence[Seen]) -> str:
-    """The same of several outcomes, of each of which a value has been told."""
-    labels = {of.wanted.quantity.label: of for of in seen}
-    shown = [f"<h3>{escape(label)}</h3>{_calibration(of.judged, of.wanted.quantity)}" for label, of in labels.items()]
-    fitted = {label: of.fitted for label, of in labels.items()}
-    quantities = {label: of.wanted.quantity for label, of in labels.items()}
-    left = _left(settings, history, fits, fitted, quantities, partial(_worth, [of.wanted for of in seen]))
-    return part(MEASURED, side_by_side(shown), is_wide=True) + part(LEFT, f"<p>{ORDER}</p>{left}", is_wide=True)
+    left = by_first(settings, observations(settings, view.history), list_rows, view.fits)
+    return PoolSection([_calibration(view.outliers(), quantity, "")], left)
 
 
-def _worth(outcomes: Sequence[Wanted], means: np.ndarray) -> np.ndarray:
-    """How good ``n x M`` predicted values are: less by each row that beats them, and least where a bound is broken."""
-    Y = np.stack([wanted.sign * means[:, m] for m, wanted in enumerate(outcomes) if wanted.is_objective], -1)
-    low, high = np.array([wanted.bounds for wanted in outcomes]).T
+def _rank_several(outcomes: Sequence[Wanted], means: np.ndarray) -> np.ndarray:
+    """Rank ``n x M`` predicted values: less by each row that beats them, and least where a bound is broken."""
+    Y = np.stack([outcome.sign * means[:, m] for m, outcome in enumerate(outcomes) if outcome.is_objective], -1)
+    low, high = np.array([outcome.bounds for outcome in outcomes]).T
     is_broken = ((means < low) | (means > high)).any(1)
     beaten = np.zeros(len(Y))
     for begin in range(0, len(Y), CHUNK):
-        some = slice(begin, begin + CHUNK)
-        beats = (Y[:, None] > Y[None, some]).all(-1) & ~(is_broken[:, None] & ~is_broken[None, some])
-        beaten[some] = beats.sum(0)
+        chunk = slice(begin, begin + CHUNK)
+        beats = (Y[:, None] > Y[None, chunk]).all(-1) & ~(is_broken[:, None] & ~is_broken[None, chunk])
+        beaten[chunk] = beats.sum(0)
     return -beaten - len(Y) * is_broken
 
 
-def _calibration(found: Sequence[Outlier], quantity: Outcome) -> str:
+def _calibration(judged: Sequence[Outlier], quantity: Outcome, label: str) -> Calibration:
     """Each value against what all the others predict there."""
-    believed = [o for o in found if not o.flagged]
-    shown = believed or found
-    ends = np.array([e for o in shown for e in (o.value, o.expected)])
+    framed = [o for o in judged if not o.flagged] or judged
+    ends = np.array([end for o in framed for end in (o.value, o.expected)])
     over = axis("predicted by the others", ends, margin=0.06)
     up = axis(quantity.heading("measured value"), ends, margin=0.06)
     diagonal = Line("", "#777777", np.array([over.low, over.high]), np.array([over.low, over.high]), dash="2 4")
     marks = []
-    for label, color, shape, is_flagged in (
+    for kind, color, shape, is_flagged in (
         ("believed", COLORS[0], "o", False),
         ("called wrong", COLORS[1], "X", True),
     ):
-        these = [o for o in found if o.flagged == is_flagged]
-        if these:
-            x, y = np.array([(o.expected, o.value) for o in these]).T
-            marks.append(Dots(label, color, "none", x, y, shape=shape, titles=[f"{o}" for o in these]))
+        outliers = [o for o in judged if o.flagged == is_flagged]
+        if outliers:
+            x, y = np.array([(o.expected, o.value) for o in outliers]).T
+            marks.append(Dots(kind, color, "none", x, y, shape=shape, titles=[f"{o}" for o in outliers]))
     chart = Chart("", over, up, [diagonal], marks, about="measured values against what the others predict")
-    is_far = any(not (up.low <= o.value <= up.high and over.low <= o.expected <= over.high) for o in found)
-    text = f"<p>A row of the pool is predicted from all other values: on the dotted line they agree.{EDGE * is_far}</p>"
-    return svg.draw(chart) + svg.legend(chart) + text
+    is_far = any(not (up.low <= o.value <= up.high and over.low <= o.expected <= over.high) for o in judged)
+    note = f"A row of the pool is predicted from all other values: on the dotted line they agree.{EDGE * is_far}"
+    return Calibration(label, chart, note)
 
 
-def _left(
-    settings: Settings,
-    history: History,
-    fits: FitCache,
-    fitted: Mapping[str, Fitted],
-    quantities: Mapping[str, Outcome],
-    worth: Callable[[np.ndarray], np.ndarray],
-) -> str:
-    """The rows that nobody has measured or is measuring, the best prediction first.
-
-    Args:
-        settings: What the optimization was told at its beginning.
-        history: What has happened in it.
-        fits: The last fits.
-        fitted: By what a value is called, the surrogate of it.
-        quantities: By the same what it is of: means are shown within its possible range.
-        worth: How good ``n`` rows are by their ``n x M`` predicted values.
-    """
-    space, region = space_of(settings, history), region_of(space_of(settings, history))
-    taken = {trial.point for trial in history if trial.is_open or trial.state == "told"}
-    free = [point for point in region.listed or [] if point_of(point) not in taken]
+def _list_rows(view: View, columns: Sequence[Column], rank: Rank) -> RowsLeft:
+    history, space, region = view.history, view.space, region_of(view.space)
+    occupied = {trial.point for trial in history if trial.is_open or trial.state == "told"}
+    free = [point for point in region.all_points or [] if point_of(point) not in occupied]
     if not free:
-        return "<p>Every row that may be asked for has been measured, or is being measured.</p>"
+        return RowsLeft(None, DONE)
     rows = [space.to_unit(point) for point in free]
-    said = {name: _predicted(each, rows) for name, each in fitted.items()}
-    good = worth(np.stack([mean for mean, _ in said.values()], -1))
-    order = sorted(range(len(rows)), key=lambda k: -good[k])[:BEST]
-    look = partial(chances, settings, history, [rows[k] for k in order], fits)
-    p = (attempt(look)[0] or []) if history.having("failed") else []
-    columns = [column for name in said for column in (name, "± 2 sd")]
-    header = [*space.names, *columns, *(["probability of a value"] if p else [])]
-    lines = [
-        [*(str(value) for value in free[k].values())]
-        + [
-            text
-            for name, (mean, sd) in said.items()
-            for text in (rounded(quantities[name].nearest(mean[k])), f"{2 * sd[k]:.2g}")
-        ]
-        + ([f"{p[place]:.2f}"] if p else [])
+    posteriors = [_posterior(column.fitted, rows) for column in columns]
+    ranks = rank(np.stack([mean for mean, _ in posteriors], -1))
+    order = sorted(range(len(rows)), key=lambda k: -ranks[k])[:BEST]
+    predict_feasibility = partial(chances, view.settings, history, [rows[k] for k in order], view.fits)
+    p = (attempt(predict_feasibility)[0] or []) if history.having("failed") else []
+    names = [name for column in columns for name in (column.label, "± 2 sd")]
+    cells = [
+        [*map(str, free[k].values()), *_cells(columns, posteriors, k), *([f"{p[place]:.2f}"] if p else [])]
         for place, k in enumerate(order)
     ]
-    count = f"{len(free)} rows are left" if len(free) > BEST else "These are all that are left"
-    return table(header, lines) + f"<p>{escape(count)}.</p>"
+    note = f"{len(free)} rows are left." if len(free) > BEST else "These are all that are left."
+    return RowsLeft(Table([*space.names, *names, *(["probability of a value"] if p else [])], cells), note)
 
 
-def _predicted(fitted: Fitted, rows: Sequence[list[float]]) -> tuple[np.ndarray, np.ndarray]:
-    """Means and standard deviations."""
-    parts = [fitted.predict(fitted.encoded(rows[begin : begin + CHUNK])) for begin in range(0, len(rows), CHUNK)]
-    mean, sd = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+def _cells(columns: Sequence[Column], posteriors: Sequence[tuple[np.ndarray, np.ndarray]], k: int) -> list[str]:
+    """The predicted means of row ``k``, within their possible ranges, and how far their bands reach."""
+    pairs = zip(columns, posteriors, strict=True)
+    texts = [(rounded(column.quantity.nearest(mean[k])), f"{2 * sd[k]:.2g}") for column, (mean, sd) in pairs]
+    return [text for pair in texts for text in pair]
+
+
+def _posterior(fitted: FittedSurrogate, rows: Sequence[list[float]]) -> tuple[np.ndarray, np.ndarray]:
+    """Means and standard deviations at unit-cube rows."""
+    chunks = [fitted.predict(fitted.encoded(rows[begin : begin + CHUNK])) for begin in range(0, len(rows), CHUNK)]
+    mean, sd = (np.concatenate([chunk[i] for chunk in chunks]) for i in (0, 1))
     return mean, sd

@@ -1,19 +1,17 @@
 """A page's section of slices through a point: what is predicted where one parameter moves and the others stay."""
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from robustbo.loop.belief.judge import Outlier
-from robustbo.loop.surrogate.fitted_model import Fitted
-from robustbo.report.charts import svg
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.report.charts.chart import GRAY, HEIGHT, Axis, Chart, Dots, axis
-from robustbo.report.charts.marks import ORANGE, near
+from robustbo.report.charts.marks import ORANGE, within_reach
 from robustbo.report.charts.one_outcome import BLACK, bounds, limits
-from robustbo.report.charts.slices import INCUMBENT, Slice, across, curves, dots, guide, shades, slices, upright
-from robustbo.report.page.html import side_by_side, table
+from robustbo.report.charts.slices import Slice, across, curves, dots, guide, shades, slices, upright
+from robustbo.report.page.table import Table
 from robustbo.rounding import rounded
 from robustbo.searchspace.space import Space
 from robustbo.trials.outcome import Outcome
@@ -30,10 +28,17 @@ DOTS = (
     "their range."
 )
 LOWER = 200.0  # of a chart that is one of several
-Predicted = dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]  # by parameter: mean, and the ends of the band
 
 
-class Value(NamedTuple):
+class Around(NamedTuple):
+    """The point that slices go through: its name in words, and why it is that one, where that must be said."""
+
+    params: Mapping[str, Any]
+    where: str
+    reason: str = ""
+
+
+class MeasuredValue(NamedTuple):
     """A measured value: where, whether it is called wrong, and what is said of it where a reader points at it."""
 
     params: Mapping[str, Any]
@@ -43,69 +48,101 @@ class Value(NamedTuple):
 
 
 class Surface(NamedTuple):
-    """What a surrogate predicts: of one of several outcomes, of which something is wanted, or of the only one."""
+    """A surrogate and its values: of one of several outcomes, with its goal and bounds, or of the only one."""
 
-    fitted: Fitted
+    fitted: FittedSurrogate
     quantity: Outcome
-    wanted: Wanted | None = None
-    values: Sequence[Value] = ()
+    outcome: Wanted | None = None
+    values: Sequence[MeasuredValue] = ()
 
 
-def measured(judged: Sequence[Outlier]) -> list[Value]:
+class SlicePrediction(NamedTuple):
+    """Means along a slice, and the ends of their band."""
+
+    mean: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+SlicePredictions = Mapping[str, SlicePrediction]  # by parameter
+
+
+class SlicePiece(NamedTuple):
+    """One parameter's slice: a chart a surface, or a table, or neither; and what is to be said of it."""
+
+    name: str
+    note: str
+    charts: Sequence[Chart] = ()
+    table: Table | None = None
+
+
+class SlicesSection(NamedTuple):
+    """The section: how slices are to be read, and a piece a parameter."""
+
+    guide: str
+    pieces: Sequence[SlicePiece]
+
+    @property
+    def charts(self) -> list[Chart]:
+        """The charts of all pieces, for one legend."""
+        return [chart for piece in self.pieces for chart in piece.charts]
+
+
+def value_points(judged: Sequence[Outlier]) -> list[MeasuredValue]:
     """The values that have been judged: of several outcomes, those of one."""
-    return [Value(o.trial.params, o.value, o.flagged, f"{o}") for o in judged]
+    return [MeasuredValue(o.trial.params, o.value, o.flagged, f"{o}") for o in judged]
 
 
-def section(space: Space, params: Mapping[str, Any], surfaces: Sequence[Surface], where: str = INCUMBENT) -> str:
+def slices_section(space: Space, around: Around, surfaces: Sequence[Surface]) -> SlicesSection:
     """The slices through a point, of each surface.
 
     Args:
-        space: What may be chosen.
-        params: The point.
-        surfaces: What is predicted.
-        where: The point, in words.
+        space: The search space.
+        around: The point.
+        surfaces: The surrogates.
     """
-    found = slices(space, params, where)
-    made = [{each.name: _predicted(of, each) for each in found if len(each.units)} for of in surfaces]
-    ups = [_up(of, found, each) for of, each in zip(surfaces, made, strict=True)]
-    charts, shown, here = list[Chart](), list[str](), space.to_unit(params)
-    for each in found:
-        inner = f"<h3>{escape(each.name)}</h3>" + (f"<p>{escape(each.note)}.</p>" if each.note else "")
-        if len(each.units) and each.is_table:
-            inner += _table(each, surfaces, made)
-        elif len(each.units):
-            drawn = [
-                _curve(each, of, up, said[each.name], where, _observed(of, space, here, each, up))
-                for of, up, said in zip(surfaces, ups, made, strict=True)
-            ]
-            inner, charts = inner + "".join(map(svg.draw, drawn)), charts + drawn
-        shown.append(inner)
-    dots = DOTS if any(of.values for of in surfaces) else ""
-    return f"<p>{escape(guide(space, where))} {dots}</p>{svg.legend(*charts)}{side_by_side(shown)}"
+    params, where, _ = around
+    along = slices(space, params, where)
+    predictions = [{of.name: predict_along(surface, of) for of in along if len(of.units)} for surface in surfaces]
+    ups = [_up(surface, along, by_name) for surface, by_name in zip(surfaces, predictions, strict=True)]
+    at, pieces = space.to_unit(params), list[SlicePiece]()
+    for of in along:
+        if len(of.units) and of.is_table:
+            rows = [by_name[of.name] for by_name in predictions]
+            pieces.append(SlicePiece(of.name, of.note, table=_table(of, surfaces, rows)))
+            continue
+        triples = zip(surfaces, ups, predictions, strict=True) if len(of.units) else ()
+        charts = [
+            _chart(of, surface, up, by_name[of.name], where, _observations(surface, space, at, of, up))
+            for surface, up, by_name in triples
+        ]
+        pieces.append(SlicePiece(of.name, of.note, charts))
+    text = DOTS if any(surface.values for surface in surfaces) else ""
+    return SlicesSection(f"{guide(space, where)} {text}", pieces)
 
 
-def _predicted(of: Surface, along: Slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mean and ends of the band along a slice, as far as they are possible."""
-    mean, sd = map(np.array, of.fitted.predict(of.fitted.encoded(along.rows)))
-    low, high = of.quantity.low, of.quantity.high
-    return mean.clip(low, high), (mean - 2 * sd).clip(low, high), (mean + 2 * sd).clip(low, high)
+def predict_along(surface: Surface, of: Slice) -> SlicePrediction:
+    """Predict along a slice, as far as values are possible."""
+    mean, sd = map(np.array, surface.fitted.predict(surface.fitted.encoded(of.rows)))
+    low, high = surface.quantity.low, surface.quantity.high
+    return SlicePrediction(mean.clip(low, high), (mean - 2 * sd).clip(low, high), (mean + 2 * sd).clip(low, high))
 
 
-def _up(of: Surface, found: Sequence[Slice], made: Predicted) -> Axis:
-    ends = [np.array([y[each.keeps] for y in made[each.name][1:]]) for each in found if each.name in made]
-    if of.wanted is None:
-        return axis(of.quantity.heading("predicted value"), *ends)
-    kept = near(bounds(of.wanted), np.concatenate([*map(np.ravel, ends), np.zeros(0)]))
-    return axis(of.quantity.label, *ends, kept)
+def _up(surface: Surface, along: Sequence[Slice], predictions: SlicePredictions) -> Axis:
+    ends = [np.array([y[of.keeps] for y in predictions[of.name][1:]]) for of in along if of.name in predictions]
+    if surface.outcome is None:
+        return axis(surface.quantity.heading("predicted value"), *ends)
+    limit = within_reach(bounds(surface.outcome), np.concatenate([*map(np.ravel, ends), np.zeros(0)]))
+    return axis(surface.quantity.label, *ends, limit)
 
 
-def _table(each: Slice, surfaces: Sequence[Surface], made: Sequence[Predicted]) -> str:
-    cells: list[list[str]] = [[f"{value!r}"] for value in each.values]
-    for said in made:
-        for line, *numbers, keeps in zip(cells, *said[each.name], each.keeps, strict=True):
-            line += _cells(*numbers) if keeps else ["breaks a constraint", ""]
-    names = [[of.quantity.heading("mean"), "± 2 sd"] for of in surfaces]
-    return table([each.name, *(name for pair in names for name in pair)], cells)
+def _table(of: Slice, surfaces: Sequence[Surface], predictions: Sequence[SlicePrediction]) -> Table:
+    rows: list[list[str]] = [[f"{value!r}"] for value in of.values]
+    for prediction in predictions:
+        for row, *numbers, is_kept in zip(rows, *prediction, of.keeps, strict=True):
+            row += _cells(*numbers) if is_kept else ["breaks a constraint", ""]
+    names = [[surface.quantity.heading("mean"), "± 2 sd"] for surface in surfaces]
+    return Table([of.name, *(name for pair in names for name in pair)], rows)
 
 
 def _cells(mean: float, low: float, high: float) -> list[str]:
@@ -113,41 +150,32 @@ def _cells(mean: float, low: float, high: float) -> list[str]:
     return [rounded(mean), f"{max(high - mean, mean - low):.2g}"]
 
 
-def _observed(of: Surface, space: Space, here: Sequence[float], each: Slice, up: Axis) -> list[Dots]:
+def _observations(surface: Surface, space: Space, at: Sequence[float], of: Slice, up: Axis) -> list[Dots]:
     """The values measured within the frame: those near the slice, those elsewhere, and those that are called wrong."""
-    i = space.names.index(each.name)
+    i = space.names.index(of.name)
     kinds: dict[str, list[tuple[float, float, str]]] = {kind: [] for kind in KINDS}
-    for params, value, is_wrong, title in of.values:
-        if each.name not in params or not up.low <= value <= up.high:
+    for params, value, is_wrong, title in surface.values:
+        if of.name not in params or not up.low <= value <= up.high:
             continue
-        at = space.to_unit(params)
-        is_near = all(abs(a - b) <= NEAR for k, (a, b) in enumerate(zip(at, here, strict=True)) if k != i)
+        unit = space.to_unit(params)
+        is_near = all(abs(a - b) <= NEAR for k, (a, b) in enumerate(zip(unit, at, strict=True)) if k != i)
         kind = "called wrong" if is_wrong else "measured near the slice" if is_near else "measured elsewhere"
-        kinds[kind].append((at[i], value, title))
-    made = []
+        kinds[kind].append((unit[i], value, title))
+    marks = []
     for kind, places in kinds.items():
         (fill, stroke), shape = KINDS[kind], "X" if kind == "called wrong" else "o"
         x, y, titles = zip(*places, strict=True) if places else ((), (), ())
-        made.append(Dots(kind, fill, stroke, np.array(x), np.array(y), shape, 3.0, titles=titles))
-    return made
+        marks.append(Dots(kind, fill, stroke, np.array(x), np.array(y), shape, 3.0, titles=titles))
+    return marks
 
 
-def _curve(
-    each: Slice,
-    of: Surface,
-    up: Axis,
-    said: tuple[np.ndarray, np.ndarray, np.ndarray],
-    where: str,
-    observed: Sequence[Dots],
+def _chart(
+    of: Slice, surface: Surface, up: Axis, prediction: SlicePrediction, where: str, observations: Sequence[Dots]
 ) -> Chart:
-    (mean, low, high), wanted = said, of.wanted
-    over = across(each)
-    bound = [] if wanted is None else limits(wanted, over, up)
-    drawn = [*shades(each, up), *bound, *curves(each, mean, low, high), upright(each.here, up)]
-    about = (
-        f"{each.name}: prediction through {where}"
-        if wanted is None
-        else (f"{wanted.name} by {each.name}: prediction through {where}")
-    )
-    height = HEIGHT if wanted is None else LOWER
-    return Chart(about, over, up, drawn, [*observed, *dots(each, mean)], height=height)
+    (mean, low, high), outcome, over = prediction, surface.outcome, across(of)
+    limit = [] if outcome is None else limits(outcome, over, up)
+    lines = [*shades(of, up), *limit, *curves(of, mean, low, high), upright(of.center, up)]
+    name = of.name if outcome is None else f"{outcome.name} by {of.name}"
+    height = HEIGHT if outcome is None else LOWER
+    about = f"{name}: prediction through {where}"
+    return Chart(about, over, up, lines, [*observations, *dots(of, mean)], height=height)

@@ -1,17 +1,16 @@
 """A page's table of all trials: what was asked, what was measured and expected, and what is believed of it."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from robustbo.loop.belief.judge import Outlier
 from robustbo.report.charts.marks import BEFORE, count_before
-from robustbo.report.page.html import part, table
+from robustbo.report.page.table import Table
 from robustbo.report.summary.text_outcomes import short
-from robustbo.trials.extent import space_of
 from robustbo.trials.history import History, Trial
 from robustbo.trials.outcome import Outcome
-from robustbo.trials.settings import Settings
 from robustbo.trials.trial import in_a_line
+from robustbo.view.view import View
 
 FULL = 300  # trials that are all shown
 LAST = 100  # of more, the last, beside the doubtful ones
@@ -19,40 +18,45 @@ LONGEST = 90  # letters of a note
 STATES = {"pending": "being measured", "queued": "waiting", "failed": "failed", "excluded": "excluded"}
 
 
-def section(settings: Settings, history: History, judged: Sequence[Outlier], found: dict[str, Any]) -> str:
-    """The part; nothing where there is no trial.
+class TrialsSection(NamedTuple):
+    """The section: a paragraph on which trials the table has, or "" where it has all; and the table."""
+
+    note: str
+    table: Table
+
+
+def trials_section(view: View, judged: Sequence[Outlier], overview: dict[str, Any]) -> TrialsSection | None:
+    """The section; None where there is no trial.
 
     Args:
-        settings: What the optimization was told at its beginning.
-        history: What has happened in it.
+        view: The optimization.
         judged: All told values, with whether they are believed.
-        found: Its overview.
+        overview: Of the optimization.
     """
+    history, names, quantities = view.history, view.space.names, view.settings.quantities
     if not len(history):
-        return ""
-    doubtful = {o["trial"] for o in found["outliers"]}
-    shown, text = chosen(history, doubtful)
-    said = {(o.trial.number, o.outcome): o for o in judged}
-    names, quantities = space_of(settings, history).names, settings.quantities
+        return None
+    trials, note = select_trials(history, {outlier["trial"] for outlier in overview["outliers"]})
+    outliers = {(o.trial.number, o.outcome): o for o in judged}
     header = ["trial", *names, *(title for name, of in quantities.items() for title in _titles(name, of)), "note"]
-    old = count_before(history)
+    num_old = count_before(history)
     rows = []
-    for trial in shown:
-        cells = [cell for name in quantities for cell in _cells(trial, name, said.get((trial.number, name)))]
+    for trial in trials:
+        cells = [cell for name in quantities for cell in _cells(trial, name, outliers.get((trial.number, name)))]
         place = [short(trial.params[name]) if name in trial.params else "-" for name in names]
-        rows.append([trial.number, *place, *cells, _note(trial, is_old=trial.number < old)])
-    return part("All trials", text + table(header, rows), is_wide=True)
+        rows.append([trial.number, *place, *cells, _note(trial, is_old=trial.number < num_old)])
+    return TrialsSection(note, Table(header, rows))
 
 
-def chosen(history: History, doubtful: Collection[int]) -> tuple[Sequence[Trial], str]:
-    """The trials that the table has, and a paragraph on that: all, or of very many the last and the doubtful ones."""
+def select_trials(history: History, doubtful: Collection[int]) -> tuple[Sequence[Trial], str]:
+    """The trials of the table, and a paragraph on that: all, or of very many the last and the doubtful ones."""
     if len(history) <= FULL:
         return history.trials, ""
     last = history.trials[-LAST:]
     earlier = [trial for trial in history.trials[:-LAST] if trial.number in doubtful]
     more = f", and the {len(earlier)} before them whose values are doubtful" if earlier else ""
     more = ", and the one before them whose value is doubtful" if len(earlier) == 1 else more
-    return [*earlier, *last], f"<p>Of {len(history)} trials these are the last {LAST}{more}.</p>"
+    return [*earlier, *last], f"Of {len(history)} trials these are the last {LAST}{more}."
 
 
 def _titles(name: str | None, of: Outcome) -> list[str]:
@@ -62,7 +66,7 @@ def _titles(name: str | None, of: Outcome) -> list[str]:
 
 
 def _cells(trial: Trial, name: str | None, o: Outlier | None) -> list[str]:
-    """What is known of a value, in the cells of an outcome."""
+    """The cells of an outcome: its value, and its evidence where that is known."""
     alone = trial if name is None else trial.of(name)
     value = "" if alone.value is None or alone.state == "failed" else f"{alone.value:.6g}"
     if o is not None:
@@ -72,12 +76,12 @@ def _cells(trial: Trial, name: str | None, o: Outlier | None) -> list[str]:
 
 
 def _note(trial: Trial, *, is_old: bool) -> str:
-    """What else there is to say of a trial."""
+    """The last cell of a trial: why it was asked or failed, and what people noted."""
     reason = in_a_line(trial.reason)
     if trial.repeats is not None:
         reason = f"trial {trial.repeats} again" + (f": {reason}" if trial.state == "failed" and reason else "")
     outcomes: Mapping[str, Any] = trial.outcomes
     notes = [BEFORE if is_old else "", reason, trial.note or ""]
-    notes += [f"{name}: {each.note}" for name, each in outcomes.items() if each.note]
+    notes += [f"{name}: {measured.note}" for name, measured in outcomes.items() if measured.note]
     text = "; ".join(in_a_line(note) for note in notes if note)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

@@ -21,7 +21,7 @@ BENEATH = ("torch", "gpytorch", "botorch", "linear_operator", "numpy", "scipy")
 
 
 def folder() -> Path:
-    """Where they are: ``robustbo/overviews`` in the user's folder of what may be deleted (XDG_CACHE_HOME).
+    """The folder of overviews: ``robustbo/overviews`` in the user's folder of what may be deleted (XDG_CACHE_HOME).
 
     Raises:
         RuntimeError: If the user has no home.
@@ -30,23 +30,23 @@ def folder() -> Path:
 
 
 def key(place: Place) -> str | None:
-    """What tells a journal as it is now, and the code that looks at it, from others; None while a line is torn.
+    """The key of a journal as it is now and of the code that looks at it; None while a line is torn.
 
     Raises:
         JournalError: If it cannot be read.
     """
-    found = contents(place)
-    if found.torn:
+    journal = contents(place)
+    if journal.torn:
         return None
-    return hashlib.sha256(json.dumps([found.header, found.events, *_code()]).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([journal.header, journal.events, *_code()]).encode()).hexdigest()
 
 
 @cache
 def _code() -> tuple[str, ...]:
-    """This code, what is beneath it, and the machine, whose processor decides how it rounds."""
+    """Digest of this code, versions of the libraries beneath it, and the machine, on which rounding depends."""
     files = [(path.relative_to(CODE).as_posix(), path.stat()) for path in sorted(CODE.rglob("*.py"))]
-    ours = hashlib.sha256(repr([(name, stat.st_size, stat.st_mtime_ns) for name, stat in files]).encode()).hexdigest()
-    return ours, *map(_version, BENEATH), os.uname().nodename if hasattr(os, "uname") else ""
+    digest = hashlib.sha256(repr([(name, stat.st_size, stat.st_mtime_ns) for name, stat in files]).encode()).hexdigest()
+    return digest, *map(_version, BENEATH), os.uname().nodename if hasattr(os, "uname") else ""
 
 
 def _version(name: str) -> str:
@@ -60,29 +60,29 @@ def get(key: str) -> dict[str, Any] | None:
     """The overview kept under a key, with those who have ended since; None where there is none that can be read."""
     try:
         path = folder() / f"{key}.json"
-        text, _, written = path.read_text(encoding="utf-8").rpartition("\n")
-        if _digest(text) != written:  # it was changed, or cut short
+        text, _, digest = path.read_text(encoding="utf-8").rpartition("\n")
+        if _digest(text) != digest:  # it was changed, or cut short
             return None
-        found: dict[str, Any] = json.loads(text)
+        overview: dict[str, Any] = json.loads(text)
         path.touch()
     except (OSError, RuntimeError, ValueError):
         return None
-    for trial in found["pending"]:
+    for trial in overview["pending"]:
         trial["has_ended"] = trial["asked_by"] is not None and worker.is_gone(trial["asked_by"])
-    return found
+    return overview
 
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def put(key: str, found: dict[str, Any]) -> None:
+def put(key: str, overview: dict[str, Any]) -> None:
     """Keep an overview, for this user's eyes alone; where that cannot be, nothing is kept."""
     try:
         folder().mkdir(parents=True, exist_ok=True, mode=0o700)
         handle, name = tempfile.mkstemp(dir=folder(), suffix=".part")
         with os.fdopen(handle, "w", encoding="utf-8") as file:
-            text = json.dumps(found)
+            text = json.dumps(overview)
             file.write(f"{text}\n{_digest(text)}")
         Path(name).replace(folder() / f"{key}.json")
         for path in sorted(folder().iterdir(), key=lambda path: path.stat().st_mtime)[:-COUNT]:

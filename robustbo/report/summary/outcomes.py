@@ -1,79 +1,77 @@
-"""What an overview has of several outcomes: what is wanted of each, how much is known of it, and the front."""
+"""Several outcomes in an overview: the goal of each, the number of its values, and the front."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
-from robustbo.loop.belief import front as several
 from robustbo.loop.belief.front import Front
 from robustbo.loop.belief.judge import Outlier
 from robustbo.loop.belief.measured_points import FrontPoint
 from robustbo.loop.surrogate.attempt import attempt
-from robustbo.loop.surrogate.cache import FitCache
 from robustbo.trials.history import History
 from robustbo.trials.outcomes import Wanted
 from robustbo.trials.settings import Settings
+from robustbo.view.view import View
 
 Plain = dict[str, Any]
 
 
-def outcomes(settings: Settings, history: History, report: Sequence[Outlier] | None, fits: FitCache | None) -> Plain:
-    """What an overview has of several outcomes, as plain JSON values; nothing in the short form.
+def outcome_values(view: View, outliers: Sequence[Outlier] | None) -> Plain:
+    """The part of an overview on several outcomes, as plain JSON values; nothing in the short form.
 
     Returns:
         ``goal``, in words; ``objectives`` and ``outcome_constraints``; ``outcomes``, an object each; and where there
         are several objectives ``front``, None where an outcome has no value yet, or no surrogate can say; then
         ``not_computed`` says why not.
     """
+    settings, history = view.settings, view.history
     if not settings.outcomes:
         return {}
-    made: Plain = {"goal": settings.goal, "objectives": dict(settings.objectives)}
-    made |= {"outcome_constraints": list(settings.outcome_constraints)}
-    made |= {"outcomes": [_known(wanted, history, report) for wanted in settings.outcomes]}
+    values: Plain = {"goal": settings.goal, "objectives": dict(settings.objectives)}
+    values |= {"outcome_constraints": list(settings.outcome_constraints)}
+    values |= {"outcomes": [_counts(outcome, history, outliers) for outcome in settings.outcomes]}
     if len(settings.objectives) > 1:
-        is_known = not without_value(settings, history)
-        look = partial(several.front, settings, history, fits)
-        around, why = attempt(look, settings.surrogate) if is_known else (None, None)
-        made["front"] = None if around is None else front(around)
-        if why is not None:
-            made["not_computed"] = {"front": why}
-    return made
+        is_measured = not outcomes_without_value(settings, history)
+        front, reason = attempt(view.front, settings.surrogate) if is_measured else (None, None)
+        values["front"] = None if front is None else front_values(front)
+        if reason is not None:
+            values["not_computed"] = {"front": reason}
+    return values
 
 
-def without_value(settings: Settings, history: History) -> list[str]:
+def outcomes_without_value(settings: Settings, history: History) -> list[str]:
     """The outcomes of which no value counts, so that nothing is believed of any point."""
     told = history.having("told")
-    return [w.name for w in settings.outcomes if not any(trial.of(w.name).state == "told" for trial in told)]
+    return [o.name for o in settings.outcomes if not any(trial.of(o.name).state == "told" for trial in told)]
 
 
-def _known(wanted: Wanted, history: History, report: Sequence[Outlier] | None) -> Plain:
-    states = [trial.of(wanted.name).state for trial in history if trial.state in ("told", "excluded")]
+def _counts(outcome: Wanted, history: History, outliers: Sequence[Outlier] | None) -> Plain:
+    states = [trial.of(outcome.name).state for trial in history if trial.state in ("told", "excluded")]
     counts = {"values": states.count("told"), "missing": states.count("failed"), "excluded": states.count("excluded")}
-    flagged = sum(o.flagged for o in report or () if o.outcome == wanted.name)
-    return {"outcome": wanted.name, "wanted": in_words(wanted), **counts, "flagged": flagged}
+    flagged = sum(o.flagged for o in outliers or () if o.outcome == outcome.name)
+    return {"outcome": outcome.name, "wanted": goal_text(outcome), **counts, "flagged": flagged}
 
 
-def in_words(wanted: Wanted) -> str:
-    """What is wanted of an outcome.
+def goal_text(outcome: Wanted) -> str:
+    """The direction and the bounds of an outcome in words.
 
     Example:
-        >>> in_words(Wanted("cost", "minimize", high=3.0)), in_words(Wanted("pH", None, 6.0, 8.0))
+        >>> goal_text(Wanted("cost", "minimize", high=3.0)), goal_text(Wanted("pH", None, 6.0, 8.0))
         ('minimize, at most 3', '6 to 8')
     """
-    low, high = (f"{bound:.6g}" for bound in wanted.bounds)
-    bounds = {(True, True): f"{low} to {high}", (True, False): f"at least {low}", (False, True): f"at most {high}"}
-    kept = bounds.get((low != "-inf", high != "inf"))
-    return ", ".join(part for part in (wanted.direction, kept) if part)
+    low, high = (f"{bound:.6g}" for bound in outcome.bounds)
+    texts = {(True, True): f"{low} to {high}", (True, False): f"at least {low}", (False, True): f"at most {high}"}
+    bounds = texts.get((low != "-inf", high != "inf"))
+    return ", ".join(part for part in (outcome.direction, bounds) if part)
 
 
-def front(found: Front) -> Plain:
+def front_values(front: Front) -> Plain:
     """A front as plain JSON values."""
-    points = [point(each) for each in found]
-    return {"points": points, "reference_point": dict(found.reference_point), "hypervolume": found.hypervolume}
+    points = [point_values(point) for point in front]
+    return {"points": points, "reference_point": dict(front.reference_point), "hypervolume": front.hypervolume}
 
 
-def point(found: FrontPoint) -> Plain:
+def point_values(point: FrontPoint) -> Plain:
     """A point of a front as plain JSON values."""
-    said = {name: {"mean": found.means[name], "sd": found.sds[name]} for name in found.means}
-    chances = {"probability": found.probability, "probability_feasible": found.probability_feasible}
-    return {"trial": found.trial.number, "outcomes": said, **chances, "params": found.params}
+    posteriors = {name: {"mean": point.means[name], "sd": point.sds[name]} for name in point.means}
+    chances = {"probability": point.probability, "probability_feasible": point.probability_feasible}
+    return {"trial": point.trial.number, "outcomes": posteriors, **chances, "params": point.params}

@@ -1,38 +1,36 @@
-"""What an optimization chooses from, in words: its parameters, its constraints, its pool, and who breaks them."""
+"""The search space as plain values: its parameters, its constraints, its pool, and the trials that break them."""
 
 from typing import Any
 
-from robustbo.searchspace.conditions import in_words
+from robustbo.searchspace.conditions import condition_text
 from robustbo.searchspace.parameters import Choice, Int, Ordinal, Parameter
-from robustbo.trials.extent import space_of
-from robustbo.trials.history import History
-from robustbo.trials.settings import Settings
+from robustbo.view.view import View
 
 SHOWN = 10  # values of a parameter, or trials, that a line tells of
 
 
-def chosen(settings: Settings, history: History) -> dict[str, Any]:
-    """What an overview has of constraints and pools, as plain JSON values; nothing where there are none.
+def space_values(view: View) -> dict[str, Any]:
+    """The part of an overview on constraints and pools, as plain JSON values; nothing where there are none.
 
     Returns:
         ``constraints``, their texts; ``pool``, how many rows there are and how many have been told; and
         ``breaking``, an object a trial that has a value and breaks a constraint.
     """
-    space, found = space_of(settings, history), dict[str, Any]()
+    space, told, values = view.space, view.history.having("told"), dict[str, Any]()
     if space.constraints:
-        found["constraints"] = space.texts
-        broken = [(trial.number, space.broken(trial.params)) for trial in history.having("told")]
-        found["breaking"] = [{"trial": number, "constraints": texts} for number, texts in broken if texts]
+        values["constraints"] = space.texts
+        broken = [(trial.number, space.broken(trial.params)) for trial in told]
+        values["breaking"] = [{"trial": number, "constraints": texts} for number, texts in broken if texts]
     if space.is_pool:
-        told = {trial.point for trial in history.having("told")}
-        found["pool"] = {"rows": space.size, "added": len(history.rows), "told": len(told)}
-    return found
+        points = {trial.point for trial in told}
+        values["pool"] = {"rows": space.size, "added": len(view.history.rows), "told": len(points)}
+    return values
 
 
-def rows(settings: Settings, history: History) -> list[list[str]]:
+def parameter_rows(view: View) -> list[list[str]]:
     """The parameters: name, values, and where each exists, for a page's table."""
-    space = space_of(settings, history)
-    return [[name, values_of(p), f"only where {in_words(p)}" if p.condition else ""] for name, p in space.parameters]
+    parameters = view.space.parameters
+    return [[name, values_of(p), f"only where {condition_text(p)}" if p.condition else ""] for name, p in parameters]
 
 
 def values_of(parameter: Parameter) -> str:

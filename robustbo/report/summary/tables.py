@@ -54,7 +54,7 @@ def render(rows: Rows, form: str, title: str = "") -> str:
 
 
 def _fits(rows: Rows, width: int) -> bool:
-    """Whether no number of a table has to be folded, nor any shorter word."""
+    """Return whether the screen has room for a table, so that no number has to be folded, nor any shorter word."""
     if len(rows[0]) < 3:
         return True
     columns = [[key.replace("_", " "), *(_cell_text(row[key]) for row in rows)] for key in rows[0]]

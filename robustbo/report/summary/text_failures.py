@@ -11,27 +11,27 @@ NONE_GIVEN = "none was given"
 ODDS = "log odds of a flake, nats"
 
 
-def lead(found: dict[str, Any]) -> str:
-    """How many have failed, and what they look like, in a sentence.
+def lead(failures: dict[str, Any]) -> str:
+    """The number of failed trials, and what they look like, in a sentence.
 
     Args:
-        found: The ``failures`` of an overview.
+        failures: Of an overview.
     """
-    regions, flakes, rate, count = found["region"], found["flake"], found["flake_rate"], found["count"]
+    regions, flakes, rate, count = failures["region"], failures["flake"], failures["flake_rate"], failures["count"]
     if regions + flakes < count:
-        said = f"{count} {'trial' if count == 1 else 'trials'} failed"
+        text = f"{count} {'trial' if count == 1 else 'trials'} failed"
     elif count == 1:
-        said = f"1 trial failed: it {LOOKS['region'] if regions else LOOKS['flake']}"
+        text = f"1 trial failed: it {LOOKS['region'] if regions else LOOKS['flake']}"
     elif regions and flakes:
-        said = f"{count} trials failed: {_looking(regions, 'their region')}, {flakes} like {_flakes(flakes)}"
+        text = f"{count} trials failed: {_count_text(regions)}, {flakes} like {_flakes(flakes)}"
     else:
-        said = f"{count} trials failed: all look like {'their region' if regions else 'flakes'}"
+        text = f"{count} trials failed: all look like {'their region' if regions else 'flakes'}"
     learned = "" if rate is None else f"; about {100 * rate:.2g} % of trials die by a flake, as it seems"
-    return said + learned + ("" if found["asks_keep_away"] else "; asks do not keep away from them")
+    return text + learned + ("" if failures["asks_keep_away"] else "; asks do not keep away from them")
 
 
-def _looking(count: int, what: str) -> str:
-    return f"{count} look like {what}" if count > 1 else "1 looks like its region"
+def _count_text(count: int) -> str:
+    return f"{count} look like their region" if count > 1 else "1 looks like its region"
 
 
 def _flakes(count: int) -> str:
@@ -39,7 +39,7 @@ def _flakes(count: int) -> str:
 
 
 def verdict(trial: dict[str, Any]) -> str:
-    """What a failed trial looks like, or was said to be."""
+    """The look of a failed trial, or what the user has said that it is, in words."""
     return LOOKS[trial["looks_like"]] if trial["retry"] is None else SAID[trial["retry"]]
 
 

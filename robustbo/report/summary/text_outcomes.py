@@ -6,57 +6,58 @@ from typing import Any
 from robustbo.rounding import rounded
 
 Plain = dict[str, Any]
-TAKEN = ("trial", "at", "keeps bounds", "on the front")  # columns of a front's table
+COLUMNS = ("trial", "at", "keeps bounds", "on the front")  # columns of a front's table
 
 
-def title(found: Plain) -> str:
-    """What a front is, above its table.
+def title(front: Plain) -> str:
+    """A sentence on a front, above its table.
 
     Args:
-        found: The `front` of an overview.
+        front: Of an overview.
     """
-    count, beyond = len(found["points"]), values(found["reference_point"])
+    count, beyond = len(front["points"]), numbers_by_name(front["reference_point"])
     if not count:
         return "the front is empty: no point measured probably keeps the bounds"
     points = f"{count} points" if count > 1 else "1 point"
-    return f"the front: {points}, hypervolume {rounded(found['hypervolume'], 4)} beyond {beyond}"
+    return f"the front: {points}, hypervolume {rounded(front['hypervolume'], 4)} beyond {beyond}"
 
 
-def rows(found: Plain, labels: Mapping[str, str] | None = None, *, is_plain: bool = False) -> list[Plain]:
+def rows(front: Plain, labels: Mapping[str, str] | None = None, *, is_plain: bool = False) -> list[Plain]:
     """A front as a table's rows: means with their standard deviations, or (plain) a column each.
 
     Outcomes are headed by their labels, where these are given.
 
     The probabilities are those of keeping the bounds, where a point may break them, and of being on the front.
     """
-    points, made = found["points"], list[Plain]()
-    is_bounded = is_plain or any(each["probability_feasible"] < 1 for each in points)
-    for each in points:
-        row: Plain = {"trial": each["trial"]}
-        for name, said in each["outcomes"].items():
+    points, table = front["points"], list[Plain]()
+    is_bounded = is_plain or any(point["probability_feasible"] < 1 for point in points)
+    for point in points:
+        row: Plain = {"trial": point["trial"]}
+        for name, posterior in point["outcomes"].items():
             label = (labels or {}).get(name, name)
-            column = f"outcome {label}" if name in TAKEN else label
+            column = f"outcome {label}" if name in COLUMNS else label
             if is_plain:
-                row |= {column: said["mean"], f"{column}.sd": said["sd"]}
+                row |= {column: posterior["mean"], f"{column}.sd": posterior["sd"]}
             else:
-                row[column] = f"{rounded(said['mean'], 4)} (sd {said['sd']:.2g})"
-        row |= {"keeps bounds": _chance(each["probability_feasible"], is_plain)} if is_bounded else {}
-        row["on the front"] = _chance(each["probability"], is_plain)
-        made.append(row | (_columns(each["params"], row) if is_plain else {"at": brief(each["params"])}))
-    return made
+                row[column] = f"{rounded(posterior['mean'], 4)} (sd {posterior['sd']:.2g})"
+        row |= {"keeps bounds": _chance(point["probability_feasible"], is_plain)} if is_bounded else {}
+        row["on the front"] = _chance(point["probability"], is_plain)
+        table.append(row | (_parameters(point["params"], row) if is_plain else {"at": brief(point["params"])}))
+    return table
 
 
-def _columns(params: Mapping[str, Any], taken: Mapping[str, Any]) -> Plain:
-    return {f"params.{name}" if name in taken else name: value for name, value in params.items()}
+def _parameters(params: Mapping[str, Any], row: Mapping[str, Any]) -> Plain:
+    """Columns of parameters, beside those that a row has already."""
+    return {f"params.{name}" if name in row else name: value for name, value in params.items()}
 
 
 def _chance(probability: float, is_plain: bool) -> float | str:
     return probability if is_plain else f"{100 * probability:.3g} %"
 
 
-def values(found: Mapping[str, float]) -> str:
+def numbers_by_name(numbers: Mapping[str, float]) -> str:
     """Numbers by outcome, in a line."""
-    return ", ".join(f"{name} {rounded(number)}" for name, number in found.items())
+    return ", ".join(f"{name} {rounded(number)}" for name, number in numbers.items())
 
 
 def place_of(params: Mapping[str, Any]) -> str:

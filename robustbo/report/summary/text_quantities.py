@@ -1,16 +1,16 @@
-"""What the values of an overview are of: their names, units and possible ranges, as far as these are said."""
+"""Quantities of the values of an overview: names, units and possible ranges, as far as these are said."""
 
 from typing import Any
 
 from robustbo.trials.outcome import Outcome
 
 
-def quantity(found: dict[str, Any], name: str | None = None) -> Outcome:
-    """What a value is of.
+def quantity(overview: dict[str, Any], name: str | None = None) -> Outcome:
+    """The quantity that a value is of.
 
     Args:
-        found: The overview.
+        overview: Of an optimization.
         name: Which of several outcomes; None where there is one.
     """
-    said = [each for each in found.get("outcome", ()) if name is None or each["name"] == name]
-    return Outcome.from_dict(said[0]) if said else Outcome(name or "")
+    outcomes = [outcome for outcome in overview.get("outcome", ()) if name is None or outcome["name"] == name]
+    return Outcome.from_dict(outcomes[0]) if outcomes else Outcome(name or "")

@@ -1,1 +1,1 @@
-"""What must hold between numbers, known beforehand: read, evaluated, solved, and proved to be impossible."""
+"""Constraints between numbers, known beforehand: read, evaluated, solved, and proved to be impossible."""

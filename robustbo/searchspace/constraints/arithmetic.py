@@ -68,12 +68,12 @@ VALUES: dict[str, Callable[..., Any]] = {
 add, subtract, multiply, divide, power = (VALUES[sign] for sign in ("+", "-", "*", "/", "**"))
 
 
-def _quotient(a: Pair, b: Pair) -> Pair:
+def _quotient_pair(a: Pair, b: Pair) -> Pair:
     (v, m), (w, n) = a, b
     return divide(v, w), multiply(divide(m, abs(w)), divide(n, abs(w)))
 
 
-def _raised(a: Pair, b: Pair) -> Pair:
+def _power_pair(a: Pair, b: Pair) -> Pair:
     (v, m), (w, _) = a, b
     slope = finite(abs(multiply(w, power(v, subtract(w, 1.0)))), 0.0)  # none at a root's end, where it is infinite
     return power(v, w), add(abs(power(v, w)), multiply(slope, m))
@@ -83,7 +83,7 @@ MAGNITUDES: dict[str, Callable[..., Pair]] = {
     "+": lambda a, b: (add(a[0], b[0]), add(a[1], b[1])),
     "-": lambda a, b: (subtract(a[0], b[0]), add(a[1], b[1])),
     "*": lambda a, b: (multiply(a[0], b[0]), multiply(a[1], b[1])),
-    "/": _quotient,
-    "**": _raised,
+    "/": _quotient_pair,
+    "**": _power_pair,
     "negative": lambda a: (-a[0], a[1]),
 }

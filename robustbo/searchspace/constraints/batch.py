@@ -28,8 +28,8 @@ SIGNS = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "**": 
 MOST_TOGETHER = 2**18  # values of nodes at once: 2 MiB, which a processor's cache holds
 
 
-class Node(NamedTuple):
-    """A node of the graph: what is done with which nodes, how deep it is, and its number where it is one."""
+class ExpressionNode(NamedTuple):
+    """A node of the graph: an operation and its operands, its depth, and its value where it is a number."""
 
     kind: str
     operands: tuple[int, ...] = ()
@@ -55,7 +55,7 @@ class Group(NamedTuple):
     second: Index
 
 
-class Batch:
+class ExpressionBatch:
     """Expressions that are evaluated together.
 
     Example:
@@ -76,12 +76,7 @@ class Batch:
         self._numbers = np.array([graph.nodes[i].number for i in order if graph.nodes[i].number is not None])
         self._num_names, self._num_nodes = len(names), len(order)
         self._roots = place[roots]
-        self._groups = _grouped(graph, order, place)
-
-    @property
-    def num_operations(self) -> int:
-        """How many nodes are neither parameters nor numbers."""
-        return self._num_nodes - self._num_names - len(self._numbers)
+        self._groups = _group_nodes(graph, order, place)
 
     def values(self, V: Array) -> Array:
         """``e x n`` values at ``n`` points, given ``k x n``; NaN where there is no finite one."""
@@ -108,9 +103,9 @@ class Batch:
         W[: self._num_names] = V
         W[self._num_names : self._num_names + len(self._numbers)] = self._numbers[:, None]
         for group in self._groups:
-            there = _values(group, W)
-            is_finite = np.isfinite(there)
-            W[group.into] = there if is_finite.all() else np.where(is_finite, there, np.nan)
+            values = _values(group, W)
+            is_finite = np.isfinite(values)
+            W[group.into] = values if is_finite.all() else np.where(is_finite, values, np.nan)
         return W
 
 
@@ -118,7 +113,7 @@ class _Graph:
     """The nodes of programs: those of the parameters first; parts without a parameter are numbers."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        self.nodes = [Node("name") for _ in names]
+        self.nodes = [ExpressionNode("name") for _ in names]
         self._names = {name: i for i, name in enumerate(names)}
         self._known: dict[Any, int] = {}
 
@@ -129,7 +124,7 @@ class _Graph:
             if kind == "name":
                 stack.append(self._names[value])
             elif kind == "number":
-                stack.append(self._node(Node("number", number=float(value))))
+                stack.append(self._node(ExpressionNode("number", number=float(value))))
             else:
                 operands = [stack.pop() for _ in range(1 if kind == "negative" else 2)][::-1]
                 stack.append(self._operation(kind, tuple(operands)))
@@ -138,10 +133,10 @@ class _Graph:
     def _operation(self, kind: str, operands: tuple[int, ...]) -> int:
         numbers = [number for i in operands if (number := self.nodes[i].number) is not None]
         if len(numbers) == len(operands):
-            return self._node(Node("number", number=arithmetic.VALUES[kind](*numbers)))
-        return self._node(Node(kind, operands, 1 + max(self.nodes[i].depth for i in operands)))
+            return self._node(ExpressionNode("number", number=arithmetic.VALUES[kind](*numbers)))
+        return self._node(ExpressionNode(kind, operands, 1 + max(self.nodes[i].depth for i in operands)))
 
-    def _node(self, node: Node) -> int:
+    def _node(self, node: ExpressionNode) -> int:
         key = (node.kind, node.operands, repr(node.number))  # -0.0 is not 0.0, and NaN is itself
         if key not in self._known:
             self._known[key] = len(self.nodes)
@@ -154,12 +149,12 @@ class _Graph:
         return self.nodes[node.operands[1]].number if node.kind == "**" else None
 
     def alike(self, i: int) -> tuple[bool, str, str]:
-        """What nodes of one depth have in common that are computed at once; parameters come before numbers."""
+        """A key that nodes of one depth share where they are computed at once; parameters come before numbers."""
         node = self.nodes[i]
         return node.kind != "name", node.kind, repr(self.exponent(i))
 
 
-def _grouped(graph: _Graph, order: Sequence[int], place: Index) -> list[Group]:
+def _group_nodes(graph: _Graph, order: Sequence[int], place: Index) -> list[Group]:
     groups: list[Group] = []
     begin = 0
     while begin < len(order):
@@ -169,7 +164,7 @@ def _grouped(graph: _Graph, order: Sequence[int], place: Index) -> list[Group]:
             end += 1
         if node.depth:
             operands = [graph.nodes[i].operands for i in order[begin:end]]
-            first, second = (place[[each[at] for each in operands]] for at in (0, -1))
+            first, second = (place[[pair[at] for pair in operands]] for at in (0, -1))
             groups.append(Group(node.kind, graph.exponent(order[begin]), slice(begin, end), first, second))
         begin = end
     return groups

@@ -8,14 +8,14 @@ import numpy as np
 
 from robustbo.errors import SpaceError
 from robustbo.searchspace.constraints.expression import Expression
-from robustbo.searchspace.constraints.grammar import read_comparisons, shortened
+from robustbo.searchspace.constraints.grammar import read_comparisons, shorten
 
 TOLERANCE = 1e-9  # of an excess' magnitude: values are rounded to 11 digits of their ranges
 
 
 @dataclass(frozen=True)
 class Constraint:
-    """What must not exceed 0, or must be 0 where ``is_equality``.
+    """An expression that must not exceed 0, or must be 0 where ``is_equality``.
 
     Attributes:
         text: As it was written; the comparisons of a chain share it.
@@ -33,7 +33,7 @@ class Constraint:
         return self.excess.names
 
     def holds(self, values: Mapping[str, Any]) -> Any:
-        """Whether points keep it to rounding, elementwise; one that lacks a parameter of it (an inactive one) does.
+        """Return whether points keep it to rounding, elementwise; one that lacks a parameter of it does.
 
         Args:
             values: By parameter, a value or a column of values; a constraint does not hold at NaN.
@@ -51,7 +51,7 @@ class Constraint:
 
 
 def violation(excess: Any, is_equality: Any) -> Any:
-    """How far excesses are beyond what is allowed, elementwise: an equality is broken on either side."""
+    """Excesses as distances beyond what is allowed, elementwise: an equality is broken on either side."""
     return np.where(is_equality, np.abs(excess), excess)
 
 
@@ -79,13 +79,13 @@ def parse(text: str, names: Collection[str]) -> list[Constraint]:
         low, high = reversed(sides) if relation == ">=" else sides
         constraint = Constraint(text.strip(), low.minus(high), relation == "==")
         if error := _fault(constraint):
-            raise SpaceError(f"constraint {shortened(constraint.text)!r}: {error}")
+            raise SpaceError(f"constraint {shorten(constraint.text)!r}: {error}")
         constraints.append(constraint)
     return constraints
 
 
 def _fault(constraint: Constraint) -> str | None:
-    """Why it cannot be kept, or always is."""
+    """The reason why a constraint cannot be kept, or always is; None where there is none."""
     excess = constraint.excess
     if not excess.names:
         return "compares numbers alone; it must have a parameter"

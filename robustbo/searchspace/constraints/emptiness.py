@@ -19,7 +19,7 @@ from scipy.optimize import linprog
 from robustbo.searchspace.constraints.constraint import TOLERANCE, Constraint
 
 SLACK = 2 * TOLERANCE  # twice what a point is allowed, for the rounding of the proof itself
-TINY, HUGE = 1e-290, 1e290  # magnitudes beyond these are no one's, and would overflow
+TINY, HUGE = 1e-290, 1e290  # magnitudes beyond these do not occur, and would overflow
 EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}  # the least that HiGHS takes
 
 Box = Mapping[str, tuple[float, float]]
@@ -51,12 +51,12 @@ def proof_of_emptiness(constraints: Sequence[Constraint], intervals: Box) -> tup
         >>> proof_of_emptiness(said[:2], {"x": (0.0, 1.0), "y": (0.0, 1.0)}) is None
         True
     """
-    known = [constraint for constraint in constraints if intervals.keys() >= set(constraint.names)]
-    for constraint in known:
+    bounded = [constraint for constraint in constraints if intervals.keys() >= set(constraint.names)]
+    for constraint in bounded:
         if _is_out_of_reach(constraint, intervals):
             return (constraint.text,)
-    texts = list(dict.fromkeys(constraint.text for constraint in known))
-    rows = [row for constraint in known for row in _rows(constraint, intervals)]
+    texts = list(dict.fromkeys(constraint.text for constraint in bounded))
+    rows = [row for constraint in bounded for row in _rows(constraint, intervals)]
     if not _cannot_hold(rows, intervals):
         return None
     for text in texts[:]:
@@ -68,14 +68,14 @@ def proof_of_emptiness(constraints: Sequence[Constraint], intervals: Box) -> tup
 
 def _is_out_of_reach(constraint: Constraint, box: Box) -> bool:
     low, high = constraint.excess.bounds(box)
-    slack = SLACK * constraint.excess.magnitude_bound(box)
+    slack = SLACK * constraint.excess.max_magnitude(box)
     return low > slack or (constraint.is_equality and high < -slack)
 
 
 def _rows(constraint: Constraint, box: Box) -> list[Row]:
     """A linear constraint as rows: one, or two for an equality; none where it is not linear, or without bounds."""
     form = constraint.excess.linear
-    slack = SLACK * constraint.excess.magnitude_bound(box)
+    slack = SLACK * constraint.excess.max_magnitude(box)
     if form is None or not TINY < slack < HUGE:
         return []
     signs = (1.0, -1.0) if constraint.is_equality else (1.0,)
@@ -87,7 +87,7 @@ def _rows(constraint: Constraint, box: Box) -> list[Row]:
 
 
 def _cannot_hold(rows: Sequence[Row], box: Box) -> bool:
-    """Whether a sum of multiples of the rows exceeds what their slacks allow in the whole box."""
+    """Return whether a sum of multiples of the rows exceeds what their slacks allow in the whole box."""
     if not rows:
         return False
     multipliers = _multipliers(rows, box)
@@ -103,7 +103,7 @@ def _cannot_hold(rows: Sequence[Row], box: Box) -> bool:
 
 
 def _multipliers(rows: Sequence[Row], box: Box) -> list[float]:
-    """How much of each row makes the sum that is furthest above 0: the duals of the smallest excess over all rows.
+    """The multiple of each row in the sum that is furthest above 0: the duals of the smallest excess over all rows.
 
     Every row is divided by its slack, and the box is the unit cube.
     """
@@ -118,7 +118,7 @@ def _multipliers(rows: Sequence[Row], box: Box) -> list[float]:
     A[:, -1] = -1.0  # the excess, which is to be as small as can be
     cost = np.append(np.zeros(len(names)), 1.0)
     bounds = [(0.0, 1.0)] * len(names) + [(0.0, None)]
-    found = linprog(cost, A_ub=A, b_ub=b, bounds=bounds, method="highs", options=EXACT)
-    if found.status != 0:
+    solution = linprog(cost, A_ub=A, b_ub=b, bounds=bounds, method="highs", options=EXACT)
+    if solution.status != 0:
         return [0.0] * len(rows)
-    return [max(-float(y), 0.0) / row.slack * SLACK for y, row in zip(found.ineqlin.marginals, rows, strict=True)]
+    return [max(-float(y), 0.0) / row.slack * SLACK for y, row in zip(solution.ineqlin.marginals, rows, strict=True)]

@@ -18,8 +18,8 @@ class Dependent(NamedTuple):
     coefficients: dict[str, float]
 
 
-def solved(
-    equations: Sequence[Constraint], parameters: Mapping[str, Parameter], known: Mapping[str, float]
+def solve(
+    equations: Sequence[Constraint], parameters: Mapping[str, Parameter], fixed_values: Mapping[str, float]
 ) -> list[Dependent]:
     """Linear equations solved for as many parameters.
 
@@ -28,12 +28,12 @@ def solved(
     Args:
         equations: All of them.
         parameters: Of the space.
-        known: Values of parameters that are fixed.
+        fixed_values: Values of parameters that are fixed.
 
     Raises:
         SpaceError: If an equation contradicts the others, or what is fixed.
     """
-    rows = [_row(equation, known) for equation in equations]
+    rows = [_row(equation, fixed_values) for equation in equations]
     sizes = [max([1.0, abs(c), *map(abs, row.values())]) for row, c in rows]
     order: list[tuple[int, str]] = []
     for i, equation in enumerate(equations):
@@ -41,7 +41,7 @@ def solved(
         row = {name: a for name, a in row.items() if abs(a) > NOTHING * sizes[i]}
         if not row:
             if abs(constant) > NOTHING * sizes[i]:
-                fixed = f" at {dict(known)}" if known else ""
+                fixed = f" at {dict(fixed_values)}" if fixed_values else ""
                 raise SpaceError(f"{equation.text!r} can never hold{fixed}, with what else must hold")
             continue
         pivot = max(row, key=lambda name: _ease(parameters[name], row[name]))
@@ -56,13 +56,13 @@ def solved(
     ]
 
 
-def _row(equation: Constraint, known: Mapping[str, float]) -> tuple[dict[str, float], float]:
+def _row(equation: Constraint, fixed_values: Mapping[str, float]) -> tuple[dict[str, float], float]:
     """The coefficients of what is not known, and the constant, which sum to zero."""
     linear = equation.excess.linear
     assert linear is not None, equation
     coefficients = dict(linear.coefficients)
-    constant = linear.constant + sum(a * known[name] for name, a in coefficients.items() if name in known)
-    return {name: a for name, a in coefficients.items() if name not in known}, constant
+    constant = linear.constant + sum(a * fixed_values[name] for name, a in coefficients.items() if name in fixed_values)
+    return {name: a for name, a in coefficients.items() if name not in fixed_values}, constant
 
 
 def _ease(parameter: Parameter, coefficient: float) -> tuple[bool, bool, float]:

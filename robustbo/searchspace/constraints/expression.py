@@ -9,7 +9,7 @@ import numpy as np
 
 from robustbo.lazy import cached_property
 from robustbo.searchspace.constraints import arithmetic, intervals, linear
-from robustbo.searchspace.constraints.grammar import Program, Step, read_expression
+from robustbo.searchspace.constraints.grammar import Program, ProgramStep, read_expression
 from robustbo.searchspace.constraints.linear import Linear
 
 T = TypeVar("T")
@@ -40,7 +40,7 @@ class Expression:
 
     def minus(self, other: "Expression") -> "Expression":
         """The difference of two."""
-        return Expression((*self.program, *other.program, Step("-")))
+        return Expression((*self.program, *other.program, ProgramStep("-")))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -60,7 +60,7 @@ class Expression:
             return self._fold(lambda name: arithmetic.plain(values[name]), float, arithmetic.VALUES)
 
     def magnitude(self, values: Mapping[str, T]) -> T:
-        """What relative errors of the values are multiplied by: the same with no sign, where there is no power.
+        """The factor of relative errors of the values: without a power, the expression with every sign made positive.
 
         Example:
             >>> change, params = Expression.parse("x - y"), {"x": 3.0, "y": 3.0}
@@ -75,23 +75,23 @@ class Expression:
             return self._fold(lambda name: leaf(values[name]), leaf, arithmetic.MAGNITUDES)[1]
 
     def bounds(self, within: Mapping[str, tuple[float, float]]) -> tuple[float, float]:
-        """Bounds that hold every value where the parameters are within theirs.
+        """Bounds of every value where the parameters are within theirs.
 
         Example:
             >>> low, high = Expression.parse("x**2 - y").bounds({"x": (-1.0, 2.0), "y": (0.0, 1.0)})
             >>> round(low, 9), round(high, 9)
             (-1.0, 4.0)
         """
-        return self._bounded(within)[0]
+        return self._interval_bounds(within)[0]
 
-    def magnitude_bound(self, within: Mapping[str, tuple[float, float]]) -> float:
-        """What the magnitude is at most where the parameters are within their bounds."""
-        return self._bounded(within)[1]
+    def max_magnitude(self, within: Mapping[str, tuple[float, float]]) -> float:
+        """The largest magnitude where the parameters are within their bounds."""
+        return self._interval_bounds(within)[1]
 
-    def _bounded(self, within: Mapping[str, tuple[float, float]]) -> intervals.Bounded:
+    def _interval_bounds(self, within: Mapping[str, tuple[float, float]]) -> intervals.Bounded:
         return self._fold(
-            lambda name: intervals.leaf(float(within[name][0]), float(within[name][1])),
-            lambda number: intervals.leaf(number, number),
+            lambda name: intervals.leaf_bounds(float(within[name][0]), float(within[name][1])),
+            lambda number: intervals.leaf_bounds(number, number),
             intervals.OPERATIONS,
         )
 
@@ -102,7 +102,7 @@ class Expression:
 
     @property
     def is_defined(self) -> bool:
-        """False where a part without parameters has no value, or 0 divides: no point has a value then.
+        """False where a part without parameters has no value, or 0 divides: then no point has a value.
 
         Example:
             >>> Expression.parse("x + 9**9**9**9").is_defined, Expression.parse("x / (1 - 1)").is_defined
@@ -111,10 +111,10 @@ class Expression:
 
         def leave_out(operation: Callable[..., float]) -> Callable[..., float | None]:
             def apply(*operands: float | None) -> float | None:
-                known = [operand for operand in operands if operand is not None]
-                if any(map(math.isnan, known)) or (operation is arithmetic.divide and operands[1] == 0.0):
+                numbers = [operand for operand in operands if operand is not None]
+                if any(map(math.isnan, numbers)) or (operation is arithmetic.divide and operands[1] == 0.0):
                     return math.nan
-                return None if None in operands else operation(*known)
+                return None if None in operands else operation(*numbers)
 
             return apply
 

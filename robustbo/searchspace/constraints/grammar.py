@@ -1,4 +1,4 @@
-"""What a constraint's text says: Python's own grammar, of which names, numbers, arithmetic and comparisons are allowed.
+"""The grammar of a constraint's text: Python's own, of which names, numbers, arithmetic and comparisons are allowed.
 
 The text is parsed into a syntax tree and never compiled or run. Everything that is not on the list is refused by name.
 A tree is kept as a program in postfix order: flat, so that nothing that uses it recurses, however long a sum is.
@@ -30,19 +30,19 @@ INSTEAD: dict[type[ast.AST], str] = {
 }
 
 
-class Step(NamedTuple):
+class ProgramStep(NamedTuple):
     """A step of a postfix program: a "name", a "number", "negative", or one of + - * / **."""
 
     kind: str
     value: Any = None
 
 
-Program = tuple[Step, ...]
+Program = tuple[ProgramStep, ...]
 
 
 @dataclass(frozen=True)
-class Source:
-    """A text, and the same with every name in backquotes replaced by an identifier at the same place.
+class ConstraintText:
+    """A constraint's text, and a copy in which an identifier stands in the place of every name in backquotes.
 
     Its first ``indent`` characters are left out: Python wants no space before the first token.
     """
@@ -54,21 +54,21 @@ class Source:
 
     def error(self, message: str) -> SpaceError:
         """An error that quotes the text."""
-        return SpaceError(f"constraint {shortened(self.text)!r}: {message}")
+        return SpaceError(f"constraint {shorten(self.text)!r}: {message}")
 
     def place(self, node: Any) -> tuple[int, int]:
-        """Where a node begins and ends, in characters; Python counts bytes."""
+        """The characters at which a node begins and ends; Python counts bytes."""
         line = self.plain.encode()
         begin, end = (len(line[:offset].decode()) for offset in (node.col_offset, node.end_col_offset))
         return self.indent + begin, self.indent + end
 
     def of(self, node: Any) -> str:
-        """What a node was written as."""
+        """The text of a node."""
         begin, end = self.place(node)
-        return shortened(self.text[begin:end])
+        return shorten(self.text[begin:end])
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """A text of at most 80 characters."""
     return text if len(text) <= 80 else f"{text[:77]}..."
 
@@ -100,7 +100,7 @@ def read_comparisons(text: Any, names: Collection[str] | None = None) -> list[tu
     source = _source(text)
     tree = _tree(source)
     if not isinstance(tree, ast.Compare):
-        _program(tree, source, names)  # what is wrong within comes first
+        _program(tree, source, names)  # errors within its parts come first
         raise source.error("compares nothing; write <=, >= or ==")
     for relation in tree.ops:
         if type(relation) not in COMPARISONS:
@@ -110,18 +110,18 @@ def read_comparisons(text: Any, names: Collection[str] | None = None) -> list[tu
     return list(zip(sides[:-1], relations, sides[1:], strict=True))
 
 
-def _source(text: Any) -> Source:
+def _source(text: Any) -> ConstraintText:
     if not isinstance(text, str):
         raise SpaceError(f"a constraint must be a str such as 'x + y <= 1', got {text!r}")
     text = text.strip()
     if not text:
         raise SpaceError("a constraint must be a str such as 'x + y <= 1', got an empty one")
     if len(text) > (most := limits.CONSTRAINT_CHARACTERS):
-        raise SpaceError(f"constraint {shortened(text)!r}: must have at most {most} characters, got {len(text)}")
+        raise SpaceError(f"constraint {shorten(text)!r}: must have at most {most} characters, got {len(text)}")
     quoted = {match.start() + 1: match[1] for match in re.finditer("`([^`]*)`", text)}
     plain = re.sub("`([^`]*)`", lambda match: f" {'_' * len(match[1])} ", text)
     plain = "".join(" " if c.isspace() else c for c in plain)
-    source = Source(text, plain.lstrip(), len(plain) - len(plain.lstrip()), quoted)
+    source = ConstraintText(text, plain.lstrip(), len(plain) - len(plain.lstrip()), quoted)
     if "" in quoted.values():
         raise source.error("has an empty name in backquotes")
     if "`" in plain:
@@ -132,7 +132,7 @@ def _source(text: Any) -> Source:
     return source
 
 
-def _tree(source: Source) -> ast.expr:
+def _tree(source: ConstraintText) -> ast.expr:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # "1or x", which Python will refuse one day
@@ -140,55 +140,55 @@ def _tree(source: Source) -> ast.expr:
     except (RecursionError, MemoryError):
         raise source.error("is nested too deeply") from None
     except SyntaxError as error:
-        for pattern, meant in MISSPELT:
-            if found := re.search(pattern, source.plain):
-                where = f"at character {source.indent + found.start() + 1}"
-                raise source.error(f"{found[0]!r} {where} is no comparison; write {meant}") from None
+        for pattern, correct in MISSPELT:
+            if match := re.search(pattern, source.plain):
+                where = f"at character {source.indent + match.start() + 1}"
+                raise source.error(f"{match[0]!r} {where} is no comparison; write {correct}") from None
         at = source.indent + error.offset - 1 if error.offset else len(source.text)  # 0 where the text ends too early
-        rest = f"before {shortened(source.text[at:])!r}" if source.text[at:] else "where it ends"
+        rest = f"before {shorten(source.text[at:])!r}" if source.text[at:] else "where it ends"
         raise source.error(f"{error.msg}, at character {at + 1}, {rest}") from None
     except ValueError as error:  # what cannot be encoded
         raise source.error(f"cannot be read: {error}") from None
 
 
-def _program(tree: ast.expr, source: Source, names: Collection[str] | None) -> Program:
+def _program(tree: ast.expr, source: ConstraintText, names: Collection[str] | None) -> Program:
     """The postfix program of a tree: the operands, then what is done with them."""
-    steps: list[Step] = []
-    pending: list[tuple[ast.expr | Step, int]] = [(tree, 0)]
+    steps: list[ProgramStep] = []
+    pending: list[tuple[ast.expr | ProgramStep, int]] = [(tree, 0)]
     while pending:
         node, depth = pending.pop()
         if depth > MAX_DEPTH:
             raise source.error(f"is nested too deeply, more than {MAX_DEPTH} times")
-        if isinstance(node, Step):
+        if isinstance(node, ProgramStep):
             steps.append(node)
         elif isinstance(node, ast.BinOp) and type(node.op) in BINARY:
-            step = Step(BINARY[type(node.op)])
+            step = ProgramStep(BINARY[type(node.op)])
             pending += [(step, 0), (node.right, depth + 1), (node.left, depth)]
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            pending += [(Step("negative"), 0), (node.operand, depth + 1)]
+            pending += [(ProgramStep("negative"), 0), (node.operand, depth + 1)]
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.UAdd):
             pending.append((node.operand, depth + 1))
         elif isinstance(node, ast.Name):
-            steps.append(Step("name", _name(node, source, names)))
+            steps.append(ProgramStep("name", _name(node, source, names)))
         elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
-            steps.append(Step("number", _number(node, source)))
+            steps.append(ProgramStep("number", _number(node, source)))
         else:
             raise _refusal(node, source)
     return tuple(steps)
 
 
-def _name(node: ast.Name, source: Source, names: Collection[str] | None) -> str:
+def _name(node: ast.Name, source: ConstraintText, names: Collection[str] | None) -> str:
     begin, end = source.place(node)
     written = source.quoted.get(begin, source.text[begin:end])
     if names is None or written in names:
         return written
     if begin not in source.quoted and node.id in names:  # as Python spells it: the micro sign is a mu
         return node.id
-    known = [name if name.isidentifier() and not iskeyword(name) else f"`{name}`" for name in names]
-    raise source.error(f"{written!r} is no parameter; there are {shortened(str(known))}{nearest(written, known)}")
+    choices = [name if name.isidentifier() and not iskeyword(name) else f"`{name}`" for name in names]
+    raise source.error(f"{written!r} is no parameter; there are {shorten(str(choices))}{nearest(written, choices)}")
 
 
-def _number(node: ast.Constant, source: Source) -> float:
+def _number(node: ast.Constant, source: ConstraintText) -> float:
     try:
         number = float(node.value)  # type: ignore[arg-type]
     except OverflowError:
@@ -198,7 +198,7 @@ def _number(node: ast.Constant, source: Source) -> float:
     return number
 
 
-def _refusal(node: ast.expr, source: Source) -> SpaceError:
+def _refusal(node: ast.expr, source: ConstraintText) -> SpaceError:
     operation: Any = getattr(node, "op", node)
     instead = INSTEAD.get(type(operation)) or INSTEAD.get(type(node))
     return source.error(f"{source.of(node)!r} is not allowed; {instead or ALLOWED}")

@@ -17,7 +17,7 @@ EVERYTHING: Interval = (-math.inf, math.inf)
 ULPS = 8  # errors of a power: a C library's is below 1, a vectorized one's up to 4
 
 
-def leaf(low: float, high: float) -> Bounded:
+def leaf_bounds(low: float, high: float) -> Bounded:
     """A parameter within its bounds, or a number."""
     return (low, high), most((low, high))
 
@@ -85,17 +85,17 @@ def _whole_power(a: Interval, n: float) -> Interval:
     if n < 0:
         return divide((1.0, 1.0), _whole_power(a, -n))
     if n % 2 == 1:
-        return _widened([math.copysign(_power(abs(x), n), x) for x in a])
+        return _widen([math.copysign(_power(abs(x), n), x) for x in a])
     return _corners((least(a), most(a)), (n, n))
 
 
 def _corners(a: Interval, b: Interval) -> Interval:
-    """Of a base that is not negative: the power rises or falls in either argument, so its bounds are at corners."""
-    low, high = _widened([_power(x, y) for x, y in product(a, b)])
+    """The power of a base that is not negative: it rises or falls in either argument, so its bounds are at corners."""
+    low, high = _widen([_power(x, y) for x, y in product(a, b)])
     return max(low, 0.0), high
 
 
-def _widened(values: list[float]) -> Interval:
+def _widen(values: list[float]) -> Interval:
     low, high = min(values), max(values)
     widen = ULPS * math.ulp(1.0)
     return _outward([low * (1 - math.copysign(widen, low)), high * (1 + math.copysign(widen, high))])
@@ -108,13 +108,13 @@ def _power(x: float, y: float) -> float:
         return math.inf
 
 
-def _quotient(a: Bounded, b: Bounded) -> Bounded:
+def _quotient_bounds(a: Bounded, b: Bounded) -> Bounded:
     (x, m), (y, n) = a, b
     near = least(y)
     return divide(x, y), _times(m / near, n / near) if near else math.inf
 
 
-def _raised(a: Bounded, b: Bounded) -> Bounded:
+def _power_bounds(a: Bounded, b: Bounded) -> Bounded:
     (x, m), (y, _) = a, b
     less = (y[0] - 1.0, y[0] - 1.0) if y[0] == y[1] else subtract(y, (1.0, 1.0))
     slope = _times(most(y), most(power(x, less)))
@@ -125,7 +125,7 @@ OPERATIONS = {
     "+": lambda a, b: (add(a[0], b[0]), a[1] + b[1]),
     "-": lambda a, b: (subtract(a[0], b[0]), a[1] + b[1]),
     "*": lambda a, b: (multiply(a[0], b[0]), _times(a[1], b[1])),
-    "/": _quotient,
-    "**": _raised,
+    "/": _quotient_bounds,
+    "**": _power_bounds,
     "negative": lambda a: (negative(a[0]), a[1]),
 }

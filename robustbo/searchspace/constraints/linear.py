@@ -21,13 +21,13 @@ def name(word: str) -> Linear | None:
     return Linear(((word, 1.0),), 0.0)
 
 
-def _scaled(form: Linear | None, factor: float) -> Linear | None:
+def _scale(form: Linear | None, factor: float) -> Linear | None:
     if form is None:
         return None
-    return _made({word: factor * value for word, value in form.coefficients}, factor * form.constant)
+    return _linear_form({word: factor * value for word, value in form.coefficients}, factor * form.constant)
 
 
-def _made(coefficients: dict[str, float], constant: float) -> Linear | None:
+def _linear_form(coefficients: dict[str, float], constant: float) -> Linear | None:
     if not all(map(math.isfinite, (*coefficients.values(), constant))):
         return None
     return Linear(tuple((word, value) for word, value in coefficients.items() if value), constant)
@@ -39,21 +39,21 @@ def _sum(a: Linear | None, b: Linear | None) -> Linear | None:
     total = dict(a.coefficients)
     for word, value in b.coefficients:
         total[word] = total.get(word, 0.0) + value
-    return _made(total, a.constant + b.constant)
+    return _linear_form(total, a.constant + b.constant)
 
 
 def _product(a: Linear | None, b: Linear | None) -> Linear | None:
     if a is None or b is None:
         return None
     if not a.coefficients:
-        return _scaled(b, a.constant)
-    return None if b.coefficients else _scaled(a, b.constant)
+        return _scale(b, a.constant)
+    return None if b.coefficients else _scale(a, b.constant)
 
 
 def _quotient(a: Linear | None, b: Linear | None) -> Linear | None:
     if a is None or b is None or b.coefficients or b.constant == 0.0:
         return None
-    return _made({word: value / b.constant for word, value in a.coefficients}, a.constant / b.constant)
+    return _linear_form({word: value / b.constant for word, value in a.coefficients}, a.constant / b.constant)
 
 
 def _power(a: Linear | None, b: Linear | None) -> Linear | None:
@@ -72,9 +72,9 @@ def _power(a: Linear | None, b: Linear | None) -> Linear | None:
 
 OPERATIONS = {
     "+": _sum,
-    "-": lambda a, b: _sum(a, _scaled(b, -1.0)),
+    "-": lambda a, b: _sum(a, _scale(b, -1.0)),
     "*": _product,
     "/": _quotient,
     "**": _power,
-    "negative": lambda a: _scaled(a, -1.0),
+    "negative": lambda a: _scale(a, -1.0),
 }

@@ -30,12 +30,12 @@ def constraints_of(texts: Any, parameters: Named) -> tuple[Constraint, ...]:
     if (length := sum(len(text) for text in texts if isinstance(text, str))) > limits.CONSTRAINTS_CHARACTERS:
         most = limits.CONSTRAINTS_CHARACTERS
         raise SpaceError(f"the constraints of a space must have at most {most} characters together, got {length}")
-    found = list(dict.fromkeys(each for text in texts for each in parse(text, list(named))))
-    for constraint in found:
+    constraints = list(dict.fromkeys(constraint for text in texts for constraint in parse(text, list(named))))
+    for constraint in constraints:
         for name in constraint.names:
             _check(constraint, name, named[name])
-    check_together(found, {name: p.interval for name, p in parameters if p.interval and not p.condition})
-    return tuple(found)
+    check_together(constraints, {name: p.interval for name, p in parameters if p.interval and not p.condition})
+    return tuple(constraints)
 
 
 def _check(constraint: Constraint, name: str, parameter: Parameter) -> None:
@@ -56,7 +56,9 @@ def check_together(constraints: Iterable[Constraint], intervals: dict[str, tuple
         at: What more is known, for the message.
     """
     if proof := proof_of_emptiness(list(constraints), intervals):
-        names = list(dict.fromkeys(n for each in constraints if each.text in proof for n in each.names))
+        names = list(
+            dict.fromkeys(n for constraint in constraints if constraint.text in proof for n in constraint.names)
+        )
         ranges = ", ".join(f"{name} in [{low:g}, {high:g}]" for name in names for low, high in [intervals[name]])
         together = "can never hold" if len(proof) == 1 else "can never hold together"
         raise SpaceError(f"{' and '.join(map(repr, proof))} {together}{at}, with {ranges}: the space is empty")

@@ -1,4 +1,4 @@
-"""What all kinds of parameter share: when they exist, and how they are shown and kept."""
+"""The base of all kinds of parameter: their conditions, and how they are shown and written."""
 
 import math
 import numbers
@@ -12,8 +12,8 @@ from robustbo.validation import as_number, plain_scalar
 MAX_LEVELS = 1000  # a parameter with more values than this is searched as if continuous, then rounded
 
 Value = float | int | str | bool | None
-When = Mapping[str, Any]  # as it is given: other parameters and the values, or the value, that they must have
-Condition = tuple[tuple[str, tuple[Value, ...]], ...]  # as it is kept
+When = Mapping[str, Any]  # as the caller writes it: other parameters and the values, or the value, that they must have
+Condition = tuple[tuple[str, tuple[Value, ...]], ...]  # as a parameter has it
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -25,57 +25,57 @@ class Conditional:
     """
 
     kind: ClassVar[str]
-    when: Any = None  # a mapping when it is given, a `Condition` from then on
+    when: Any = None  # a mapping as the caller writes it, a `Condition` from then on
 
     def _freeze(self, name: str) -> None:
         object.__setattr__(self, "when", condition(name, self.when))
 
     @property
     def condition(self) -> Condition:
-        """What must hold for it to exist; empty where it always does."""
+        """The condition for it to exist; empty where it always does."""
         return self.when or ()
 
     def _own(self) -> dict[str, Any]:
-        """What it is besides ``when``, without options that are not used."""
+        """The options besides ``when``, without those that are not used."""
         return {f.name: v for f in fields(self) if f.name != "when" and (v := getattr(self, f.name)) is not None}
 
-    def _shown(self) -> dict[str, Any]:
+    def _options(self) -> dict[str, Any]:
         return self._own() | ({} if self.when is None else {"when": {name: [*v] for name, v in self.when}})
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._shown().items())})"
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._options().items())})"
 
     def to_dict(self) -> dict[str, Any]:
-        """It as plain JSON values."""
-        return {"kind": self.kind} | self._shown()
+        """The parameter as plain JSON values."""
+        return {"kind": self.kind} | self._options()
 
 
 def condition(name: str, when: Any) -> Condition | None:
-    """A condition as it is kept.
+    """A condition in its frozen form.
 
     Args:
         name: Of the parameter, for messages.
-        when: A mapping of other parameters to the values that they must have, or what this gives.
+        when: A mapping of other parameters to the values that they must have, or a frozen condition.
 
     Raises:
         SpaceError: If it is none.
     """
-    if when is None or (isinstance(when, tuple) and all(isinstance(each, tuple) for each in when)):
+    if when is None or (isinstance(when, tuple) and all(isinstance(pair, tuple) for pair in when)):
         return when or None
     if not isinstance(when, Mapping) or not when or not all(isinstance(other, str) for other in when):
         raise SpaceError(f"{name}.when: must be like {{'booster': ['dart']}}, got {when!r}")
-    return tuple((other, _values(f"{name}.when", other, given)) for other, given in when.items())
+    return tuple((other, _values(f"{name}.when", other, values)) for other, values in when.items())
 
 
-def _values(name: str, other: str, given: Any) -> tuple[Value, ...]:
-    is_many = isinstance(given, Sequence | set | frozenset) and not isinstance(given, str | bytes)
-    values = tuple(map(plain_scalar, given if is_many else [given]))
-    if not values:
+def _values(name: str, other: str, entry: Any) -> tuple[Value, ...]:
+    is_many = isinstance(entry, Sequence | set | frozenset) and not isinstance(entry, str | bytes)
+    plain_values = tuple(map(plain_scalar, entry if is_many else [entry]))
+    if not plain_values:
         raise SpaceError(f"{name}: {other!r} must have at least one value for which the parameter exists, got none")
-    for value in values:
+    for value in plain_values:
         if not (value is None or isinstance(value, str | bool | int | float)):
             raise SpaceError(f"{name}: values are str, int, float, bool or None, got {value!r} for {other!r}")
-    return values
+    return plain_values
 
 
 def number(name: str, value: Any) -> float:

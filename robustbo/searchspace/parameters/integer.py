@@ -35,7 +35,7 @@ class Int(Conditional):
         self.check("Int")
 
     def check(self, name: str) -> None:
-        """Raise a `SpaceError` that begins with a name if the definition breaks a rule; made ones never do."""
+        """Raise a `SpaceError` that begins with a name if the definition breaks a rule."""
         low, high = self._integer(f"{name}.low", self.low), self._integer(f"{name}.high", self.high)
         if not low <= high:
             raise SpaceError(f"{name}: low must not be above high, got low={low}, high={high}")
@@ -69,14 +69,14 @@ class Int(Conditional):
 
     def validate(self, name: str, value: Any) -> int:
         """The value as an int; a `SpaceError` if it is not a whole number within the bounds, or misses the steps."""
-        given = self._integer(name, value)
-        if not self.low <= given <= self.high:
-            raise SpaceError(f"{name}: must lie in [{self.low}, {self.high}], got {given}")
-        if (given - int(self.low)) % self._step:
-            raise SpaceError(f"{name}: must lie on a step of {self.step} from {self.low}, got {given}")
-        return given
+        number = self._integer(name, value)
+        if not self.low <= number <= self.high:
+            raise SpaceError(f"{name}: must lie in [{self.low}, {self.high}], got {number}")
+        if (number - int(self.low)) % self._step:
+            raise SpaceError(f"{name}: must lie on a step of {self.step} from {self.low}, got {number}")
+        return number
 
-    def _scaled(self, value: float) -> float:
+    def _on_scale(self, value: float) -> float:
         return math.log(value) if self.log else float(value)
 
     @cached_property
@@ -84,12 +84,12 @@ class Int(Conditional):
         """The map of the unit interval to the range of all cells; to its logarithms on a log scale."""
         half = self._step / 2
         low = max(self.low - half, self.low / 2) if self.log else self.low - half
-        start = self._scaled(low)
-        return Scale(start, self._scaled(self.high + half) - start)
+        start = self._on_scale(low)
+        return Scale(start, self._on_scale(self.high + half) - start)
 
     def to_unit(self, value: Any) -> float:
         """The middle of the value's cell of the unit interval."""
-        return float(self.scale.unit(self._scaled(value)))
+        return float(self.scale.unit(self._on_scale(value)))
 
     def from_unit(self, u: float) -> int:
         """The value whose cell holds the coordinate."""
@@ -112,7 +112,7 @@ class Int(Conditional):
 
     @property
     def count(self) -> int:
-        """How many values there are."""
+        """Number of values."""
         return (int(self.high) - int(self.low)) // self._step + 1
 
     def nth(self, index: int) -> int:

@@ -1,4 +1,4 @@
-"""What parameters of listed values share."""
+"""The base of parameters whose values are listed."""
 
 import math
 from dataclasses import dataclass
@@ -29,15 +29,15 @@ class Listed(Conditional):
         values = [*map(repr, self.values)]
         if len(values) > MANY:
             values = [*values[:FIRST], f"... {len(values)} values"]
-        shown = [*values, *(f"{k}={v!r}" for k, v in self._shown().items() if k == "when")]
+        shown = [*values, *(f"{k}={v!r}" for k, v in self._options().items() if k == "when")]
         return f"{type(self).__name__}({', '.join(shown)})"
 
     def to_dict(self) -> dict[str, Any]:
-        """It as plain JSON values."""
+        """The parameter as plain JSON values."""
         return super().to_dict() | {"values": list(self.values)}
 
     def check(self, name: str) -> None:
-        """Raise a `SpaceError` that begins with a name if the definition breaks a rule; made ones never do."""
+        """Raise a `SpaceError` that begins with a name if the definition breaks a rule."""
         if not self.values:
             raise SpaceError(f"{name}: there must be at least one value, got none")
         if len(self.values) == 1 and isinstance(self.values[0], list | tuple | set | range):
@@ -95,7 +95,7 @@ class Listed(Conditional):
 
     @property
     def count(self) -> int:
-        """How many values there are."""
+        """Number of values."""
         return len(self.values)
 
     def nth(self, index: int) -> Value:
@@ -104,5 +104,5 @@ class Listed(Conditional):
 
 
 def key(value: Value) -> tuple[bool, Value]:
-    """What tells values apart: True == 1 in Python, but not here."""
+    """A key that differs where values do: True == 1 in Python, but not here."""
     return isinstance(value, bool), value

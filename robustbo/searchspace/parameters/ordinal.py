@@ -14,7 +14,7 @@ from robustbo.validation import listed
 
 @dataclass(frozen=True, init=False, repr=False)
 class Ordinal(Listed):
-    """One of several values in order: rising numbers, spaced as told, or words, spaced evenly.
+    """One of several values in order: rising numbers, spaced as the numbers are, or words, spaced evenly.
 
     Example:
         >>> Ordinal(0.1, 0.2, 0.5).places
@@ -31,7 +31,7 @@ class Ordinal(Listed):
         super().__init__(*values, when=when)
 
     def check(self, name: str) -> None:
-        """Raise a `SpaceError` that begins with a name if the definition breaks a rule; made ones never do."""
+        """Raise a `SpaceError` that begins with a name if the definition breaks a rule."""
         if not self.values:
             raise SpaceError(f"{name}: there must be at least one value, got none")
         if len(self.values) > MAX_LEVELS:
@@ -59,7 +59,7 @@ class Ordinal(Listed):
 
     @property
     def places(self) -> list[float]:
-        """Where each value lies between the first (0) and the last (1)."""
+        """The place of each value between the first (0) and the last (1)."""
         if len(self.values) == 1:
             return [0.5]
         if isinstance(self.values[0], str):

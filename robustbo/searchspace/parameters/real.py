@@ -39,7 +39,7 @@ class Float(Conditional):
         self.check("Float")
 
     def check(self, name: str) -> None:
-        """Raise a `SpaceError` that begins with a name if the definition breaks a rule; made ones never do."""
+        """Raise a `SpaceError` that begins with a name if the definition breaks a rule."""
         low, high = number(f"{name}.low", self.low), number(f"{name}.high", self.high)
         if not low <= high:
             raise SpaceError(f"{name}: low must not be above high, got low={low!r}, high={high!r}")
@@ -75,14 +75,14 @@ class Float(Conditional):
 
     def validate(self, name: str, value: Any) -> float:
         """The value as a float; a `SpaceError` if it is not a number within the bounds, or misses the steps."""
-        given = number(name, value)
-        if not self.low <= given <= self.high:
-            raise SpaceError(f"{name}: must lie in [{self.low!r}, {self.high!r}], got {given!r}")
+        x = number(name, value)
+        if not self.low <= x <= self.high:
+            raise SpaceError(f"{name}: must lie in [{self.low!r}, {self.high!r}], got {x!r}")
         if self.step is None or self.count is None:
-            return given
-        index = (given - self.low) / self.step
-        if abs(index - round(index)) > NEARLY and given != self.nth(round(index)):
-            raise SpaceError(f"{name}: must lie on a step of {self.step!r} from {self.low!r}, got {given!r}")
+            return x
+        index = (x - self.low) / self.step
+        if abs(index - round(index)) > NEARLY and x != self.nth(round(index)):
+            raise SpaceError(f"{name}: must lie on a step of {self.step!r} from {self.low!r}, got {x!r}")
         return self.nth(round(index))
 
     @cached_property
@@ -123,7 +123,7 @@ class Float(Conditional):
 
     @property
     def count(self) -> int | None:
-        """How many values there are; None for infinitely many."""
+        """Number of values; None for infinitely many."""
         if self.low == self.high:
             return 1
         return None if self.step is None else round((self.high - self.low) / self.step) + 1

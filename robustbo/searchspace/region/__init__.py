@@ -1,1 +1,1 @@
-"""What may be asked for, as unit-cube rows: which belong to it, and how to find some, spread over it."""
+"""The region of points that may be asked for, as unit-cube rows: tests of membership, and points spread over it."""

@@ -15,7 +15,7 @@ def coordinates(parameter: Parameter, x: Tensor) -> Tensor:
     if isinstance(parameter, Float) and parameter.count is None:
         unit: Tensor = parameter.scale.unit(x)
         return unit
-    exact = [nearest_value(parameter, each) for each in x.detach().reshape(-1).tolist()]
+    exact = [nearest_value(parameter, number) for number in x.detach().reshape(-1).tolist()]
     units = [math.nan if value is None else parameter.to_unit(value) for value in exact]
     return x.new_tensor(units).reshape(x.shape)
 

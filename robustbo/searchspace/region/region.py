@@ -1,4 +1,4 @@
-"""What may be asked for: the points of a space that keep its constraints, with some values fixed."""
+"""The region that may be asked for: the points of a space that keep its constraints, with some values fixed."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from robustbo.lazy import cached_property
-from robustbo.searchspace.columns import cell, is_continuous, middle, presence
-from robustbo.searchspace.conditions import absent
-from robustbo.searchspace.constraints.equations import Dependent, solved
+from robustbo.searchspace.columns import cell_middles, cell_numbers, existence, is_continuous
+from robustbo.searchspace.conditions import absent_names
+from robustbo.searchspace.constraints.equations import Dependent, solve
 from robustbo.searchspace.listing import key_of
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.parameters.listed import key
@@ -42,21 +42,21 @@ class Region:
 
     @property
     def is_restricted(self) -> bool:
-        """Whether not every row is a point of it."""
+        """Return whether some rows are no points of the region."""
         return bool(self.fixed or self.space.constraints or self.space.is_pool)
 
     @cached_property
     def dependents(self) -> list[Dependent]:
         """The parameters that follow from others by equations."""
-        known = {name: float(value) for name, value in self.fixed if isinstance(value, int | float)}
-        equations = [each for each in self.space.constraints if each.is_equality]
-        return solved(equations, dict(self.space.parameters), known)
+        numbers = {name: float(value) for name, value in self.fixed if isinstance(value, int | float)}
+        equations = [constraint for constraint in self.space.constraints if constraint.is_equality]
+        return solve(equations, dict(self.space.parameters), numbers)
 
     @cached_property
     def free(self) -> list[int]:
         """The columns of the parameters that can be chosen."""
         bound = {*dict(self.fixed), *(dependent.name for dependent in self.dependents)}
-        bound |= absent(self.space.conditions, dict(self.fixed))
+        bound |= absent_names(self.space.conditions, dict(self.fixed))
         return [i for i, (name, p) in enumerate(self.space.parameters) if name not in bound and p.count != 1]
 
     @cached_property
@@ -70,7 +70,7 @@ class Region:
 
     @cached_property
     def shape(self) -> Shape:
-        """It as arrays, which `Shape` says more of."""
+        """The region as arrays."""
         return Shape(self.space, units_of(self.space, self.fixed), self.dependents, self.continuous)
 
     def complete(self, U: Tensor) -> Tensor:
@@ -78,39 +78,39 @@ class Region:
         return torch.from_numpy(self.shape.complete(U.numpy())) if self.is_restricted else U
 
     def holds(self, U: Tensor) -> Tensor:
-        """Which of ``n`` completed rows are points of it, to rounding."""
+        """``n`` booleans: whether completed rows belong to the region, to rounding."""
         return torch.from_numpy(self.shape.holds(U.numpy()))
 
-    def keeping(self, U: Tensor, text: str) -> Tensor:
-        """Which of ``n`` completed rows keep a constraint, to rounding."""
-        is_it = [each.text == text for each in self.space.constraints]
+    def keeps_constraint(self, U: Tensor, text: str) -> Tensor:
+        """``n`` booleans: whether completed rows keep a constraint, to rounding."""
+        is_it = [constraint.text == text for constraint in self.space.constraints]
         return torch.from_numpy(self.shape.keeps(U.numpy())[is_it].all(0))
 
     def canonical(self, U: Tensor) -> Tensor:
         """Rows in one form: values in the middle of their cells, and what does not exist at `ABSENT`."""
-        there = presence(self.space, U)
+        exists = existence(self.space, U)
         columns = [
-            u if is_continuous(p) else middle(p, cell(p, u))
+            u if is_continuous(p) else cell_middles(p, cell_numbers(p, u))
             for (_, p), u in zip(self.space.parameters, U.unbind(-1), strict=True)
         ]
-        for name, holds in there.items():
-            columns[self._columns[name]] = torch.where(holds, columns[self._columns[name]], ABSENT)
+        for name, is_present in exists.items():
+            columns[self._columns[name]] = torch.where(is_present, columns[self._columns[name]], ABSENT)
         return torch.stack(columns, -1)
 
     def point(self, row: Any) -> dict[str, Value] | None:
-        """The point at d unit coordinates, with all that is not free filled in; None where it is none of it."""
+        """The point at d unit coordinates, with all that is not free filled in; None where it is outside the region."""
         return self.points([row])[0]
 
     def points(self, rows: Sequence[Any]) -> list[dict[str, Value] | None]:
-        """The point at each row, likewise."""
-        points = [self._filled(row) for row in rows]
-        there = [point for point in points if point is not None]
-        if not self.space.constraints or not there:
-            return points
-        keeps = iter(torch.from_numpy(self.space.together.keeps_at(there)).all(0).tolist())
-        return [point if point is not None and next(keeps) else None for point in points]
+        """The point at each row, as `point` gives it."""
+        candidates = [self._complete_point(row) for row in rows]
+        points = [point for point in candidates if point is not None]
+        if not self.space.constraints or not points:
+            return candidates
+        keeps = iter(torch.from_numpy(self.space.constraint_set.keeps_at(points)).all(0).tolist())
+        return [point if point is not None and next(keeps) else None for point in candidates]
 
-    def _filled(self, row: Any) -> dict[str, Value] | None:
+    def _complete_point(self, row: Any) -> dict[str, Value] | None:
         """The point at a row, whether it keeps the constraints or not; None where a value cannot follow."""
         if not self.is_restricted:
             return self.space.from_unit(row)
@@ -131,20 +131,20 @@ class Region:
         return all(name in params and key(params[name]) == key(value) for name, value in self.fixed)
 
     def contains(self, params: Mapping[str, Any]) -> bool:
-        """Whether a point of the space is one of it."""
+        """Return whether a point of the space belongs to the region."""
         return self._has_fixed(params) and not self.space.broken(params)
 
     @cached_property
-    def listed(self) -> list[dict[str, Value]] | None:
-        """All its points, where they are not too many; None else."""
+    def all_points(self) -> list[dict[str, Value]] | None:
+        """All points, where they are not too many; None otherwise."""
         if isinstance(self.space, Pool):
-            return [self.space.point(i) for i in self._chosen]
+            return [self.space.point(i) for i in self._pool_rows]
         if not self.is_restricted and not self.space.is_conditional:
             return None
         levels = [self.space.parameters[i][1].levels for i in self.free]
-        if any(each is None for each in levels) or math.prod(len(each or ()) for each in levels) > MOST_LISTED:
+        if any(grid is None for grid in levels) or math.prod(len(grid or ()) for grid in levels) > MOST_LISTED:
             return None
-        grids = [torch.tensor(each, dtype=torch.float64) for each in levels]
+        grids = [torch.tensor(grid, dtype=torch.float64) for grid in levels]
         U = torch.full((math.prod(map(len, grids)), len(self.space)), ABSENT, dtype=torch.float64)
         if grids:
             U[:, self.free] = torch.cartesian_prod(*grids).reshape(len(U), len(grids))
@@ -154,41 +154,41 @@ class Region:
 
     @property
     def size(self) -> int | None:
-        """How many points there are; None where they are infinitely many, or too many to count."""
-        if self.listed is not None:
-            return len(self.listed)
+        """Number of points; None where they are infinitely many, or too many to count."""
+        if self.all_points is not None:
+            return len(self.all_points)
         return self.space.size if not self.is_restricted and not self.space.is_conditional else None
 
     @cached_property
     def rows(self) -> Tensor:
-        """The unit-cube rows of those that are `listed`: ``n x d``."""
+        """``n x d`` unit-cube rows of `all_points`."""
         if isinstance(self.space, Pool):
-            return torch.from_numpy(self.space.unit)[self._chosen]
-        rows = [self.space.to_unit(point) for point in self.listed or ()]
+            return torch.from_numpy(self.space.unit)[self._pool_rows]
+        rows = [self.space.to_unit(point) for point in self.all_points or ()]
         return torch.tensor(rows, dtype=torch.float64).reshape(-1, len(self.space))
 
     @cached_property
-    def _chosen(self) -> list[int]:
-        """The rows of a pool that belong to it."""
+    def _pool_rows(self) -> list[int]:
+        """The indices of a pool's rows that belong to the region."""
         assert isinstance(self.space, Pool)
-        chosen = list(range(self.space.size))
+        indices = list(range(self.space.size))
         if self.space.constraints:
             keeps = self.holds(torch.from_numpy(self.space.unit)).tolist()
-            chosen = [i for i in chosen if keeps[i]]
+            indices = [i for i in indices if keeps[i]]
         if self.fixed:
             columns = [(self._columns[name], key(value)) for name, value in self.fixed]
             rows = self.space.rows
-            chosen = [i for i in chosen if all(key(rows[i][column]) == value for column, value in columns)]
-        return chosen
+            indices = [i for i in indices if all(key(rows[i][column]) == value for column, value in columns)]
+        return indices
 
     @cached_property
     def _numbers(self) -> dict[tuple[tuple[bool, Value], ...], int]:
-        return {key_of(point.values()): i for i, point in enumerate(self.listed or ())}
+        return {key_of(point.values()): i for i, point in enumerate(self.all_points or ())}
 
     def number_of(self, params: Mapping[str, Any]) -> int | None:
-        """Which of those that are `listed` a point is."""
+        """The index of a point in `all_points`; None where it is none of them."""
         return self._numbers.get(key_of(params.values()))
 
     def at(self, index: int) -> dict[str, Value]:
-        """Point number ``index`` of those that can be counted."""
-        return self.space.point(index) if self.listed is None else self.listed[index]
+        """Point number ``index`` of a finite region."""
+        return self.space.point(index) if self.all_points is None else self.all_points[index]

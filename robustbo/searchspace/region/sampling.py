@@ -19,7 +19,7 @@ from torch import Tensor
 from robustbo import seeds
 from robustbo.errors import SpaceError
 from robustbo.numerics.linalg.farthest import farthest_points
-from robustbo.searchspace.columns import cell, is_continuous
+from robustbo.searchspace.columns import cell_numbers, is_continuous
 from robustbo.searchspace.constraints.batch import Array
 from robustbo.searchspace.parameters import Choice, Value
 from robustbo.searchspace.region.region import Region
@@ -48,36 +48,36 @@ def sobol_points(region: Region, seed: int, index: int, count: int) -> list[dict
         return _nearest(region, region.space.sobol_rows(seed, index, count))
     points = _sequence(region, seed, 1 << max(4, (index + count - 1).bit_length()))
     if not points:
-        raise _none(region, 1)
+        raise _no_point_error(region, 1)
     # Some at the very edge are lost to rounding, and some regions have few points: these come again.
     return [dict(points[i % len(points)]) for i in range(index, index + count)]
 
 
 def _nearest(region: Region, rows: np.ndarray) -> list[dict[str, Value]]:
     """The listed points nearest to some rows, where words are as far from each other as the ends of a range."""
-    assert region.listed is not None
-    there, near = region.rows, torch.as_tensor(rows)
-    far = torch.zeros(len(near), len(there), dtype=torch.float64)
+    assert region.all_points is not None
+    listed, near = region.rows, torch.as_tensor(rows)
+    far = torch.zeros(len(near), len(listed), dtype=torch.float64)
     for column, (_, parameter) in enumerate(region.space.parameters):
-        a, b = near[:, column, None], there[:, column]
-        same = cell(parameter, a) == cell(parameter, b) if isinstance(parameter, Choice) else None
+        a, b = near[:, column, None], listed[:, column]
+        same = cell_numbers(parameter, a) == cell_numbers(parameter, b) if isinstance(parameter, Choice) else None
         far += (a - b).square() if same is None else (~same).double()
-    return [region.listed[int(i)] for i in far.argmin(-1)]
+    return [region.all_points[int(i)] for i in far.argmin(-1)]
 
 
 @lru_cache(maxsize=32)
 def _sequence(region: Region, seed: int, count: int) -> list[dict[str, Value]]:
-    """The points of at least so many rows, as a rule."""
-    found: list[Tensor] = []
-    for drawn in range(0, MOST_DRAWN, BLOCK):
-        U = region.complete(torch.as_tensor(region.space.sobol_rows(seed, drawn, BLOCK)))
-        found.append(U[region.holds(U)])
-        total = sum(map(len, found))
+    """The points of at least ``count`` rows, as a rule."""
+    blocks: list[Tensor] = []
+    for start in range(0, MOST_DRAWN, BLOCK):
+        U = region.complete(torch.as_tensor(region.space.sobol_rows(seed, start, BLOCK)))
+        blocks.append(U[region.holds(U)])
+        total = sum(map(len, blocks))
         if total >= count:
             break
-        if drawn + BLOCK >= MOST_DRAWN // 4 and total * 4 < count:  # at this rate it would never be enough
+        if start + BLOCK >= MOST_DRAWN // 4 and total * 4 < count:  # at this rate it would never be enough
             break
-    rows = torch.cat(found)
+    rows = torch.cat(blocks)
     if len(rows) < count:
         rows = torch.cat([rows, _spread(spread_over(region), rows, min(count, SPREAD) - len(rows))])
     return [point for point in region.points(rows.tolist()) if point is not None]
@@ -85,7 +85,8 @@ def _sequence(region: Region, seed: int, count: int) -> list[dict[str, Value]]:
 
 def _spread(rows: Tensor, before: Tensor, count: int) -> Tensor:
     """``count`` of these rows, each the farthest from those before it."""
-    distances = torch.cdist(rows, before).amin(-1) if len(before) else torch.full((len(rows),), torch.inf)
+    far_off = torch.full((len(rows),), torch.inf, dtype=torch.float64)
+    distances = torch.cdist(rows, before).amin(-1) if len(before) else far_off
     order = farthest_points(rows, distances, lambda D: D.norm(dim=-1))
     return rows[[index for index, _ in islice(order, count)]]
 
@@ -112,25 +113,25 @@ def _walk(region: Region, starts: Array, count: int, generator: np.random.Genera
     x = starts[generator.integers(len(starts), size=CHAINS)]
     if not region.free:
         return np.repeat(x[:1], count, axis=0)
-    kept, rounds = [], STEPS + -(-count // CHAINS)
+    points, rounds = [], STEPS + -(-count // CHAINS)
     for step in range(rounds):
         x = _step(region, x, generator)
         if step >= STEPS:
-            kept.append(x)
-    return np.concatenate(kept)[:count]
+            points.append(x)
+    return np.concatenate(points)[:count]
 
 
 def _step(region: Region, x: Array, generator: np.random.Generator) -> Array:
-    """Where walks at ``k x d`` rows are next."""
+    """The next rows of walks at ``k x d`` rows."""
     direction = _directions(region, x, generator)
     low, high = _ends(x, direction)
     x, left = x.copy(), np.arange(len(x))
     for _ in range(CUTS):
-        drawn = generator.random(len(x))[left]
-        t = low + drawn * (high - low)
-        there = region.shape.complete(np.clip(x[left] + t[:, None] * direction[left], 0.0, 1.0))
-        is_in = region.shape.holds(there)
-        x[left[is_in]] = there[is_in]
+        shares = generator.random(len(x))[left]
+        t = low + shares * (high - low)
+        candidates = region.shape.complete(np.clip(x[left] + t[:, None] * direction[left], 0.0, 1.0))
+        is_in = region.shape.holds(candidates)
+        x[left[is_in]] = candidates[is_in]
         low, high = np.where(t < 0, t, low)[~is_in], np.where(t >= 0, t, high)[~is_in]
         left = left[~is_in]
         if not len(left):
@@ -141,16 +142,16 @@ def _step(region: Region, x: Array, generator: np.random.Generator) -> Array:
 def _directions(region: Region, x: Array, generator: np.random.Generator) -> Array:
     """A direction for each walk: along all that is free, or along one axis."""
     count, free = len(x), region.free
-    drawn = generator.standard_normal((count, len(free)))
+    normal = generator.standard_normal((count, len(free)))
     alone = generator.integers(len(free), size=count)[:, None] == np.arange(len(free))
     is_alone = generator.random((count, 1)) < 0.5
     direction = np.zeros_like(x)
-    direction[:, free] = np.where(is_alone, alone * 1.0, drawn)
+    direction[:, free] = np.where(is_alone, alone * 1.0, normal)
     return direction
 
 
 def _ends(x: Array, direction: Array) -> tuple[Array, Array]:
-    """Where lines from some rows leave the cube, behind and ahead: multiples of the directions."""
+    """The multiples of the directions at which lines from some rows leave the cube, behind and ahead."""
     with np.errstate(all="ignore"):
         ends = np.stack([-x / direction, (1 - x) / direction])
     ends = np.where(np.isfinite(ends), ends, 0.0)  # along no direction
@@ -167,55 +168,55 @@ def _search(region: Region, U: Tensor) -> Tensor:
     """
     nearest = U.numpy()[_violation(region, U.numpy(), 0.0).argsort(stable=True)[:NEAREST]]
     for margin in MARGINS:
-        mended = np.stack([_mended(region, row, margin) for row in nearest])
+        mended = np.stack([_mend(region, row, margin) for row in nearest])
         inside = mended[region.shape.holds(mended)]
         if len(inside):
             return torch.from_numpy(inside)
-    share = [(float(region.keeping(U, text).double().mean()), text) for text in region.space.texts]
-    raise _none(region, len(U), min(share)[1])
+    share = [(float(region.keeps_constraint(U, text).double().mean()), text) for text in region.space.texts]
+    raise _no_point_error(region, len(U), min(share)[1])
 
 
-def _none(region: Region, tried: int, hardest: str = "") -> SpaceError:
-    """The error that says that nothing was found."""
+def _no_point_error(region: Region, tried: int, hardest: str = "") -> SpaceError:
+    """The error for a region of which no point is known."""
     fixed = f" with {dict(region.fixed)!r}" if region.fixed else ""
-    which = f"; {hardest!r} is kept least often" if hardest else ""
+    advice = f"; {hardest!r} is kept least often" if hardest else ""
     return SpaceError(
         f"no point{fixed} was found that keeps {' and '.join(map(repr, region.space.texts))}, of {tried} tried and "
-        f"searched from{which}"
+        f"searched from{advice}"
     )
 
 
 def _violation(region: Region, U: Array, margin: float) -> Array:
-    """By how much ``n`` rows break a region: the sum of squares."""
+    """The sum of squares by which ``n`` rows break a region."""
     return np.asarray(np.square(np.maximum(margin - region.shape.slack(U), 0.0)).sum(-1))
 
 
-def _mended(region: Region, row: Array, margin: float) -> Array:
+def _mend(region: Region, row: Array, margin: float) -> Array:
     """A row changed until it breaks a region less, or not at all: one column after another, and all continuous ones."""
     for _ in range(4):
-        row = _descended(region, row, margin)
+        row = _descend(region, row, margin)
         if _violation(region, row[None], margin)[0] == 0:
             break
         for column in region.free:
             if not is_continuous(region.space.parameters[column][1]):
                 levels = region.space.parameters[column][1].levels or []
-                others = np.repeat(row[None], len(levels), axis=0)
-                others[:, column] = levels
-                others = region.shape.complete(others)
-                row = others[_violation(region, others, margin).argmin()]
+                rows = np.repeat(row[None], len(levels), axis=0)
+                rows[:, column] = levels
+                rows = region.shape.complete(rows)
+                row = rows[_violation(region, rows, margin).argmin()]
     return row
 
 
-def _descended(region: Region, row: Array, margin: float) -> Array:
+def _descend(region: Region, row: Array, margin: float) -> Array:
     """A row that breaks a region least, of those to which descents along continuous columns lead."""
     columns, shape = region.continuous, region.shape
     if not columns:
         return row
 
     def at(x: Array) -> tuple[float, Array]:
-        there = shape.placed(row, x)
-        short = np.maximum(margin - shape.slack(there[None])[0], 0.0)
-        return float(short @ short), -2.0 * short @ shape.slopes(there)
+        u = shape.place(row, x)
+        short = np.maximum(margin - shape.slack(u[None])[0], 0.0)
+        return float(short @ short), -2.0 * short @ shape.slopes(u)
 
-    found = minimize(at, row[columns], jac=True, method="L-BFGS-B", bounds=[(0.0, 1.0)] * len(columns))
-    return shape.placed(row, found.x)
+    optimum = minimize(at, row[columns], jac=True, method="L-BFGS-B", bounds=[(0.0, 1.0)] * len(columns))
+    return shape.place(row, optimum.x)

@@ -1,4 +1,4 @@
-"""A region as arrays, many rows at once: what follows from what is free, whether constraints are kept, and slopes.
+"""A region as arrays, many rows at once: completed rows, constraints kept or not, and slopes.
 
 Notation (n rows, d parameters, c of them searched, k in constraints, m slacks):
     U   n x d    unit-cube rows
@@ -12,10 +12,10 @@ import numpy as np
 import torch
 
 from robustbo.lazy import cached_property
-from robustbo.searchspace.columns import numbers, presence, slope
+from robustbo.searchspace.columns import existence, value_slopes, values_at
 from robustbo.searchspace.constraints.batch import Array
+from robustbo.searchspace.constraints.constraint_set import Bools
 from robustbo.searchspace.constraints.equations import Dependent
-from robustbo.searchspace.constraints.together import Bools
 from robustbo.searchspace.parameters import Float, Parameter, Value
 from robustbo.searchspace.parameters.scale import Scale
 from robustbo.searchspace.region.dependent import ROUNDING, coordinates, steepness
@@ -24,7 +24,7 @@ from robustbo.searchspace.space import Space
 TYPICAL = 128  # Sobol points from which the size of an excess is seen
 
 
-class Columns:
+class ParameterColumns:
     """Some parameters' values at unit-cube rows."""
 
     def __init__(self, space: Space, names: Sequence[str]) -> None:
@@ -43,19 +43,19 @@ class Columns:
         """``k x n`` values at ``n x d`` rows; NaN at NaN."""
         V: Array = self._scale.value(U.T[self.at])
         for i, parameter in self._others.items():
-            V[i] = numbers(parameter, torch.from_numpy(U[:, self.at[i]])).numpy()
+            V[i] = values_at(parameter, torch.from_numpy(U[:, self.at[i]])).numpy()
         return V
 
     def slopes(self, u: Array) -> Array:
         """``k`` slopes at a row, each along the coordinate of its parameter."""
         slopes: Array = self._scale.span[:, 0].copy()
         for i, parameter in self._others.items():
-            slopes[i] = slope(parameter, torch.tensor(u[self.at[i]])).item()
+            slopes[i] = value_slopes(parameter, torch.tensor(u[self.at[i]])).item()
         return slopes
 
 
 class Shape:
-    """What a region's fixed values, equations and inequalities make of rows.
+    """The fixed values, equations and inequalities of a region, applied to rows.
 
     Attributes:
         num_slacks: How many numbers must be at least 0.
@@ -70,17 +70,17 @@ class Shape:
     def __init__(
         self, space: Space, fixed: Mapping[int, float], dependents: Sequence[Dependent], searched: Sequence[int]
     ) -> None:
-        self._space, self._together = space, space.together
+        self._space, self._constraints = space, space.constraint_set
         self._fixed, self._units = np.array([*fixed], dtype=np.intp), np.array([*fixed.values()])
         self._searched = np.array(searched, dtype=np.intp)
-        self._columns = Columns(space, self._together.names)
-        self._following = Columns(space, [each.name for each in dependents]).at
+        self._columns = ParameterColumns(space, self._constraints.names)
+        self._following = ParameterColumns(space, [dependent.name for dependent in dependents]).at
         self._parameters = [space.parameters[i][1] for i in self._following]
-        names = list(dict.fromkeys(name for each in dependents for name in each.coefficients))
-        self._others = Columns(space, names)
-        self._constants = np.array([[each.constant] for each in dependents])
-        self._times = np.array([[each.coefficients.get(name, 0.0) for name in names] for each in dependents])
-        self._unequal = np.flatnonzero([not each.is_equality for each in self._together.constraints])
+        names = list(dict.fromkeys(name for dependent in dependents for name in dependent.coefficients))
+        self._others = ParameterColumns(space, names)
+        self._constants = np.array([[dependent.constant] for dependent in dependents])
+        self._times = np.array([[dependent.coefficients.get(name, 0.0) for name in names] for dependent in dependents])
+        self._unequal = np.flatnonzero([not constraint.is_equality for constraint in self._constraints.constraints])
         self.num_slacks = 2 * len(dependents) + len(self._unequal)
 
     def complete(self, U: Array) -> Array:
@@ -92,7 +92,7 @@ class Shape:
                 U[:, column] = coordinates(parameter, torch.from_numpy(x)).numpy()
         return U
 
-    def placed(self, u: Array, x: Array) -> Array:
+    def place(self, u: Array, x: Array) -> Array:
         """A completed row with ``c`` other coordinates along what is searched."""
         u = u.copy()
         u[self._searched] = x
@@ -115,7 +115,7 @@ class Shape:
     def slack(self, U: Array) -> Array:
         """``n x m`` numbers that are at least 0 where completed rows keep inequalities and bounds."""
         V, follows = self._columns.values(U), U[:, self._following]
-        slack = -self._together.excess(V)[self._unequal] / self._scales
+        slack = -self._constraints.excess(V)[self._unequal] / self._scales
         if (lacks := self._lacks(U)) is not None:
             slack[lacks] = 1.0
         slacks = np.concatenate([follows, 1 - follows, slack.T], -1)
@@ -126,7 +126,7 @@ class Shape:
         T = self.tangents(u)
         along = self._columns.slopes(u)[:, None] * T[self._columns.at]
         v = self._columns.values(u[None])[:, 0]
-        slopes = -self._together.slopes(v)[self._unequal] @ along / self._scales
+        slopes = -self._constraints.slopes(v)[self._unequal] @ along / self._scales
         if (lacks := self._lacks(u[None])) is not None:
             slopes[lacks[:, 0]] = 0.0
         follows = T[self._following]
@@ -134,37 +134,37 @@ class Shape:
         return np.where(np.isfinite(slopes), slopes, 0.0)
 
     def _lacks(self, U: Array) -> Bools | None:
-        """Which inequalities have a parameter that does not exist; None where all always do."""
+        """``m x n`` booleans: whether inequalities lack a parameter at rows; None where all parameters always exist."""
         exists = self._exist(U)
-        return None if exists is None else self._together.lacks(exists)[self._unequal]
+        return None if exists is None else self._constraints.lacks(exists)[self._unequal]
 
     @cached_property
     def _scales(self) -> Array:
         """``m x 1``, a typical size of each inequality's excess."""
         U = self._space.sobol_rows(0, 0, TYPICAL)
-        sizes = torch.from_numpy(np.abs(self._together.excess(self._columns.values(U))[self._unequal]))
+        sizes = torch.from_numpy(np.abs(self._constraints.excess(self._columns.values(U))[self._unequal]))
         typical = [size[size.isfinite()].median().item() if size.isfinite().any() else 1.0 for size in sizes]
         return np.array([[size or 1.0] for size in typical]).reshape(-1, 1)
 
     def holds(self, U: Array) -> Bools:
-        """Which of ``n`` completed rows are points of it, to rounding."""
+        """``n`` booleans: whether completed rows belong to the region, to rounding."""
         follows = U[:, self._following]
         is_in = ((follows >= -ROUNDING) & (follows <= 1 + ROUNDING)).all(-1)
         return np.asarray(is_in & self.keeps(U).all(0))
 
     def keeps(self, U: Array) -> Bools:
-        """Which constraints each of ``n`` completed rows keeps, to rounding: one row a constraint."""
-        return self._together.keeps(self._columns.values(U), self._exist(U))
+        """``m x n`` booleans: whether each constraint is kept at completed rows, to rounding."""
+        return self._constraints.keeps(self._columns.values(U), self._exist(U))
 
     def _exist(self, U: Array) -> Bools | None:
-        """Which parameters in constraints exist; None where all always do."""
+        """``k x n`` booleans: whether parameters in constraints exist at rows; None where all always do."""
         if not self._space.is_conditional:
             return None
-        there = presence(self._space, torch.from_numpy(U))
-        exists = np.ones((len(self._together.names), len(U)), dtype=bool)
-        for i, name in enumerate(self._together.names):
-            if name in there:
-                exists[i] = there[name].numpy()
+        by_name = existence(self._space, torch.from_numpy(U))
+        exists = np.ones((len(self._constraints.names), len(U)), dtype=bool)
+        for i, name in enumerate(self._constraints.names):
+            if name in by_name:
+                exists[i] = by_name[name].numpy()
         return exists
 
 

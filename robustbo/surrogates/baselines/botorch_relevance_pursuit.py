@@ -22,7 +22,9 @@ from linear_operator.operators import DiagLinearOperator
 from torch import Tensor
 
 from robustbo.surrogates.common.capabilities import Capabilities
-from robustbo.surrogates.common.contract import Diagnosis, Surrogate, diagnose_by_leave_one_out, outcome_transform
+from robustbo.surrogates.common.contract import Surrogate, outcome_transform
+from robustbo.surrogates.common.diagnostics import Diagnostics, diagnose_by_leave_one_out
+from robustbo.surrogates.common.float32 import in_float32
 from robustbo.surrogates.common.likelihood import OutlierFixedNoiseLikelihood, OutlierGaussianLikelihood
 from robustbo.surrogates.common.options import Options
 from robustbo.surrogates.common.row_variances import RowVariancesGP
@@ -46,7 +48,7 @@ class BoTorchPursuitOptions(Options):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Robust, and not heeded: a peer is measured as it is."""
+        """Robust, and not heeded: a peer is run as its authors wrote it."""
         return Capabilities(is_robust=True, hears_replicates=False)
 
 
@@ -58,7 +60,7 @@ class BoTorchRelevancePursuitGP(Surrogate, RobustRelevancePursuitSingleTaskGP):
     are then unknown until the model is fitted).
 
     Args:
-        train_X: ``n x d`` inputs; all that is not said here is as in `RobustRelevancePursuitSingleTaskGP`.
+        train_X: ``n x d`` inputs; other arguments as in `RobustRelevancePursuitSingleTaskGP`.
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` known noise variances.
         prior_mean_of_support: Prior mean of the number of outliers.
@@ -83,7 +85,7 @@ class BoTorchRelevancePursuitGP(Surrogate, RobustRelevancePursuitSingleTaskGP):
         input_transform: InputTransform | None = None,
         **options: Any,
     ) -> None:
-        self.options = self.checked(options)
+        self.options = self.make_options(options)
         expected = self.options.prior_mean_of_support
         if train_Y.abs().max() > LARGEST:
             raise InputDataError(f"train_Y must lie within {LARGEST:g} of zero, got {train_Y.abs().max():g}")
@@ -99,6 +101,11 @@ class BoTorchRelevancePursuitGP(Surrogate, RobustRelevancePursuitSingleTaskGP):
             convex_parameterization=self.options.convex_parameterization,
             prior_mean_of_support=max(1, int(OUTLIER_RATE * train_X.shape[-2])) if expected is None else expected,
         )
+        if covar_module is None:  # BoTorch makes it in torch's default type, which may have been set
+            in_float32(self.covar_module).to(train_X)
+        self.likelihood.noise_covar.raw_rho_constraint.float()
+        if likelihood is None and train_Yvar is None:
+            in_float32(self.likelihood.noise_covar.base_noise).to(train_X)
 
     def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """The hyperparameters, without the variances of single observations."""
@@ -112,7 +119,7 @@ class BoTorchRelevancePursuitGP(Surrogate, RobustRelevancePursuitSingleTaskGP):
         return super().load_state_dict({**state_dict, **own}, *args, **kwargs)
 
     def custom_fit(self, mll: Any, **options: Any) -> Any:
-        """As in BoTorch; what it keeps of the comparison has no graph, with which a model cannot be copied."""
+        """Fit as BoTorch does, and detach the probabilities that it keeps: a model with a graph cannot be copied."""
         fitted, model = super().custom_fit(mll, **options), cast("Any", self)
         model.bmc_probabilities = model.bmc_probabilities.detach()
         return fitted
@@ -131,12 +138,12 @@ class BoTorchRelevancePursuitGP(Surrogate, RobustRelevancePursuitSingleTaskGP):
         return self.with_known_variances().get_fantasy_model(inputs, targets, **kwargs)
 
     def with_known_variances(self) -> RowVariancesGP:
-        """The same process, its hyperparameters and the observations' variances being as they are."""
+        """Return the same process as a `RowVariancesGP`, with this model's hyperparameters and outlier variances."""
         base = self.likelihood.noise_covar.base_noise
         is_known = isinstance(base, FixedGaussianNoise)
         likelihood: Any = OutlierFixedNoiseLikelihood(base.noise) if is_known else OutlierGaussianLikelihood()
         likelihood.noise_covar = base
-        likelihood.set_outlier_variances(self._added_variances())
+        likelihood.set_outlier_variances(self._outlier_variances())
         model = RowVariancesGP(
             self._original_X,
             self._original_Y,
@@ -149,7 +156,7 @@ class BoTorchRelevancePursuitGP(Surrogate, RobustRelevancePursuitSingleTaskGP):
         )
         return model.eval()
 
-    def _added_variances(self) -> Tensor:
+    def _outlier_variances(self) -> Tensor:
         """``n`` variances of single observations, in the model's own units."""
         with torch.no_grad():
             noise = self.likelihood.noise_covar
@@ -158,9 +165,9 @@ class BoTorchRelevancePursuitGP(Surrogate, RobustRelevancePursuitSingleTaskGP):
             X = self.train_inputs[0]  # there rho is relative to the diagonal of K + sigma^2 I
             return noise.rho * (self.covar_module(X).diagonal() + noise.base_noise(X, shape=noise.rho.shape).diagonal())
 
-    def diagnose(self) -> Diagnosis:
+    def diagnose(self) -> Diagnostics:
         """Leave-one-out expectations and evidence; the outliers are the support that the pursuit chose."""
-        return diagnose_by_leave_one_out(self, self._added_variances())
+        return diagnose_by_leave_one_out(self, self._outlier_variances(), outcome_transform(self))
 
 
 @DrawMatheronPaths.register(BoTorchRelevancePursuitGP)

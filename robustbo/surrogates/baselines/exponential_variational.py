@@ -5,10 +5,9 @@ Baselines of the relevance pursuit paper, in its Tables 4 to 7.
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
-from botorch.models.transforms.outcome import OutcomeTransform
 from gpytorch.constraints import Positive
 from gpytorch.likelihoods import LaplaceLikelihood
 from gpytorch.likelihoods.likelihood import _OneDimensionalLikelihood
@@ -19,7 +18,7 @@ from robustbo.numerics.baselines import exponential_tails, projection
 from robustbo.numerics.baselines.exponential_tails import Tailed
 from robustbo.surrogates.baselines.variational import VariationalGP, VariationalOptions
 from robustbo.surrogates.common.contract import outcome_transform
-from robustbo.surrogates.common.units import log_density_in_outcome_units
+from robustbo.surrogates.common.predictive import PredictiveDistribution
 from robustbo.surrogates.student_t.model import TAIL
 from robustbo.validation import one_of
 
@@ -27,54 +26,41 @@ THRESHOLD = 0.5  # Algikar and Mili's, in scales
 WEIGHTINGS = ("loss", "scale")
 
 
-class ExponentialPredictive(NamedTuple):
-    """The distribution of a measurement at each of ``...`` points.
+@dataclass(frozen=True)
+class ExponentialPredictive(PredictiveDistribution):
+    """The distribution of a measurement with exponential tails of the noise at each of ``...`` points."""
 
-    Attributes:
-        mean: Of the latent value, in the model's own (transformed) units.
-        variance: Of the latent value, likewise.
-        noise: Its parameters, likewise.
-        transform: The outcome transform, or None.
-    """
-
-    mean: Tensor
-    variance: Tensor
     noise: Tailed
-    transform: OutcomeTransform | None
-
-    def log_density(self, Y: Tensor) -> Tensor:
-        """The logarithm of the density of ``...`` measurements in the outcome's units."""
-        return log_density_in_outcome_units(self._log_density, self.transform, Y)
 
     def _log_density(self, y: Tensor) -> Tensor:
         return exponential_tails.log_predictive(y, self.mean, self.variance, self.noise)
 
 
 class ExponentialVariationalGP(VariationalGP):
-    """A variational GP whose noise has exponential tails; a subclass says which."""
+    """A variational GP whose noise has exponential tails; a subclass gives its parameters."""
 
-    def tailed(self) -> Tailed:
+    def noise_parameters(self) -> Tailed:
         """The parameters of a new measurement's noise."""
         raise NotImplementedError
 
     def predictive(self, X: Tensor) -> ExponentialPredictive:
         """The distribution of a measurement at each of ``... x d`` points."""
-        return ExponentialPredictive(*self.latent(X), self.tailed(), outcome_transform(self))
+        return ExponentialPredictive(*self.latent(X), self.noise_parameters(), outcome_transform(self))
 
     def noise_variance(self) -> Tensor:
         """The variance of the noise, in the model's own units."""
-        return exponential_tails.variance(self.tailed())
+        return exponential_tails.variance(self.noise_parameters())
 
     def are_outliers(self, e: Tensor, v: Tensor) -> Tensor:
-        """Those to whose errors the noise gives a chance of less than `TAIL` on their side."""
-        return exponential_tails.log_tail(e, self.tailed()) < math.log(TAIL)
+        """Return which errors have a tail probability below `TAIL` under the noise."""
+        return exponential_tails.log_tail(e, self.noise_parameters()) < math.log(TAIL)
 
 
 class LaplaceVariationalGP(ExponentialVariationalGP):
-    """GPyTorch's variational GP with Laplace noise. An outlier is what the noise gives a chance of less than 0.5 %.
+    """GPyTorch's variational GP with Laplace noise. An outlier has a tail probability below 0.5 % under the noise.
 
     Args:
-        train_X: ``n x d`` inputs; all that is not said here is as in `VariationalGP`.
+        train_X: ``n x d`` inputs; other arguments as in `VariationalGP`.
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` known squared scales (half the variances), of which the mean is taken for all.
 
@@ -87,7 +73,7 @@ class LaplaceVariationalGP(ExponentialVariationalGP):
         """Laplace noise of all observations."""
         return LaplaceLikelihood()
 
-    def tailed(self) -> Tailed:
+    def noise_parameters(self) -> Tailed:
         """The parameters of the noise."""
         return exponential_tails.laplace(self.likelihood.noise.detach().squeeze())
 
@@ -129,7 +115,7 @@ class HuberLikelihood(_OneDimensionalLikelihood):
         super().__init__()
         self.threshold, self.weighting = threshold, weighting
         self.register_buffer("weights", weights, persistent=False)
-        self.raw_noise = torch.nn.Parameter(torch.zeros(1))
+        self.raw_noise = torch.nn.Parameter(torch.zeros(1, dtype=torch.float32))
         self.register_constraint("raw_noise", Positive())
 
     @property
@@ -139,11 +125,11 @@ class HuberLikelihood(_OneDimensionalLikelihood):
 
     @noise.setter
     def noise(self, value: Any) -> None:
-        told = torch.as_tensor(value).to(self.raw_noise)
-        self.initialize(raw_noise=self.raw_noise_constraint.inverse_transform(told))
+        noise = torch.as_tensor(value).to(self.raw_noise)
+        self.initialize(raw_noise=self.raw_noise_constraint.inverse_transform(noise))
 
-    def tailed(self, *, is_weighted: bool = False) -> Tailed:
-        """The parameters of a new measurement's noise, or of each observation's."""
+    def noise_parameters(self, *, is_weighted: bool = False) -> Tailed:
+        """Return the parameters of a new measurement's noise, or of each observation's where it is weighted."""
         if not is_weighted or self.weights is None:
             return exponential_tails.huber(self.noise, self.threshold)
         if self.weighting == "loss":
@@ -152,7 +138,7 @@ class HuberLikelihood(_OneDimensionalLikelihood):
 
     def forward(self, function_samples: Tensor, *args: Any, **kwargs: Any) -> HuberNoise:
         """The distribution of measurements about latent values."""
-        return HuberNoise(function_samples, self.tailed(is_weighted=self.training))
+        return HuberNoise(function_samples, self.noise_parameters(is_weighted=self.training))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,19 +148,19 @@ class HuberOptions(VariationalOptions):
     threshold: float = THRESHOLD
 
     def check(self) -> None:
-        """Raise a ValueError for an option that cannot be."""
+        """Raise a ValueError for an invalid option."""
         super().check()
         if not 0 < self.threshold < math.inf:
             raise ValueError(f"threshold must be positive, got {self.threshold!r}")
 
 
 class HuberGP(ExponentialVariationalGP):
-    """A variational GP with Huber's noise. An outlier is what the noise gives a chance of less than 0.5 %.
+    """A variational GP with Huber's noise. An outlier has a tail probability below 0.5 % under the noise.
 
     The density is normalized at any scale, which is learned.
 
     Args:
-        train_X: ``n x d`` inputs; all that is not said here is as in `VariationalGP`.
+        train_X: ``n x d`` inputs; other arguments as in `VariationalGP`.
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` known squared scales of the middle, of which the mean is taken for all.
         threshold: Where an error begins to count linearly, in scales.
@@ -191,9 +177,9 @@ class HuberGP(ExponentialVariationalGP):
         """Huber's noise of all observations."""
         return HuberLikelihood(options.threshold)
 
-    def tailed(self) -> Tailed:
+    def noise_parameters(self) -> Tailed:
         """The parameters of a new measurement's noise."""
-        return Tailed(*(each.detach().squeeze() for each in self.likelihood.tailed()))
+        return Tailed(*(parameter.detach().squeeze() for parameter in self.likelihood.noise_parameters()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,7 +189,7 @@ class HuberProjectionOptions(HuberOptions):
     weighting: str = WEIGHTINGS[0]
 
     def check(self) -> None:
-        """Raise a ValueError for an option that cannot be."""
+        """Raise a ValueError for an invalid option."""
         super().check()
         one_of("weighting", self.weighting, WEIGHTINGS)
 
@@ -214,7 +200,7 @@ class HuberProjectionGP(HuberGP):
     The weights follow from the projection statistics of the transformed inputs (`numerics.baselines.projection`).
 
     Args:
-        train_X: ``n x d`` inputs; all that is not said here is as in `HuberGP`.
+        train_X: ``n x d`` inputs; other arguments as in `HuberGP`.
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` known squared scales of the middle, of which the mean is taken for all.
         threshold: Where an error begins to count linearly, in scales, of an observation of weight 1.

@@ -9,13 +9,13 @@ from scipy.stats import yeojohnson_normmax
 from torch import Tensor
 
 from robustbo.surrogates.baselines.standard import PlainGP
-from robustbo.surrogates.transforms.warp import Warped
+from robustbo.surrogates.transforms.warp import WarpedStandardize
 
 MOST = 1e6  # of a standardized outcome where the power is looked for: the square of a larger one hides all others
 NEAR_BOUND = 1e-3  # to a bound of the transformed values, which the way back does not pass
 
 
-class YeoJohnson(Warped):
+class YeoJohnson(WarpedStandardize):
     """The Yeo-Johnson transform of robustly standardized outcomes, standardized again; its power is the likeliest.
 
     A power below 0 or above 2 has a largest (a smallest) transformed value; predictions beyond it count as just within,
@@ -46,25 +46,25 @@ class YeoJohnson(Warped):
         if z.unique().numel() > 2:  # a power of two values is any
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of powers that overflow on the way
-                found = float(yeojohnson_normmax(z.flatten().numpy()))
-            self.power = found if math.isfinite(found) else 1.0
+                power = float(yeojohnson_normmax(z.flatten().numpy()))
+            self.power = power if math.isfinite(power) else 1.0
         u = self.warp(z)
         sd = u.std(correction=0).item() if u.numel() > 1 else 0.0
         self.center, self.scale = u.mean().item(), sd if sd > 0 else 1.0
 
     def warp(self, z: Tensor) -> Tensor:
-        """Of each sign by its own power: lambda, and 2 - lambda."""
+        """Transform standardized outcomes: positive ones with the power lambda, negative ones with 2 - lambda."""
         up, down = _box_cox(z.clamp_min(0), self.power), _box_cox(-z.clamp_max(0), 2 - self.power)
         return (torch.where(z >= 0, up, -down) - self.center) / self.scale
 
     def unwarp(self, u: Tensor) -> Tensor:
-        """The way back, within the bounds."""
+        """Invert the transform, within its bounds."""
         w = self._within(u)
         return torch.where(w >= 0, _inverse(w.clamp_min(0), self.power), -_inverse(-w.clamp_max(0), 2 - self.power))
 
     def stretch(self, u: Tensor) -> Tensor:
-        """The derivative of the way back, that at the bound beyond it."""
-        power = torch.where(self._within(u) >= 0, self.power, 2 - self.power)
+        """The derivative of the inverse; beyond a bound it is that at the bound."""
+        power = torch.where(self._within(u) >= 0, u.new_tensor(self.power, dtype=torch.float32), 2 - self.power)
         return self.scale * (1 + self.unwarp(u).abs()).pow(1 - power)
 
     def _within(self, u: Tensor) -> Tensor:

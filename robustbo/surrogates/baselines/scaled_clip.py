@@ -6,7 +6,7 @@ from typing import ClassVar
 from torch import Tensor
 
 from robustbo.surrogates.baselines.standard import PlainGP
-from robustbo.surrogates.common.contract import Diagnosis
+from robustbo.surrogates.common.diagnostics import Diagnostics
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize, deviation
 
@@ -42,7 +42,7 @@ class ScaledClipOptions(GPOptions):
     clip: float = CLIP
 
     def check(self) -> None:
-        """Raise a ValueError for a clip that cannot be."""
+        """Raise a ValueError for an invalid clip."""
         super().check()
         if not self.clip > 0:
             raise ValueError(f"clip must be positive, got {self.clip!r}")
@@ -52,7 +52,7 @@ class ScaledClipGP(PlainGP):
     """The plain GP on outcomes scaled by median and median absolute deviation and clipped; no outlier is ever left out.
 
     Args:
-        train_X: ``n x d`` inputs; all that is not said here is as in `MapGP`.
+        train_X: ``n x d`` inputs; other arguments as in `MapGP`.
         train_Y: ``n x 1`` outcomes.
         clip: Robust standard deviations beyond which a value counts as one at that distance, and is flagged.
 
@@ -70,9 +70,9 @@ class ScaledClipGP(PlainGP):
     outcome_class: ClassVar = ClippedStandardize
 
     def new_outcome_transform(self) -> ClippedStandardize:
-        """With the clip that was asked for."""
+        """Return the transform with the option `clip`."""
         return ClippedStandardize(m=1, clip=self.options.clip)
 
-    def diagnose(self) -> Diagnosis:
-        """Leave-one-out expectations and evidence, of the clipped values; the outliers are what was clipped."""
+    def diagnose(self) -> Diagnostics:
+        """Leave-one-out expectations and evidence, of the clipped values; the outliers are the values clipped."""
         return super().diagnose()._replace(is_outlier=self.train_targets.abs() >= self.options.clip)

@@ -1,10 +1,10 @@
-"""The plain GP: what everything robust is measured against, on the same base."""
+"""The plain GP: the reference for every robust surrogate, on the same base."""
 
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.pursuit.support_fit import empty
-from robustbo.surrogates.common.learns_warp import LearnsWarp
 from robustbo.surrogates.common.map_gp import MapGP
+from robustbo.surrogates.common.warped_gp import WarpedGP
 
 
 class PlainGP(MapGP):
@@ -15,7 +15,7 @@ class PlainGP(MapGP):
         return empty(model).fit
 
 
-class StandardGP(LearnsWarp, PlainGP):
+class StandardGP(WarpedGP, PlainGP):
     """The base GP without outliers: every value counts. Arguments as in `MapGP`, and ``warp`` as in `WarpOptions`.
 
     Example:

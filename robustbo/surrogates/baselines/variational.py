@@ -26,7 +26,9 @@ from torch import Tensor
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.surrogates.common import priors
 from robustbo.surrogates.common.capabilities import Capabilities
-from robustbo.surrogates.common.contract import Diagnosis, Surrogate, outcome_transform
+from robustbo.surrogates.common.contract import Surrogate, outcome_transform
+from robustbo.surrogates.common.diagnostics import Diagnostics
+from robustbo.surrogates.common.float32 import in_float32
 from robustbo.surrogates.common.no_fantasies import NoFantasies
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.common.units import in_outcome_units
@@ -46,17 +48,17 @@ class VariationalOptions(GPOptions):
     max_iter: int = 400
 
     def check(self) -> None:
-        """Raise a ValueError for an option that cannot be."""
+        """Raise a ValueError for an invalid option."""
         super().check()
         whole("max_iter", self.max_iter, 1, MOST_ITERATIONS)
 
     @property
     def capabilities(self) -> Capabilities:
-        """Of a baseline that is measured as it is: its diagnosis is in-sample."""
+        """The capabilities of a baseline that is measured as it is: its diagnosis is in-sample."""
         return Capabilities(has_predictive=True, leaves_one_out=False, hears_replicates=False)
 
 
-class Latent(NamedTuple):
+class LatentMarginals(NamedTuple):
     """Means and variances of latent values at some points, in the model's own (transformed) units."""
 
     mean: Tensor
@@ -71,7 +73,7 @@ class VariationalGP(NoFantasies, Surrogate, SingleTaskVariationalGP):
     prediction that it has had its part in.
 
     Args:
-        train_X: ``n x d`` inputs; all that is not said here is as in `MapGP`.
+        train_X: ``n x d`` inputs; other arguments as in `MapGP`.
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` known squared scales, of which the mean is taken for all.
         likelihood: Not to be given.
@@ -99,7 +101,7 @@ class VariationalGP(NoFantasies, Surrogate, SingleTaskVariationalGP):
         input_transform: InputTransform | None = None,
         **options: Any,
     ) -> None:
-        self.options = self.checked(options)
+        self.options = self.make_options(options)
         if likelihood is not None:
             raise ValueError("likelihood must not be given: this model brings its own")
         transform = self.outcome_class(m=1) if outcome_transform is DEFAULT else outcome_transform
@@ -107,7 +109,7 @@ class VariationalGP(NoFantasies, Surrogate, SingleTaskVariationalGP):
         kernel = covar_module or priors.kernel_module(
             self.options.kernel, transformed.shape[-1], self.options.is_signal_free
         )
-        own = self.new_likelihood(self.options, transformed).to(train_X)
+        own = in_float32(self.new_likelihood(self.options, transformed)).to(train_X)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserInputWarning)  # of minibatches, which are not used here
             super().__init__(
@@ -128,8 +130,8 @@ class VariationalGP(NoFantasies, Surrogate, SingleTaskVariationalGP):
         targets, Yvar = (train_Y, train_Yvar) if transform is None else transform.eval()(train_Y, train_Yvar)
         self.train_inputs, self.train_targets = (train_X,), targets.squeeze(-1)
         if Yvar is None:  # a step of the search may be so long that without a bound the noise is zero
-            own.register_constraint("raw_noise", GreaterThan(LEAST_NOISE), replace=True)
-        own.noise = priors.NOISE_START if Yvar is None else Yvar.mean()
+            own.register_constraint("raw_noise", GreaterThan(LEAST_NOISE).float().to(train_X), replace=True)
+        own.noise = torch.tensor(priors.NOISE_START, dtype=torch.float32) if Yvar is None else Yvar.mean()
         own.raw_noise.requires_grad_(Yvar is None)
 
     @classmethod
@@ -146,11 +148,11 @@ class VariationalGP(NoFantasies, Surrogate, SingleTaskVariationalGP):
         raise NotImplementedError
 
     def are_outliers(self, e: Tensor, v: Tensor) -> Tensor:
-        """Which observations are outliers, by their ``n`` errors and their latent values' variances."""
+        """Return which observations are outliers, by their ``n`` errors and their latent values' variances."""
         raise NotImplementedError
 
     def marginal_log_likelihood(self) -> VariationalELBO:
-        """The evidence's lower bound, which is what is maximized."""
+        """The evidence's lower bound, the objective of a fit."""
         return VariationalELBO(self.likelihood, self.model, num_data=len(self.train_targets))
 
     def custom_fit(self, mll: Any, **_: Any) -> Any:
@@ -168,9 +170,9 @@ class VariationalGP(NoFantasies, Surrogate, SingleTaskVariationalGP):
         observation_noise: bool | Tensor = False,
         posterior_transform: Any = None,
     ) -> Any:
-        """As in BoTorch; a measurement has the normal distribution of the same mean and variance.
+        """Return the posterior as BoTorch does; that of a measurement is the normal one of the same mean and variance.
 
-        What the first prediction keeps for the others is kept without the graph of that one.
+        The cache that the first prediction fills is computed without gradients, for all predictions after it.
 
         Args:
             X: ``... x q x d`` points.
@@ -187,17 +189,17 @@ class VariationalGP(NoFantasies, Surrogate, SingleTaskVariationalGP):
         noise = observation_noise if isinstance(observation_noise, Tensor) else self.noise_variance().detach()
         noise = noise.squeeze(-1) if noise.dim() == X.dim() else noise
         added = DiagLinearOperator(noise.to(dist.mean).expand(dist.mean.shape))
-        found: Any = GPyTorchPosterior(MultivariateNormal(dist.mean, dist.lazy_covariance_matrix + added))
+        posterior: Any = GPyTorchPosterior(MultivariateNormal(dist.mean, dist.lazy_covariance_matrix + added))
         if (transform := outcome_transform(self)) is not None:
-            found = transform.untransform_posterior(found, X=X)
-        return found if posterior_transform is None else posterior_transform(posterior=found, X=X)
+            posterior = transform.untransform_posterior(posterior, X=X)
+        return posterior if posterior_transform is None else posterior_transform(posterior=posterior, X=X)
 
-    def latent(self, X: Tensor) -> Latent:
+    def latent(self, X: Tensor) -> LatentMarginals:
         """The latent values at ``... x d`` points."""
         self.eval()
         with torch.no_grad():
-            found = self.model(self.transform_inputs(X))
-        return Latent(found.mean, found.variance)
+            distribution = self.model(self.transform_inputs(X))
+        return LatentMarginals(distribution.mean, distribution.variance)
 
     def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """The hyperparameters, without the variational distribution of these observations."""
@@ -211,7 +213,7 @@ class VariationalGP(NoFantasies, Surrogate, SingleTaskVariationalGP):
         return super().load_state_dict({**state_dict, **own}, *args, **kwargs)
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but what is kept for predictions, which may have a graph and so cannot be copied."""
+        """Return the state without the prediction cache, which may have a graph and so cannot be copied."""
         clear_cache_hook(self.model.variational_strategy)
         return self.__dict__
 
@@ -222,11 +224,11 @@ class VariationalGP(NoFantasies, Surrogate, SingleTaskVariationalGP):
         if targets is not None:
             self.train_targets = targets
 
-    def diagnose(self) -> Diagnosis:
+    def diagnose(self) -> Diagnostics:
         """Predictions of the observations by all, themselves included, and the evidence against them."""
         latent = self.latent(self.train_inputs[0])
         with torch.no_grad():
             variance = latent.variance + self.noise_variance()
             e = self.train_targets - latent.mean
             expected, sd = in_outcome_units(outcome_transform(self), latent.mean, variance.sqrt())
-            return Diagnosis(expected, sd, gain(e, variance), self.are_outliers(e, latent.variance))
+            return Diagnostics(expected, sd, gain(e, variance), self.are_outliers(e, latent.variance))

@@ -9,7 +9,8 @@ from torch import Tensor
 
 from robustbo.numerics.baselines.box_plot import whiskers
 from robustbo.surrogates.baselines.standard import PlainGP
-from robustbo.surrogates.common.contract import Diagnosis, outcome_transform
+from robustbo.surrogates.common.contract import outcome_transform
+from robustbo.surrogates.common.diagnostics import Diagnostics
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.validation import one_of
 
@@ -50,16 +51,16 @@ class WinsorizedOptions(GPOptions):
     sides: str = SIDES[0]
 
     def check(self) -> None:
-        """Raise a ValueError for sides that there are not."""
+        """Raise a ValueError for unknown sides."""
         super().check()
         one_of("sides", self.sides, SIDES)
 
 
 class WinsorizedGP(PlainGP):
-    """The plain GP on outcomes whose tails are cut; what is cut is flagged and pulls as if it were at the cut.
+    """The plain GP on outcomes whose tails are cut; a cut value is flagged and pulls as if it were at the cut.
 
     Args:
-        train_X: ``n x d`` inputs; all that is not said here is as in `MapGP`.
+        train_X: ``n x d`` inputs; other arguments as in `MapGP`.
         train_Y: ``n x 1`` outcomes, to be maximized.
         sides: Which tails: "bad" (the low one) or "both".
 
@@ -80,13 +81,13 @@ class WinsorizedGP(PlainGP):
     outcome_class: ClassVar = Winsorize
 
     def new_outcome_transform(self) -> Winsorize:
-        """With the sides that were asked for."""
+        """Return the transform with the option `sides`."""
         return Winsorize(m=1, sides=self.options.sides)
 
-    def diagnose(self) -> Diagnosis:
-        """Leave-one-out expectations and evidence, of the cut values; the outliers are what was cut."""
-        transform, y, found = outcome_transform(self), self.train_targets, super().diagnose()
+    def diagnose(self) -> Diagnostics:
+        """Leave-one-out expectations and evidence, of the cut values; the outliers are the values cut."""
+        transform, y, diagnostics = outcome_transform(self), self.train_targets, super().diagnose()
         if not isinstance(transform, Winsorize):
-            return found
+            return diagnostics
         low, high = ((cut - transform.means) / transform.stdvs for cut in (transform.low, transform.high))
-        return found._replace(is_outlier=(y <= low.squeeze()) | (y >= high.squeeze()))
+        return diagnostics._replace(is_outlier=(y <= low.squeeze()) | (y >= high.squeeze()))

@@ -40,7 +40,7 @@ class MemoryMap:
             ValueError: If the files do not hold as many rows of numbers.
             OSError: If one cannot be read.
         """
-        X, y = _opened(self.X), _opened(self.y)
+        X, y = _open_array(self.X), _open_array(self.y)
         if X.ndim != 2 or y.shape != X.shape[:1] or not X.size or not all(a.dtype.kind in "fiu" for a in (X, y)):
             raise ValueError(
                 f"X and y must hold n x d and n numbers, got {X.shape} {X.dtype} in {self.X} and "
@@ -57,19 +57,19 @@ class MemoryMap:
         """
         order = np.argsort(rows.numpy(), kind="stable")  # a file is read forward
         back, forward = np.argsort(order), rows.numpy()[order]
-        X, y = (np.asarray(_opened(path)[forward], dtype=np.float64)[back] for path in (self.X, self.y))
+        X, y = (np.asarray(_open_array(path)[forward], dtype=np.float64)[back] for path in (self.X, self.y))
         if len(bad := np.flatnonzero(~(np.isfinite(X).all(-1) & np.isfinite(y)))):
             raise ValueError(f"inputs and outcomes must be finite, row {rows[bad[0]].item()} of {self.y} is not")
         return torch.from_numpy(X), torch.from_numpy(y)
 
 
-def _opened(path: Path | str) -> np.ndarray:
+def _open_array(path: Path | str) -> np.ndarray:
     try:
-        found = np.load(path, mmap_mode="r")
+        array = np.load(path, mmap_mode="r")
     except FileNotFoundError:
         raise FileNotFoundError(f"{path}: there is no such file here") from None
     except ValueError as error:
         raise ValueError(f"{path}: must be a NumPy file (.npy) of numbers: {error}") from None
-    if not isinstance(found, np.ndarray):
-        raise ValueError(f"{path}: must be a NumPy file (.npy) of one array, got {type(found).__name__}")
-    return found
+    if not isinstance(array, np.ndarray):
+        raise ValueError(f"{path}: must be a NumPy file (.npy) of one array, got {type(array).__name__}")
+    return array

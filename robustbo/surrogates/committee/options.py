@@ -18,7 +18,7 @@ PARTITIONS = ("random", "clustered")
 
 
 def check_address(cluster: Any) -> None:
-    """Raise a ValueError for what cannot be the address of a scheduler."""
+    """Raise a ValueError for an invalid address of a scheduler."""
     if not (isinstance(cluster, str) and re.fullmatch(r"[^:\s]+://.+:\d+|[^:/\s]+:\d+", cluster)):
         raise ValueError(f"cluster must be the address of a Dask scheduler, tcp://host:port, got {cluster!r}")
 
@@ -38,7 +38,7 @@ class CommitteeOptions(GPOptions):
     cluster: str | None = None
 
     def check(self) -> None:
-        """Raise a ValueError for options that cannot be."""
+        """Raise a ValueError for invalid options."""
         super().check()
         if self.cluster is not None:
             check_address(self.cluster)
@@ -59,7 +59,7 @@ class CommitteeOptions(GPOptions):
 
     @property
     def is_dealt(self) -> bool:
-        """Whether experts get observations at random, so that all experts are alike."""
+        """Return whether experts get observations at random, so that all experts are alike."""
         return self.partition == "random"
 
     @property

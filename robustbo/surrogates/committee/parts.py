@@ -1,4 +1,4 @@
-"""Parts of files as shards: which rows, and in which units."""
+"""Parts of files as shards: their rows, and the scaling of these."""
 
 from typing import NamedTuple
 
@@ -14,8 +14,8 @@ EDGE = 0.005  # share of a sample's inputs, on each side, that may be wild
 FAR = 100.0  # ranges
 
 
-class Scaling(NamedTuple):
-    """From units to the model's: inputs by their range, outcomes by median and interquartile range, both of a sample.
+class SampleScaling(NamedTuple):
+    """An affine map from units to the model's: inputs by range, outcomes by median and interquartile range of a sample.
 
     Attributes:
         low: ``d`` least inputs, but for `EDGE` of them.
@@ -30,8 +30,8 @@ class Scaling(NamedTuple):
     scale: Tensor
 
     @classmethod
-    def of(cls, X: Tensor, y: Tensor) -> "Scaling":
-        """Of a sample."""
+    def of(cls, X: Tensor, y: Tensor) -> "SampleScaling":
+        """Return the scaling of a sample."""
         transform = RobustStandardize(m=1)
         transform.learn(y.unsqueeze(-1))
         low, high = X.quantile(X.new_tensor([EDGE, 1 - EDGE]), dim=0)
@@ -43,7 +43,7 @@ class Scaling(NamedTuple):
         return ((X - self.low) / self.spread).clamp(-FAR, FAR)
 
     def to(self, X: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-        """Both as the model has them."""
+        """Return inputs and outcomes as the model has them."""
         return self.inputs(X), ((y - self.center) / self.scale).clamp(-LARGEST, LARGEST)
 
 
@@ -62,11 +62,11 @@ class Part(NamedTuple):
     n: int
     blocks: Tensor
     expert_size: int
-    scaling: Scaling
+    scaling: SampleScaling
 
     @property
     def rows(self) -> list[Tensor]:
-        """By expert."""
+        """Row numbers, by expert."""
         return partition.rows_of(self.blocks, self.n, self.expert_size)
 
     def read(self) -> Shards:

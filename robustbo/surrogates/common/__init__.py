@@ -1,1 +1,1 @@
-"""What all surrogates share: the contract, the base GP, its priors."""
+"""The parts that all surrogates share: the contract, the base GP, its priors."""

@@ -1,28 +1,28 @@
-"""What a surrogate can do, with the options that it has."""
+"""Capabilities of a surrogate with given options."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a surrogate can do; a BoTorch model that is not ours has the defaults.
+    """Capabilities of a surrogate; a BoTorch model that is not ours has the defaults.
 
-    They are those of the instance: a committee with normal noise is not robust, though its class is made to be.
+    They belong to the instance: a committee with normal noise is not robust, though its class is made to be.
 
     Attributes:
-        is_robust: Whether it says of itself that single values may be wrong, and predicts nearly without these.
-        is_heeded: Whether the loop acts on its doubts: leaves values out for now, and measures them again. A peer that
-            others wrote is measured as they have it.
-        is_cubic: Whether its cost is the cube of the number of observations: of very many it is given a part, and says
-            what it thinks of the others by a method ``diagnose_others(X, Y, sds)``.
-        judges_alone: Whether it is to see all values, since it leaves some out itself; it has a ``verdict`` then.
+        is_robust: Whether it expects single values to be wrong, and predicts nearly without these.
+        is_heeded: Whether the loop acts on its flags: quarantines values, and replicates them. A peer of other authors
+            is run as they wrote it.
+        is_cubic: Whether its cost is the cube of the number of observations: of very many it is fitted to a part, and
+            judges the others by a method ``diagnose_others(X, Y, sds)``.
+        judges_alone: Whether it must see all values, since it excludes some itself; it has a ``verdict`` then.
         trims: Whether it leaves out a given share of the values, wrong or not.
         is_normal: Whether its predictions are normal distributions.
         has_predictive: Whether a measurement has a density of its own, by a method ``predictive(X)``.
         continues: Whether its search can begin where one of fewer observations ended, by a method
-            ``continue_from(before, rows)``, which takes the ``beginning`` of the other model.
-        is_sequential: Whether the order of observations means something to it: it has them in that of trials.
-        leaves_one_out: Whether its diagnosis compares a value with what the others predict, or with what all do.
+            ``continue_from(before, rows)``, which takes the ``warm_start`` of the other model.
+        is_sequential: Whether the order of observations matters to it: they come in that of trials.
+        leaves_one_out: Whether its diagnosis compares a value with the prediction of the others, or of all.
         hears_replicates: Whether values that agree at a point clear each other.
     """
 

@@ -1,7 +1,7 @@
-"""What every surrogate is: a BoTorch model, fitted through `fit_gpytorch_mll`, that knows about its observations.
+"""The contract of surrogates: BoTorch models, fitted through `fit_gpytorch_mll`, that diagnose their observations.
 
 Model classes take BoTorch's arguments, whose names Ax reads in the signature, and options of their own by keyword.
-Whoever asks something of a model asks here: ours answer for themselves, `Surrogate` for any other of BoTorch.
+Callers use the functions of this module: our models answer for themselves, `Surrogate` for any other BoTorch model.
 """
 
 import inspect
@@ -23,14 +23,12 @@ from torch import Tensor
 
 from robustbo.determinism.threads import on_one_thread
 from robustbo.errors import FitError, NumericalError
-from robustbo.numerics.gp.leave_one_out import leave_one_out
-from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.surrogates.common.capabilities import Capabilities
-from robustbo.surrogates.common.diagnosis import Diagnosis, Tails, normal_tails
+from robustbo.surrogates.common.diagnostics import Diagnostics, Tails, diagnose_by_leave_one_out, normal_tails
 from robustbo.surrogates.common.on_one_thread import OnOneThread
 from robustbo.surrogates.common.options import Options
 from robustbo.surrogates.common.quiet import quiet
-from robustbo.surrogates.common.units import in_model_units, in_outcome_units
+from robustbo.surrogates.common.units import in_model_units
 from robustbo.validation import nearest
 
 # The model's arguments that are BoTorch's; what else a class takes is an option of its own.
@@ -42,13 +40,13 @@ AT_ONCE = 512  # points that are predicted together: the covariance of a posteri
 
 
 class Surrogate(OnOneThread, GPyTorchModel):
-    """A BoTorch model that answers for itself; for one that is none of ours these answers are given.
+    """A BoTorch model with diagnostics; its methods serve any other BoTorch model too.
 
     Attributes:
-        options_class: Of its own options.
-        outcome_class: Of the transform that its outcomes go through unless another is given.
-        options: Its own, checked.
-        vouched: ``n`` booleans, set before a fit: the observations that are no outliers, by the user's word.
+        options_class: The class of its own options.
+        outcome_class: The class of the transform that its outcomes go through unless another is given.
+        options: Its own options, checked.
+        vouched: ``n`` booleans, set before a fit: the observations that the user has vouched for.
     """
 
     options_class: ClassVar[type[Options]] = Options
@@ -57,17 +55,17 @@ class Surrogate(OnOneThread, GPyTorchModel):
     vouched: Tensor | None = None
 
     @classmethod
-    def checked(cls, options: Mapping[str, Any]) -> Any:
-        """The options as the class has them.
+    def make_options(cls, options: Mapping[str, Any]) -> Any:
+        """Return the options as the class has them, checked.
 
         Raises:
             TypeError: If there is none of such a name, or one of the wrong type.
             ValueError: If one cannot be.
         """
-        known = _declared(cls)
-        if unknown := sorted(set(options) - known):
-            hint = nearest(unknown[0], known)
-            raise TypeError(f"{cls.__name__} has the options {sorted(known)}, got {unknown[0]!r}{hint}")
+        names = _option_names(cls)
+        if unknown := sorted(set(options) - names):
+            hint = nearest(unknown[0], names)
+            raise TypeError(f"{cls.__name__} has the options {sorted(names)}, got {unknown[0]!r}{hint}")
         return cls.options_class(**options)
 
     @classmethod
@@ -81,14 +79,14 @@ class Surrogate(OnOneThread, GPyTorchModel):
         return {**super().construct_inputs(training_data), **options}
 
     def marginal_log_likelihood(self) -> MarginalLogLikelihood:
-        """What a fit maximizes: the exact one unless the model has its own."""
+        """The objective that a fit maximizes: the exact marginal log likelihood unless the model has its own."""
         model: Any = self
         return ExactMarginalLogLikelihood(model.likelihood, model)
 
-    def diagnose(self) -> Diagnosis:
-        """What it says of each observation; an exact GP's leave-one-out predictions, with nothing called an outlier."""
+    def diagnose(self) -> Diagnostics:
+        """Diagnostics of each observation: an exact GP's leave-one-out predictions, with nothing called an outlier."""
         model: Any = self
-        return diagnose_by_leave_one_out(model, torch.zeros_like(model.train_targets))
+        return diagnose_by_leave_one_out(model, torch.zeros_like(model.train_targets), outcome_transform(model))
 
     def marginals(self, X: Tensor, is_noisy: bool = False) -> tuple[Tensor, Tensor]:
         """See `marginals`."""
@@ -97,18 +95,18 @@ class Surrogate(OnOneThread, GPyTorchModel):
 
     def at_inputs(self, X: Tensor) -> tuple[Tensor, Tensor]:
         """See `at_inputs`."""
-        return _answering(self).marginals(self, X)  # which a model that is none of ours has not
+        return _contract_class(self).marginals(self, X)  # which a model that is none of ours has not
 
     def probability_right(self) -> Tensor | None:
-        """``n`` probabilities that an observation is right, where it has them."""
+        """``n`` probabilities that an observation is right, where the model has them."""
         return None
 
     def tails(self, *, leave_one_out: bool = True) -> Tails:
         """Each observation's error and the chance of one beyond it, its prediction being normal; see `tails`."""
         model: Any = self
         if leave_one_out:
-            found = diagnose(model)
-            expected, sd = in_model_units(outcome_transform(model), found.expected, found.sd)
+            diagnostics = diagnose(model)
+            expected, sd = in_model_units(outcome_transform(model), diagnostics.expected, diagnostics.sd)
         else:
             with torch.no_grad(), gpytorch.settings.debug(False):  # it asks whether training was meant
                 latent = model(model.train_inputs[0])
@@ -118,25 +116,25 @@ class Surrogate(OnOneThread, GPyTorchModel):
         return normal_tails(model.train_targets - expected, sd)
 
 
-def _answering(model: GPyTorchModel) -> Any:
+def _contract_class(model: GPyTorchModel) -> Any:
     """The class that answers for a model."""
     return type(model) if isinstance(model, Surrogate) else Surrogate
 
 
 def capabilities(model: GPyTorchModel) -> Capabilities:
-    """What a model can do."""
+    """Capabilities of a model."""
     return model.options.capabilities if isinstance(model, Surrogate) else Capabilities()
 
 
 def capabilities_for(cls: type[GPyTorchModel], options: Mapping[str, Any]) -> Capabilities:
-    """What a model of a class can do with some options, before there is one."""
+    """Capabilities of a model of that class with some options, before it is made."""
     if not issubclass(cls, Surrogate):
         return Capabilities()
-    known = _declared(cls)  # a subclass may take options of its own, which change nothing here
-    return cls.checked({name: value for name, value in options.items() if name in known}).capabilities
+    names = _option_names(cls)  # a subclass may take options of its own, which change nothing here
+    return cls.make_options({name: value for name, value in options.items() if name in names}).capabilities
 
 
-def _declared(cls: type[Surrogate]) -> set[str]:
+def _option_names(cls: type[Surrogate]) -> set[str]:
     return {field.name for field in fields(cls.options_class)}
 
 
@@ -144,7 +142,7 @@ def own_options(cls: type[GPyTorchModel]) -> set[str]:
     """The names of a model class's own options."""
     named = inspect.signature(cls.__init__).parameters.values()
     own = {p.name for p in named if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)} - {"self", *BOTORCH_ARGUMENTS}
-    return own | _declared(cls) if issubclass(cls, Surrogate) else own
+    return own | _option_names(cls) if issubclass(cls, Surrogate) else own
 
 
 def outcome_class(cls: type[GPyTorchModel]) -> type[OutcomeTransform]:
@@ -158,13 +156,13 @@ def outcome_transform(model: GPyTorchModel) -> Any:
 
 
 def degrees_of_freedom(posterior: Posterior) -> Tensor | None:
-    """Those of a Student-t posterior; None of any other."""
+    """Degrees of freedom of a Student-t posterior; None of any other."""
     return getattr(posterior, "df", None)
 
 
-def beginning(model: GPyTorchModel) -> Any:
-    """Where a search of more observations begins, as ``continue_from`` takes it; None where a model does not tell."""
-    return model.beginning if capabilities(model).continues else None
+def warm_start(model: GPyTorchModel) -> Any:
+    """The start of a search with more observations, as ``continue_from`` takes it; None where a model has none."""
+    return model.warm_start if capabilities(model).continues else None
 
 
 @on_one_thread
@@ -173,9 +171,9 @@ def fit(model: GPyTorchModel, before: Any = None, rows: Tensor | None = None) ->
 
     Args:
         model: A BoTorch model; its ``custom_fit`` is used if it has one.
-        before: The `beginning` of a model of the same class and options, fitted to most of these observations. One
+        before: The `warm_start` of a model of the same class and options, fitted to most of these observations. One
             that ``continues`` begins its search there; others take no notice.
-        rows: For each of ``n`` observations, which one it is of the other model's, or -1; given with ``before``.
+        rows: For each of ``n`` observations its row in the other model, or -1; given with ``before``.
 
     Returns:
         The same model, in evaluation mode.
@@ -196,55 +194,38 @@ def fit(model: GPyTorchModel, before: Any = None, rows: Tensor | None = None) ->
 
 
 def marginal_log_likelihood(model: GPyTorchModel) -> MarginalLogLikelihood:
-    """What a fit maximizes."""
-    return _answering(model).marginal_log_likelihood(model)
+    """The objective that a fit maximizes."""
+    return _contract_class(model).marginal_log_likelihood(model)
 
 
-def diagnose(model: GPyTorchModel) -> Diagnosis:
-    """A fitted surrogate's word on each of its observations."""
-    return _answering(model).diagnose(model)
+def diagnose(model: GPyTorchModel) -> Diagnostics:
+    """Diagnostics of each of a fitted surrogate's observations."""
+    return _contract_class(model).diagnose(model)
 
 
 @on_one_thread
 def marginals(model: GPyTorchModel, X: Tensor, is_noisy: bool = False) -> tuple[Tensor, Tensor]:
     """Means and standard deviations at ``m x d`` points: of the objective, or of a measurement there."""
-    parts = [_answering(model).marginals(model, part, is_noisy) for part in X.split(AT_ONCE)]
-    mean, sd = (torch.cat(each) for each in zip(*parts, strict=True))
+    parts = [_contract_class(model).marginals(model, part, is_noisy) for part in X.split(AT_ONCE)]
+    mean, sd = (torch.cat(columns) for columns in zip(*parts, strict=True))
     return mean, sd
 
 
 def at_inputs(model: GPyTorchModel, X: Tensor) -> tuple[Tensor, Tensor]:
-    """The same of the objective at the ``n x d`` points that a model was fitted to."""
-    return _answering(model).at_inputs(model, X)
+    """Means and standard deviations of the objective at the ``n x d`` points that a model was fitted to."""
+    return _contract_class(model).at_inputs(model, X)
 
 
 def probability_right(model: GPyTorchModel) -> Tensor | None:
     """``n`` probabilities that an observation is right, where a fitted surrogate has them."""
-    return _answering(model).probability_right(model)
+    return _contract_class(model).probability_right(model)
 
 
 def tails(model: GPyTorchModel, *, leave_one_out: bool = True) -> Tails:
-    """How far out a fitted surrogate finds each of its observations.
+    """The error of each of a fitted surrogate's observations, and the tail probability beyond it.
 
     Args:
-        model: One that has ``tails`` of its own, or any other, whose predictions are taken for normal.
+        model: A surrogate with ``tails`` of its own, or any other, whose predictions are taken for normal.
         leave_one_out: Whether each observation is predicted by the others, or by all.
     """
-    return _answering(model).tails(model, leave_one_out=leave_one_out)
-
-
-def diagnose_by_leave_one_out(model: GPyTorchModel, rho: Tensor) -> Diagnosis:
-    """Leave-one-out expectations and evidence of an exact GP; the outliers are where rho is positive.
-
-    Args:
-        model: A fitted exact GP.
-        rho: ``n`` variances that its likelihood adds to single observations, in the model's own (transformed) units.
-    """
-    model.eval()
-    X, y = model.train_inputs[0], model.train_targets
-    with torch.no_grad():
-        prior = model.likelihood(model.forward(X), [X])
-        mean, variance = leave_one_out(y - prior.mean, prior.covariance_matrix - torch.diag(rho), rho)
-        evidence = gain(y - prior.mean - mean, variance)
-        expected, sd = in_outcome_units(outcome_transform(model), mean + prior.mean, variance.sqrt())
-    return Diagnosis(expected, sd, evidence, rho > 0)
+    return _contract_class(model).tails(model, leave_one_out=leave_one_out)

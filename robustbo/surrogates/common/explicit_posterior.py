@@ -1,4 +1,4 @@
-"""Models whose posterior of the latent values is not that of GPyTorch's exact inference, but a formula of their own."""
+"""Models whose posterior of the latent values has its own formula, in place of GPyTorch's exact inference."""
 
 from typing import Any
 
@@ -9,14 +9,14 @@ from gpytorch.distributions import MultivariateNormal
 from linear_operator import to_linear_operator
 from torch import Tensor
 
-from robustbo.surrogates.common.follows_data import FollowsData
+from robustbo.surrogates.common.cached_posterior import CachedPosterior
 
 
-class ExplicitPosterior(FollowsData):
-    """A `MapGP` that says itself how the data move mean and covariance of the latent values."""
+class ExplicitPosterior(CachedPosterior):
+    """A `MapGP` that computes itself how the data move mean and covariance of the latent values."""
 
     def explain(self, k: Tensor) -> tuple[Tensor, Tensor]:
-        """By how much the data move the mean, and by how much they reduce the covariance.
+        """Return the move of the mean by the data, and their reduction of the covariance.
 
         Args:
             k: ``... x q x n`` prior covariances of latent values with those at the training inputs.
@@ -27,7 +27,7 @@ class ExplicitPosterior(FollowsData):
         raise NotImplementedError
 
     def explain_at(self, X: Tensor) -> tuple[Tensor, Tensor]:
-        """The same for ``... x q x d`` transformed points."""
+        """Return `explain` at ``... x q x d`` transformed points."""
         return self.explain(self.covar_module(X, self.train_inputs[0]).to_dense())
 
     def draw_weights(self, u: Tensor) -> Tensor:
@@ -39,13 +39,13 @@ class ExplicitPosterior(FollowsData):
         raise NotImplementedError
 
     def path_update(self, **how: Any) -> SamplePath:
-        """What the data add to samples of the prior; arguments as in BoTorch's ``gaussian_update``."""
+        """Return the update of prior samples by the data; arguments as in BoTorch's ``gaussian_update``."""
         X, values = self.train_inputs[0], how["sample_values"]
         features = KernelEvaluationMap(self.covar_module, X, get_input_transform(self))
         return GeneralizedLinearPath(features, self.draw_weights(values - self.mean_module(X)).detach())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """In evaluation mode, the posterior of the latent values at transformed points, once fitted."""
+        """Predict latent values at transformed points: in evaluation mode by the posterior, once fitted."""
         if self.training or not self.has_posterior:
             return super().__call__(*args, **kwargs)
         (X,) = args

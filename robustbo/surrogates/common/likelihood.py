@@ -19,7 +19,7 @@ class DataPrior(MultivariateNormal):
 
 
 class UnusualDataPrior(DataPrior):
-    """The same, of a model that does not learn from its observations as from values with normal noise."""
+    """A `DataPrior` of a model whose posterior is not that of values with normal noise."""
 
 
 class OutlierVariances(_GaussianLikelihoodBase):
@@ -32,7 +32,7 @@ class OutlierVariances(_GaussianLikelihoodBase):
     rho: Tensor
 
     def set_outlier_variances(self, rho: Tensor) -> None:
-        """Say which observations have which added variances (``... x n``)."""
+        """Set the variances that are added to the observations (``... x n``)."""
         self.register_buffer("rho", rho, persistent=False)
 
     @property
@@ -57,9 +57,10 @@ class OutlierVariances(_GaussianLikelihoodBase):
         return MultivariateNormal(function_dist.mean, function_dist.lazy_covariance_matrix + noise)
 
     def forward(self, function_samples: Tensor, *params: Any, **kwargs: Any) -> torch.distributions.Normal:
-        """Measurements given latent values: as many as there are observations, without inputs, are these.
+        """The distribution of measurements given latent values.
 
-        So it is in GPyTorch where noise is known.
+        As many latent values as there are observations, without inputs, are those of the observations, as in GPyTorch
+        where noise is known.
         """
         noise = self._shaped_noise_covar(function_samples.shape, *params, **kwargs)
         if not params and "noise" not in kwargs and function_samples.shape[-1] == self.rho.shape[-1]:
@@ -76,7 +77,7 @@ class OutlierVariances(_GaussianLikelihoodBase):
         return DiagLinearOperator(noise.diagonal(dim1=-1, dim2=-2) + self.rho) if self.rho.any() else noise
 
     def get_fantasy_likelihood(self, *, noise: Tensor, **kwargs: Any) -> Any:
-        """That of more observations, which come after these.
+        """Return the likelihood of more observations, which come after these.
 
         Args:
             noise: ``... x m`` noise variances of the new ones.
@@ -88,7 +89,7 @@ class OutlierVariances(_GaussianLikelihoodBase):
         return new
 
     def _more_than_usual(self, noise: Tensor) -> Tensor:
-        """What has to be added to the noise of ``... x m`` new observations for it to be this."""
+        """The variances that must be added to the usual noise of ``... x m`` new observations to make it this."""
         raise NotImplementedError
 
 
@@ -103,7 +104,7 @@ class OutlierFixedNoiseLikelihood(OutlierVariances, FixedNoiseGaussianLikelihood
     """Known noise, and variances of single observations."""
 
     def get_fantasy_likelihood(self, *, noise: Tensor, **kwargs: Any) -> Any:
-        """That of more observations; the noise of these stays as it is, however small a warp has made it."""
+        """Return the likelihood of more observations; known noise stays as it is, however small a warp has made it."""
         with min_fixed_noise(double_value=0.0):
             return super().get_fantasy_likelihood(noise=noise, **kwargs)
 

@@ -13,15 +13,12 @@ from gpytorch.means import ConstantMean, Mean
 from gpytorch.module import Module
 from torch import Tensor
 
-from robustbo.determinism.isolation import drawing_nothing
+from robustbo.determinism.generator import no_draws
 from robustbo.errors import FitError
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.surrogates.common import custom_kernel, priors
-from robustbo.surrogates.common.contract import (
-    Surrogate,
-    outcome_transform,
-)
-from robustbo.surrogates.common.in_numbers import InNumbers
+from robustbo.surrogates.common.closed_form import ClosedForm
+from robustbo.surrogates.common.contract import Surrogate, outcome_transform
 from robustbo.surrogates.common.likelihood import OutlierFixedNoiseLikelihood
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.common.row_variances import RowVariancesGP
@@ -31,8 +28,8 @@ from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
 ALL = slice(None)
 
 
-class MapGP(InNumbers, Surrogate, RowVariancesGP):
-    """An exact GP whose observations may have variances of their own; a subclass says how they are found.
+class MapGP(ClosedForm, Surrogate, RowVariancesGP):
+    """An exact GP whose observations may have variances of their own; a subclass finds them.
 
     The base is Matern-5/2 with ARD, a free signal variance, BoTorch's dimension-scaled prior on the length-scales, a
     profiled constant mean, and outcomes robustly standardized and through the inverse hyperbolic sine (or a warp:
@@ -53,7 +50,7 @@ class MapGP(InNumbers, Surrogate, RowVariancesGP):
         ValueError: If the shapes, the types (double precision only), the likelihood or the mean are others.
 
     Attributes:
-        found: After the fit, hyperparameters and added variances as the search found them.
+        map_estimate: After the fit, hyperparameters and added variances as the search found them.
 
     References:
         docs/equations.md sections 6 and 14.
@@ -62,7 +59,7 @@ class MapGP(InNumbers, Surrogate, RowVariancesGP):
     options_class = GPOptions
     outcome_class: ClassVar[type[Standardize]] = RobustArcsinh
     options: Any  # of its `options_class`
-    found: Any = None
+    map_estimate: Any = None
 
     def __init__(
         self,
@@ -76,7 +73,7 @@ class MapGP(InNumbers, Surrogate, RowVariancesGP):
         input_transform: InputTransform | None = None,
         **options: Any,
     ) -> None:
-        self.options = self.checked(options)
+        self.options = self.make_options(options)
         if train_X.dim() != 2 or train_Y.shape != (len(train_X), 1):
             shapes = f"{tuple(train_X.shape)} and {tuple(train_Y.shape)}"
             raise ValueError(f"train_X must be n x d and train_Y n x 1 (one outcome, no batches), got {shapes}")
@@ -107,7 +104,7 @@ class MapGP(InNumbers, Surrogate, RowVariancesGP):
         self.begin(train_X, train_Y, train_Yvar, input_transform)
 
     def begin(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
-        """Check or keep what a method needs of what it was given; the GP is there."""
+        """Check or keep the arguments that a method needs; the GP has been set up."""
 
     def new_outcome_transform(self) -> Standardize:
         """The transform that outcomes go through unless another is given."""
@@ -121,7 +118,7 @@ class MapGP(InNumbers, Surrogate, RowVariancesGP):
         """Find what `_adopt` takes over, with its log posterior density F; to be written by subclasses."""
         raise NotImplementedError
 
-    def added_variances(self, model: Model, theta: Tensor) -> Tensor:
+    def outlier_variances(self, model: Model, theta: Tensor) -> Tensor:
         """The ``n`` added variances at given hyperparameters, for a state that came from other rows."""
         return torch.zeros_like(model.y)
 
@@ -138,49 +135,49 @@ class MapGP(InNumbers, Surrogate, RowVariancesGP):
         )
 
     def custom_fit(self, mll: Any, **_: Any) -> Any:
-        """Search and adopt what is found; `fit_gpytorch_mll` calls this.
+        """Search and adopt the estimate; `fit_gpytorch_mll` calls this.
 
         Raises:
             FitError: If no hyperparameters give a finite likelihood.
         """
         self.eval()
-        with torch.no_grad(), drawing_nothing():
+        with torch.no_grad(), no_draws():
             model = self.search_model()
-            found = self.search(model)
-            if not math.isfinite(found.F):
+            estimate = self.search(model)
+            if not math.isfinite(estimate.F):
                 n = len(self.train_targets)
                 raise FitError(f"{n} outcomes must give a finite likelihood for some hyperparameters, they do not")
-            self.found = found
-            self._adopt(found)
+            self.map_estimate = estimate
+            self._adopt(estimate)
         return mll.eval()
 
     def search_model(self, rows: Tensor | slice = ALL) -> Model:
-        """The model as the search sees it, of all observations or some; in evaluation mode."""
+        """The model for the search, of all observations or some; in evaluation mode."""
         X, y = self.train_inputs[0][rows], self.train_targets[rows]
         if self._named is not None:
             covariance = priors.covariance_function(X, *self._named)
         else:
             covariance = custom_kernel.covariance_function(self.covar_module, X)
-        return Model(y, covariance, priors.NOISE_PRIOR, self._s2_known(rows))
+        return Model(y, covariance, priors.NOISE_PRIOR, self._noise_variances(rows))
 
-    def cleared(self, rows: Tensor | slice = ALL) -> Tensor:
-        """Which observations agree with most of those at their point (`numerics.gp.replicates`), or are vouched for."""
+    def is_cleared(self, rows: Tensor | slice = ALL) -> Tensor:
+        """Return which observations agree with most at their point (`numerics.gp.replicates`) or are vouched for."""
         X, y, transform = self.train_inputs[0][rows], self.train_targets[rows], outcome_transform(self)
-        agreeing = priors.cleared(X, y, self._s2_known(rows), transform)
+        agreeing = priors.agrees_with_replicates(X, y, self._noise_variances(rows), transform)
         if self.vouched is None or len(self.vouched) != len(self.train_targets):  # of other data
             return agreeing
         return agreeing | self.vouched[rows]
 
-    def _s2_known(self, rows: Tensor | slice) -> Tensor | None:
+    def _noise_variances(self, rows: Tensor | slice) -> Tensor | None:
         return self.likelihood.noise[rows] if isinstance(self.likelihood, FixedNoiseGaussianLikelihood) else None
 
-    def _adopt(self, found: Any) -> None:
+    def _adopt(self, estimate: Any) -> None:
         model = self.search_model()
-        self._set_theta(model, found.theta)
-        known = self._condition(model, found)
-        self.mean_module.constant = known.m
-        self._set_added_variances(found.rho)
-        self._known = known, self._now()
+        self._set_theta(model, estimate.theta)
+        cache = self._condition(model, estimate)
+        self.mean_module.constant = cache.m
+        self._set_outlier_variances(estimate.rho)
+        self._prediction_cache = cache, self._dependencies()
 
     def _set_theta(self, model: Model, theta: Tensor) -> None:
         p = len(model.covariance.bounds)
@@ -192,7 +189,7 @@ class MapGP(InNumbers, Surrogate, RowVariancesGP):
             self.likelihood.noise = theta[p].exp().clamp_min(priors.MIN_S2)
 
     def set_train_data(self, inputs: Any = None, targets: Tensor | None = None, strict: bool = True) -> None:
-        """Take other data; hyperparameters stay, and where it was fitted the variances of single rows are found anew.
+        """Take other data; hyperparameters stay, and a fitted model computes the variances of single rows anew.
 
         Inputs alone are another view of the same rows: BoTorch transforms them, and back.
         """
@@ -201,14 +198,14 @@ class MapGP(InNumbers, Surrogate, RowVariancesGP):
             self._take_rows()
 
     def _take_rows(self) -> None:
-        """Forget what was known of other rows."""
-        is_fitted = self.found is not None or self.likelihood.rho.any()
+        """Drop the variances of other rows, and of a fitted model compute those of these rows."""
+        is_fitted = self.map_estimate is not None or self.likelihood.rho.any()
         self.likelihood.set_outlier_variances(torch.zeros_like(self.train_targets))
         if is_fitted:
             self._renew()
 
     def load_state_dict(self, state_dict: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
-        """Take hyperparameters; what there is of each of this model's own rows follows from them."""
+        """Take hyperparameters; the variances of this model's own rows follow from them."""
         result = super().load_state_dict(state_dict, *args, **kwargs)
         self._renew()
         return result
@@ -222,7 +219,7 @@ class MapGP(InNumbers, Surrogate, RowVariancesGP):
 
     def _follow(self, model: Model) -> None:
         """Set what follows from the hyperparameters: here the outliers' variances, in closed form."""
-        self._set_added_variances(self.added_variances(model, self._theta(model)))
+        self._set_outlier_variances(self.outlier_variances(model, self._theta(model)))
 
     def _theta(self, model: Model) -> Tensor:
         named, own = self._named, custom_kernel.get_kernel
@@ -232,10 +229,10 @@ class MapGP(InNumbers, Surrogate, RowVariancesGP):
         return torch.cat([head, self.likelihood.noise.detach().log().reshape(1)])
 
     def parameters_now(self) -> Tensor:
-        """All parameters in a row, to see whether they have been moved since."""
+        """All parameters in one vector, by which a change of them is seen."""
         return torch.cat([p.detach().flatten() for p in self.parameters()])
 
     @property
     def is_named(self) -> bool:
-        """Whether the kernel is one of those with explicit gradients."""
+        """Return whether the kernel is one of those with explicit gradients."""
         return self._named is not None

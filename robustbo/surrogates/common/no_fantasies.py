@@ -7,7 +7,7 @@ class NoFantasies:
     """A BoTorch model whose method needs a new fit for more observations."""
 
     def get_fantasy_model(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Not to be had: ``condition_on_observations`` ends here.
+        """Refuse to condition on more observations; ``condition_on_observations`` calls this.
 
         Raises:
             NotImplementedError: Always.
@@ -15,5 +15,5 @@ class NoFantasies:
         raise NotImplementedError(f"{type(self).__name__} has no fantasies; fit a new one to all observations")
 
     def fantasize(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Not to be had, see `get_fantasy_model`."""
+        """Refuse fantasies, see `get_fantasy_model`."""
         self.get_fantasy_model()

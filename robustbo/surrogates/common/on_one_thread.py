@@ -21,14 +21,14 @@ class OnOneThread:
             own = vars(cls).get(name)
             method = own or getattr(cls, name, None)
             if method is not None and not getattr(method, "is_on_one_thread", False):
-                setattr(cls, name, on_one_thread(own or _inherited(cls, name, method)))
+                setattr(cls, name, on_one_thread(own or _call_parent(cls, name, method)))
 
 
-def _inherited(cls: type, name: str, method: Any) -> Any:
-    """What a class inherits, found at each call: a subclass of several may have another's in between."""
+def _call_parent(cls: type, name: str, method: Any) -> Any:
+    """Return a method that looks up the inherited one at each call: a subclass of several may put one between."""
 
     @wraps(method)
-    def inherited(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         return getattr(super(cls, self), name)(*args, **kwargs)
 
-    return inherited
+    return call

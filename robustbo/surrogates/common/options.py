@@ -11,30 +11,30 @@ LARGEST = 2**53  # whole numbers beyond are no exact floats, and their quotients
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """No options; a method's own are a subclass, whose `check` refuses what cannot be."""
+    """An empty set of options; a method's own are a subclass, whose `check` refuses invalid ones."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(field.default, bool):
                 flag(field.name, value)
-            every = value if isinstance(value, tuple | list) else (value,)
-            if any(isinstance(each, int) and abs(each) > LARGEST for each in every):
+            numbers = value if isinstance(value, tuple | list) else (value,)
+            if any(isinstance(number, int) and abs(number) > LARGEST for number in numbers):
                 raise ValueError(f"{field.name} must be at most 2^53 as a whole number, got one of more")
         self.check()
 
     def check(self) -> None:
-        """Raise a ValueError or a TypeError for an option that cannot be."""
+        """Raise a ValueError or a TypeError for an invalid option."""
 
     @property
     def capabilities(self) -> Capabilities:
-        """What a surrogate with these options can do."""
+        """Capabilities of a surrogate with these options."""
         return Capabilities()
 
 
 @dataclass(frozen=True, kw_only=True)
 class GPOptions(Options):
-    """What every surrogate on the base GP may be told.
+    """The options of every surrogate on the base GP.
 
     Attributes:
         kernel: "matern52" or "rbf".
@@ -51,5 +51,5 @@ class GPOptions(Options):
 
     @property
     def capabilities(self) -> Capabilities:
-        """What an exact process can do."""
+        """Capabilities of an exact process."""
         return Capabilities(is_cubic=True)

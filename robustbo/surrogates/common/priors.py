@@ -13,8 +13,9 @@ from torch import Tensor
 from robustbo.numerics.gp.covariance import CovarianceFunction, stationary
 from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.gp.replicates import agreement_mask
+from robustbo.surrogates.common.float32 import in_float32
 from robustbo.surrogates.common.likelihood import OutlierGaussianLikelihood
-from robustbo.surrogates.transforms.warp import Warped
+from robustbo.surrogates.transforms.warp import WarpedStandardize
 from robustbo.validation import one_of
 
 NOISE_PRIOR = LogNormal(-4.0, 1.0)  # BoTorch's, on standardized outcomes
@@ -38,7 +39,7 @@ def check_kernel(name: str) -> None:
 
 
 def kernel_module(name: str, d: int, is_signal_free: bool) -> Kernel:
-    """The named kernel with ARD and its priors.
+    """The named kernel with ARD and its priors, `in_float32`.
 
     Raises:
         ValueError: If there is no kernel of that name.
@@ -51,17 +52,18 @@ def kernel_module(name: str, d: int, is_signal_free: bool) -> Kernel:
         lengthscale_constraint=GreaterThan(MIN_L, transform=None, initial_value=math.exp(prior.log_mode)),
     )
     if not is_signal_free:
-        return kernel
-    return ScaleKernel(
+        return in_float32(kernel)
+    scaled = ScaleKernel(
         kernel,
         outputscale_prior=LogNormalPrior(*SIGNAL_PRIOR),
         outputscale_constraint=GreaterThan(MIN_S2F, transform=None, initial_value=1.0),
     )
+    return in_float32(scaled)
 
 
 def likelihood_module() -> OutlierGaussianLikelihood:
-    """Gaussian noise to be learned."""
-    return OutlierGaussianLikelihood(**noise_arguments())
+    """Gaussian noise to be learned, `in_float32`."""
+    return in_float32(OutlierGaussianLikelihood(**noise_arguments()))
 
 
 def noise_arguments() -> dict[str, Any]:
@@ -73,12 +75,12 @@ def noise_arguments() -> dict[str, Any]:
 
 
 def covariance_function(X: Tensor, kernel: str, is_signal_free: bool) -> CovarianceFunction:
-    """The same kernel with the same priors, with explicit gradients, on ``n x d`` inputs."""
+    """The named kernel with its priors on ``n x d`` inputs, with explicit gradients."""
     return stationary(X, kernel, length_scale_prior(X.shape[-1]), SIGNAL_PRIOR if is_signal_free else None)
 
 
-def cleared(X: Tensor, y: Tensor, s2_known: Tensor | None, transform: Any = None) -> Tensor:
-    """``n`` booleans: the observations that agree with most of those at their point; see `numerics.gp.replicates`.
+def agrees_with_replicates(X: Tensor, y: Tensor, s2_known: Tensor | None, transform: Any = None) -> Tensor:
+    """Return which of ``n`` observations agree with most of those at their point; see `numerics.gp.replicates`.
 
     Args:
         X: ``n x d`` inputs.
@@ -87,7 +89,7 @@ def cleared(X: Tensor, y: Tensor, s2_known: Tensor | None, transform: Any = None
         transform: Of the outcomes. Where it warps, values come to lie nearer; they are compared as they were before.
     """
     noise = torch.zeros_like(y) if s2_known is None else s2_known
-    z, stretch = (transform.unwarp(y), transform.stretch(y)) if isinstance(transform, Warped) else (y, 1.0)
+    z, stretch = (transform.unwarp(y), transform.stretch(y)) if isinstance(transform, WarpedStandardize) else (y, 1.0)
     same = (SAME * z.abs()).clamp_min(AGREE)
     return agreement_mask(X, z, same.maximum(NOISE_SDS * noise.sqrt() * stretch))
 

@@ -1,4 +1,4 @@
-"""Without what BoTorch and its libraries say to their own developers."""
+"""A context without the warnings of BoTorch and its libraries to their own developers."""
 
 import warnings
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ MENDED = (
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Run the block without what BoTorch and its libraries say to their own developers, or mend themselves."""
+    """Run the block without the warnings of BoTorch and its libraries to their developers, or of what they mend."""
     with warnings.catch_warnings():
         for category in (BotorchWarning, NumericalWarning, DeprecationWarning, FutureWarning):
             warnings.filterwarnings("ignore", category=category)

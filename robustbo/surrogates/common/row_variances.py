@@ -22,7 +22,7 @@ from gpytorch.models import ExactGP
 from torch import Size, Tensor
 
 from robustbo.surrogates.common.likelihood import DataPrior, OutlierVariances
-from robustbo.surrogates.common.paths import draw_mixed
+from robustbo.surrogates.common.sample_paths import draw_paths_of_mixture
 
 
 class RowVariancesGP(SingleTaskGP):
@@ -34,7 +34,7 @@ class RowVariancesGP(SingleTaskGP):
     def _rho(self) -> Tensor:
         return self.likelihood.rho
 
-    def _set_added_variances(self, rho: Tensor) -> None:
+    def _set_outlier_variances(self, rho: Tensor) -> None:
         self.likelihood.set_outlier_variances(rho)
         self.train()
         self.eval()  # drops what predictions had cached
@@ -46,7 +46,7 @@ class RowVariancesGP(SingleTaskGP):
         return DataPrior(prior.mean, prior.lazy_covariance_matrix) if is_of_data else prior
 
     def _apply_noise(self, X: Tensor, mvn: Any, observation_noise: bool | Tensor = False) -> Any:
-        """As in BoTorch: a tensor is the variance that is added, in the model's own units."""
+        """Add noise as BoTorch does: a tensor is the variance that is added, in the model's own units."""
         if observation_noise is True and isinstance(self.likelihood, FixedNoiseGaussianLikelihood):
             return self.likelihood(mvn, X, noise=self.likelihood.new_noise.expand(mvn.batch_shape + mvn.event_shape))
         return super()._apply_noise(X, mvn, observation_noise)
@@ -72,7 +72,7 @@ class RowVariancesGP(SingleTaskGP):
         return [(1.0, self)]
 
     def path_update(self, **how: Any) -> SamplePath:
-        """What the data add to samples of the prior; arguments as in BoTorch's ``gaussian_update``."""
+        """Return the update of prior samples by the data; arguments as in BoTorch's ``gaussian_update``."""
         if how.get("points") is None and how.get("noise_covariance") is None:
             how["noise_covariance"] = self.likelihood.data_noise
         return GaussianUpdate.dispatch(ExactGP, _GaussianLikelihoodBase)(self, self.likelihood, **how)
@@ -85,5 +85,7 @@ def _update_paths(model: RowVariancesGP, _: OutlierVariances, **how: Any) -> Sam
 
 @DrawMatheronPaths.register(RowVariancesGP)
 def _draw_paths(model: RowVariancesGP, *, sample_shape: Size, **how: Any) -> SamplePath:
-    of_one = DrawMatheronPaths.dispatch(ExactGP)
-    return draw_mixed(model.single_fits(), sample_shape, lambda one, shape: of_one(one, sample_shape=shape, **how))
+    draw = DrawMatheronPaths.dispatch(ExactGP)
+    return draw_paths_of_mixture(
+        model.single_fits(), sample_shape, lambda single, shape: draw(single, sample_shape=shape, **how)
+    )

@@ -1,4 +1,4 @@
-"""How well a fitted surrogate predicts measurements that it has not seen."""
+"""Scores of a fitted surrogate's predictions of measurements that it was not fitted to."""
 
 import math
 from typing import Any, NamedTuple
@@ -8,15 +8,16 @@ from botorch.models.gpytorch import GPyTorchModel
 from torch import Tensor
 
 from robustbo.numerics.student_t import distribution
-from robustbo.surrogates.common.contract import capabilities, degrees_of_freedom, outcome_transform, quiet
+from robustbo.surrogates.common.contract import capabilities, degrees_of_freedom, outcome_transform
+from robustbo.surrogates.common.quiet import quiet
 from robustbo.surrogates.common.units import in_model_units, in_outcome_units
-from robustbo.surrogates.transforms.warp import Warped
+from robustbo.surrogates.transforms.warp import WarpedStandardize
 
 BLOCK = 1000  # points predicted at a time: a posterior is joint, and its covariance takes their square
 
 
 class Scores(NamedTuple):
-    """Errors of the predictions, in the outcome's units, and the mean negative log density of what was measured."""
+    """Errors of the predictions, in the outcome's units, and the mean negative log density of the measurements."""
 
     rmse: float
     mae: float
@@ -69,7 +70,7 @@ def normal_log_density(model: GPyTorchModel, mean: Tensor, variance: Tensor, y: 
         y: ``m`` values, likewise.
     """
     transform = outcome_transform(model)
-    if not isinstance(transform, Warped):
+    if not isinstance(transform, WarpedStandardize):
         return -0.5 * ((y - mean).square() / variance + (2 * math.pi * variance).log())
     inside, sd = in_model_units(transform, mean, variance.sqrt())
     at, _ = in_model_units(transform, y, torch.ones_like(y))

@@ -1,4 +1,4 @@
-"""Between a model's own (transformed) units and those of the outcome; a transform that is None changes nothing."""
+"""Conversion between a model's own (transformed) units and the outcome's; a transform that is None changes nothing."""
 
 from collections.abc import Callable
 
@@ -16,7 +16,7 @@ def in_outcome_units(transform: OutcomeTransform | None, mean: Tensor, sd: Tenso
 
 
 def in_model_units(transform: OutcomeTransform | None, mean: Tensor, sd: Tensor) -> tuple[Tensor, Tensor]:
-    """The way back."""
+    """``n`` means and standard deviations in the outcome's units, in the model's own."""
     if transform is None:
         return mean, sd
     inside, _ = transform(mean.unsqueeze(-1))

@@ -15,29 +15,29 @@ from robustbo.numerics.gp.prediction_cache import PredictionCache, prediction_ca
 from robustbo.numerics.gp.replicates import Groups, find_recurring_groups
 from robustbo.numerics.pursuit import growth, search
 from robustbo.numerics.pursuit.averaging import probabilities
-from robustbo.numerics.pursuit.gibbs import given_the_others, log_cauchy, sample_doubtful
-from robustbo.numerics.pursuit.growth import Pursued
+from robustbo.numerics.pursuit.gibbs import conditional_probability_wrong, log_cauchy, sample_doubtful
+from robustbo.numerics.pursuit.growth import Pursuit
 from robustbo.numerics.pursuit.support_fit import Level, level_at, screen
-from robustbo.numerics.pursuit.walk import level_posterior, one_a_support, plausible
+from robustbo.numerics.pursuit.walk import best_per_support, level_posterior, plausible_levels
 from robustbo.numerics.pursuit.warped import with_warp
-from robustbo.surrogates.common.averaged import Averaged
 from robustbo.surrogates.common.contract import outcome_transform
-from robustbo.surrogates.common.learns_warp import LearnsWarp
 from robustbo.surrogates.common.map_gp import ALL
+from robustbo.surrogates.common.model_averaging import ModelAveraging
+from robustbo.surrogates.common.warped_gp import WarpedGP
 from robustbo.surrogates.pursuit.options import PursuitOptions
-from robustbo.surrogates.transforms.inlier_rescale import RESCALE, standardize_as, standardize_on
+from robustbo.surrogates.transforms.inlier_rescale import RESCALE, standardize_by_inliers, standardize_like
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 
 
-class RelevancePursuitGP(Averaged, LearnsWarp):
-    """A GP that finds out which observations have an error of their own, and predicts without their weight.
+class RelevancePursuitGP(ModelAveraging, WarpedGP):
+    """A GP that finds the observations with an error of their own, and predicts without their weight.
 
     An outlier's variance has no cap: at any magnitude the fit is the fit without that point. Outliers are those of the
     likeliest level of the pursuit; predictions are averaged over the levels that it visited, each as much as it is
     plausible.
 
     Args:
-        train_X: ``n x d`` inputs; all that is not said here is as in `MapGP`.
+        train_X: ``n x d`` inputs; other arguments as in `MapGP`.
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` known noise variances.
         direction: "backward" or "forward" through the levels.
@@ -53,7 +53,7 @@ class RelevancePursuitGP(Averaged, LearnsWarp):
         is_grown: Whether a search of more than `growth.MANY` observations begins with some of them and ends with one
             support (`numerics.pursuit.growth`), or visits all levels with all of them, as in the paper.
         is_averaged: Whether predictions are averaged over the levels (`numerics.pursuit.averaging`), or are those of
-            the chosen support alone, as in the paper; with a kernel of one's own they are that.
+            the chosen support alone, as in the paper; with a custom kernel they are that.
         kernel: "matern52" or "rbf".
         is_signal_free: Whether the signal variance is free, or 1 as in BoTorch's default.
         warp: Of the outcomes, as in `WarpOptions`; where predictions are averaged it is that of the chosen level.
@@ -82,15 +82,15 @@ class RelevancePursuitGP(Averaged, LearnsWarp):
     options_class = PursuitOptions
     trace: Sequence[Level] = ()
     level_posterior: Sequence[float] = ()
-    _before: tuple[Pursued, Tensor] | None = None
-    _pursued: Pursued | None = None
+    _before: tuple[Pursuit, Tensor] | None = None
+    _pursued: Pursuit | None = None
 
     @property
-    def beginning(self) -> tuple[Pursued, Tensor, Tensor] | None:
-        """Where a search of more observations begins: where this one ended, and center and scale of its outcomes."""
+    def warm_start(self) -> tuple[Pursuit, Tensor, Tensor] | None:
+        """The end of this search, and center and scale of its outcomes: the start of one with more observations."""
         return None if self._pursued is None else (self._pursued, *_units(outcome_transform(self)))
 
-    def continue_from(self, before: tuple[Pursued, Tensor, Tensor], rows: Tensor) -> None:
+    def continue_from(self, before: tuple[Pursuit, Tensor, Tensor], rows: Tensor) -> None:
         """Begin the next pursuit at the levels of another model's, one fitted to most of these observations.
 
         It visits only those that were plausible, the last choice and those next to them, and sweeps them both ways
@@ -101,8 +101,8 @@ class RelevancePursuitGP(Averaged, LearnsWarp):
         pursued, center, scale = before
         transform = outcome_transform(self)
         is_many = len(rows) > growth.MANY and isinstance(transform, RobustStandardize)
-        if is_many and self._s2_known(ALL) is None:
-            standardize_as(self, transform, center, scale)
+        if is_many and self._noise_variances(ALL) is None:
+            standardize_like(self, transform, center, scale)
         if (_units(transform)[1] / scale).log().abs().max().item() < math.log(RESCALE):
             self._before = pursued, rows
 
@@ -113,33 +113,33 @@ class RelevancePursuitGP(Averaged, LearnsWarp):
         """
         is_held = self._before is not None and len(model.y) > growth.MANY
         level = self._pursue(model)
-        if not is_held and standardize_on(self, outcome_transform(self), level.fit.rho == 0):
+        if not is_held and standardize_by_inliers(self, outcome_transform(self), level.fit.rho == 0):
             level = self._pursue(self.search_model())
         return level.fit
 
-    def _condition(self, model: Model, found: Fit) -> PredictionCache:
+    def _condition(self, model: Model, estimate: Fit) -> PredictionCache:
         assert self._pursued is not None
-        known = self._pursued.best.known or super()._condition(model, found)
-        levels = [level._replace(known=None) for level in self._pursued.levels]
-        self.trace, self._pursued = levels, Pursued(levels, self._pursued.best._replace(known=None))
-        return known
+        cache = self._pursued.best.cache or super()._condition(model, estimate)
+        levels = [level._replace(cache=None) for level in self._pursued.levels]
+        self.trace, self._pursued = levels, Pursuit(levels, self._pursued.best._replace(cache=None))
+        return cache
 
-    def _adopt(self, found: Fit) -> None:
-        """Take over what the pursuit chose, or what proves likelier among the fits that predictions are averaged over.
+    def _adopt(self, estimate: Fit) -> None:
+        """Adopt the fit that the pursuit chose, or a likelier one among those that predictions are averaged over.
 
         With the chosen one's warp another level may be climbed to a far higher maximum than the pursuit found there.
         """
-        super()._adopt(found)
+        super()._adopt(estimate)
         if not self.is_named:
             return
         model = self.search_model()
         penalty = self.options.penalty(model)
-        levels = plausible(self.trace, penalty) if self.options.is_averaged else []
-        climbed = with_warp(model, found, levels)
-        fits = one_a_support([found, *climbed])
+        levels = plausible_levels(self.trace, penalty) if self.options.is_averaged else []
+        climbed = with_warp(model, estimate, levels)
+        fits = best_per_support([estimate, *climbed])
         prices = [penalty.total(model.groups.of(fit.support)) for fit in fits]
         weights = probabilities([fit.F - p for fit, p in zip(fits, prices, strict=True)])
-        if (likeliest := fits[weights.index(max(weights))]) is not found:
+        if (likeliest := fits[weights.index(max(weights))]) is not estimate:
             self._take_up(
                 model, next(level for level, fit in zip(levels, climbed, strict=True) if fit is likeliest), likeliest
             )
@@ -152,14 +152,14 @@ class RelevancePursuitGP(Averaged, LearnsWarp):
         """Take the fit that was climbed to from a level for the pursuit's, and that level where it is."""
         assert self._pursued is not None
         levels = [level_at(model, level.support, fit) if other is level else other for other in self.trace]
-        self._pursued = Pursued(levels, level_at(model, model.groups.of(fit.support), fit))
-        self.found, self.trace = fit, levels
+        self._pursued = Pursuit(levels, level_at(model, model.groups.of(fit.support), fit))
+        self.map_estimate, self.trace = fit, levels
         self.level_posterior = level_posterior(levels, self.options.penalty(model))
 
     def probability_right(self) -> Tensor:
         """``n`` probabilities that an observation is right: over sets of outliers near those of the plausible levels.
 
-        Under each level a chain samples which of the doubtful observations are wrong, at the level's hyperparameters.
+        Under each level, at its hyperparameters, a Gibbs chain samples which of the doubtful observations are wrong.
         The prior rate is 0.1, the `outlier_rate`, or that of ``num_outliers``; at most half are wrong. Sampling leaves
         an error of up to 0.1 where it is doubtful.
 
@@ -169,59 +169,64 @@ class RelevancePursuitGP(Averaged, LearnsWarp):
         self.eval()
         with torch.no_grad():
             model = self.search_model()
-            given, fits = partial(self._probability_wrong, model), [component.fit for component in self.components]
+            probability_wrong, fits = (
+                partial(self._probability_wrong, model),
+                [component.fit for component in self.components],
+            )
             if len(fits) < 2:
-                return 1 - given(self.known, self._rho)
-            wrong = [given(prediction_cache(model, fit.theta, fit.rho), fit.rho) for fit in fits]
+                return 1 - probability_wrong(self.prediction_cache, self._rho)
+            wrong = [probability_wrong(prediction_cache(model, fit.theta, fit.rho), fit.rho) for fit in fits]
             w = model.y.new_tensor([component.weight for component in self.components])
             return (1 - w @ torch.stack(wrong)).clamp(0.0, 1.0)  # the weights add up to 1 but for rounding
 
-    def _probability_wrong(self, model: Model, known: PredictionCache, rho: Tensor) -> Tensor:
+    def _probability_wrong(self, model: Model, cache: PredictionCache, rho: Tensor) -> Tensor:
         rate = self.options.rate(len(model.y))
-        return sample_doubtful(known, rho, self._log_wrong(model.y, model.s2_known), rate=rate, cleared=model.cleared)
+        return sample_doubtful(cache, rho, self._log_wrong(model.y, model.s2_known), rate=rate, cleared=model.cleared)
 
     def _log_wrong(self, z: Tensor, s2_known: Tensor | None = None) -> Tensor:
         """``n`` log densities of the observations in the model's own units, if they are wrong, given before a warp."""
-        found = log_cauchy(z, torch.ones_like(z) if s2_known is None else (1 + s2_known).sqrt())
-        return found if self._bend is None else found - 0.5 * self._bend.squared_slope(z).log()
+        log_density = log_cauchy(z, torch.ones_like(z) if s2_known is None else (1 + s2_known).sqrt())
+        return log_density if self._warp is None else log_density - 0.5 * self._warp.variance_slope(z).log()
 
     def verdict_on(self, y: Tensor, e: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:
         """Outliers are those that gain more than one more has to pay."""
         model = self.search_model()
         price = self.options.penalty(model).of_one(model.groups.of(self.support))(-1)
-        z = y if self._bend is None else self._bend.straight(y)
-        wrong = given_the_others(e, v, self._log_wrong(z), self.options.rate(len(model.y)))
+        z = y if self._warp is None else self._warp.unbend(y)
+        wrong = conditional_probability_wrong(e, v, self._log_wrong(z), self.options.rate(len(model.y)))
         return gain(e, v) > price, 1 - wrong
 
     def search_model(self, rows: Tensor | slice = ALL) -> Model:
-        """The model as the search sees it: values that agree at a point clear each other, those that recur are one."""
+        """The model for the search: values that agree at a point clear each other, those that recur count as one."""
         model = super().search_model(rows)
         groups = find_recurring_groups(self.train_inputs[0][rows], model.y) if self.options.is_grouped else Groups()
-        return model._replace(cleared=self.cleared(rows), groups=groups)
+        return model._replace(cleared=self.is_cleared(rows), groups=groups)
 
-    def added_variances(self, model: Model, theta: Tensor) -> Tensor:
-        """Those of the observations that gain more than their penalty."""
+    def outlier_variances(self, model: Model, theta: Tensor) -> Tensor:
+        """The variances of the observations that gain more than their penalty."""
         return screen(model, theta, self.options.penalty(model).by_size(1)).fit.rho
 
-    def _part(self, whole: Model, rows: Tensor) -> Model:
-        """The model of some observations; what recurs among all is known to."""
-        return self.search_model(rows)._replace(groups=whole.groups.among(rows.tolist()))
+    def _part(self, full_model: Model, rows: Tensor) -> Model:
+        """The model of some observations, with the groups of values that recur among all."""
+        return self.search_model(rows)._replace(groups=full_model.groups.among(rows.tolist()))
 
     def _pursue(self, model: Model) -> Level:
         plan, before, self._before = self.options.plan(model), self._before, None
         if before is not None:
-            found = growth.continued(model, plan, *before)
+            pursued = growth.continue_pursuit(model, plan, *before)
         elif self.options.is_grown:
-            found = growth.grown(partial(self._part, model), self.options.plan, len(model.y))
+            pursued = growth.pursue_from_nothing(partial(self._part, model), self.options.plan, len(model.y))
         else:
-            levels = search.cold(model, plan)
-            found = Pursued(levels, search.best(model, plan, levels))
-        self.trace = found.levels
+            levels = search.cold_levels(model, plan)
+            pursued = Pursuit(levels, search.best_level(model, plan, levels))
+        self.trace = pursued.levels
         self.level_posterior = level_posterior(self.trace, plan.penalty)
-        self._pursued = found
-        return found.best
+        self._pursued = pursued
+        return pursued.best
 
 
 def _units(transform: OutcomeTransform | None) -> tuple[Tensor, Tensor]:
-    """What is subtracted from outcomes, and by what they are divided; 0 and 1 by a transform that does not say."""
-    return (transform.means, transform.stdvs) if isinstance(transform, Standardize) else (torch.zeros(1), torch.ones(1))
+    """Center and scale of a transform of outcomes; 0 and 1 where it has none."""
+    if isinstance(transform, Standardize):
+        return transform.means, transform.stdvs
+    return torch.zeros(1, dtype=torch.float64), torch.ones(1, dtype=torch.float64)

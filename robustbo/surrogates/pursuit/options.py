@@ -1,4 +1,4 @@
-"""How a relevance pursuit searches: the options of `RelevancePursuitGP`, checked, and the plan that they make."""
+"""The options of `RelevancePursuitGP`, checked, and the plan of the search that they make."""
 
 from dataclasses import dataclass
 
@@ -6,16 +6,16 @@ from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.map_fit import PARAMETERIZATIONS
 from robustbo.numerics.pursuit import penalty as selection
 from robustbo.numerics.pursuit.penalty import Penalty, Rule
-from robustbo.numerics.pursuit.search import Plan
+from robustbo.numerics.pursuit.search import PursuitPlan
 from robustbo.surrogates.common.capabilities import Capabilities
-from robustbo.surrogates.common.learns_warp import WarpOptions
+from robustbo.surrogates.common.warped_gp import WarpOptions
 from robustbo.validation import one_of, whole
 
 LEVELS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)  # of n; more than half cannot be outliers of the rest
 CERTAIN = 1e-6  # probability that is as good as zero
 MOST_SWEEPS = 100  # nothing higher has been found long before
 DIRECTIONS = ("backward", "forward")
-RULES = {"corrected": selection.corrected, "botorch": selection.botorch, "paper": selection.paper}
+RULES = {"corrected": selection.corrected_rule, "botorch": selection.botorch, "paper": selection.paper}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,47 +52,49 @@ class PursuitOptions(WarpOptions):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Robust unless it is told that there are no outliers; of a part of the data their number is not known."""
+        """Robust unless the number of outliers is set to 0; a number that is set holds for all data together."""
         is_robust = self.num_outliers != 0
         is_cubic = not self.num_outliers
         return Capabilities(is_robust=is_robust, is_heeded=is_robust, is_cubic=is_cubic, continues=True)
 
-    def known(self, n: int) -> int | None:
+    def fixed_size(self, n: int) -> int | None:
         """The known number of outliers, at most half of n observations; None where it is not known."""
         return None if self.num_outliers is None else min(self.num_outliers, n // 2)
 
     def sizes(self, n: int) -> list[int]:
         """The support sizes to visit, rising, each at most n."""
         counts = {min(level if isinstance(level, int) else int(level * n), n) for level in self.levels}
-        return sorted(counts if (known := self.known(n)) is None else counts | {known})
+        return sorted(counts if (fixed := self.fixed_size(n)) is None else counts | {fixed})
 
     def rate(self, n: int) -> float:
         """The prior rate of outliers among n observations."""
-        if (known := self.known(n)) is None:
+        if (fixed := self.fixed_size(n)) is None:
             return selection.RATE if self.outlier_rate is None else self.outlier_rate
-        return min(max(known / n, CERTAIN), 1 - CERTAIN)
+        return min(max(fixed / n, CERTAIN), 1 - CERTAIN)
 
     def penalty(self, model: Model) -> Penalty:
-        """What a support must pay."""
+        """The penalty of supports."""
         return Penalty(self.rule(model.groups.count(len(model.y)), model.num_free), model.groups)
 
     @property
     def is_grouped(self) -> bool:
-        """Whether a value that recurs is one outlier; by the rules of others, and a known number, each is one."""
+        """Return whether a value that recurs counts as one outlier; not so by other rules or with a known number."""
         return self.num_outliers is None and self.selection == "corrected"
 
     def rule(self, n: int, p: int) -> Rule:
         """The penalty of a support by its size, for n observations and p hyperparameters, the mean included."""
-        if (known := self.known(n)) is not None:
-            return selection.exactly(known)
+        if (fixed := self.fixed_size(n)) is not None:
+            return selection.exactly(fixed)
         if self.selection == "corrected":
             return (
-                selection.corrected(n, p) if self.outlier_rate is None else selection.of_rate(n, p, self.outlier_rate)
+                selection.corrected_rule(n, p)
+                if self.outlier_rate is None
+                else selection.of_rate(n, p, self.outlier_rate)
             )
         return selection.botorch(n) if self.selection == "botorch" else selection.paper(n)
 
-    def plan(self, model: Model) -> Plan:
-        """How to pursue the support of some observations."""
+    def plan(self, model: Model) -> PursuitPlan:
+        """The plan of a pursuit of some observations' support."""
         n, is_backward = model.groups.count(len(model.y)), self.direction == "backward"
-        penalty, known = self.penalty(model), self.known(n)
-        return Plan(self.sizes(n), penalty, is_backward, self.sweeps, self.parameterization, known)
+        penalty, fixed = self.penalty(model), self.fixed_size(n)
+        return PursuitPlan(self.sizes(n), penalty, is_backward, self.sweeps, self.parameterization, fixed)

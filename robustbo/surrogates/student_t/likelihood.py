@@ -1,4 +1,4 @@
-"""Student-t noise as GPyTorch's exact models take it: by its variance, and by the EM variances of what was observed."""
+"""Student-t noise as GPyTorch's exact models take it: by its variance, and by the EM variances of the observations."""
 
 import math
 from typing import Any
@@ -10,6 +10,7 @@ from torch import Tensor
 from robustbo.numerics.student_t.laplace import Noise
 from robustbo.numerics.student_t.predictive import variance
 from robustbo.surrogates.common import priors
+from robustbo.surrogates.common.float32 import in_float32
 from robustbo.surrogates.common.likelihood import OutlierVariances
 
 DOF = 4.0
@@ -22,7 +23,7 @@ def check_dof(dof: Any) -> None:
 
 
 class StudentTScale(OutlierVariances):
-    """Its ``noise`` is the squared scale of a Student-t distribution; a new measurement has that one's variance.
+    """A likelihood whose ``noise`` is a Student-t distribution's squared scale; a new measurement has its variance.
 
     The degrees of freedom are part of the state. A finite stand-in takes the place of a variance that is not, see
     `predictive.variance`.
@@ -31,12 +32,12 @@ class StudentTScale(OutlierVariances):
     dof: Tensor
 
     def set_dof(self, dof: float) -> None:
-        """Say how many degrees of freedom there are."""
+        """Set the degrees of freedom."""
         self.register_buffer("dof", torch.tensor(dof, dtype=torch.float64))
 
     def _shaped_noise_covar(self, base_shape: torch.Size, *params: Any, **kwargs: Any) -> Any:
-        found = super()._shaped_noise_covar(base_shape, *params, **kwargs)
-        return found if "noise" in kwargs else found * self.stretch  # which is a variance
+        scale = super()._shaped_noise_covar(base_shape, *params, **kwargs)
+        return scale if "noise" in kwargs else scale * self.stretch  # which is a variance
 
     @property
     def new_noise(self) -> Tensor:
@@ -57,11 +58,11 @@ class HeavyTailedFixedLikelihood(StudentTScale, FixedNoiseGaussianLikelihood):
     """Known squared scales."""
 
 
-def heavy_tailed(noise: Tensor | None, dof: float | None) -> Any:
+def heavy_tailed_likelihood(noise: Tensor | None, dof: float | None) -> Any:
     """The likelihood of a scale to be learned, or of ``n`` known squared scales; ``dof`` None begins with `DOF`."""
     new: Any
     if noise is None:
-        new = HeavyTailedLikelihood(**priors.noise_arguments())
+        new = in_float32(HeavyTailedLikelihood(**priors.noise_arguments()))
     else:
         new = HeavyTailedFixedLikelihood(noise=noise)
     new.set_dof(DOF if dof is None else dof)

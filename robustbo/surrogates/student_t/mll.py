@@ -38,11 +38,11 @@ class _Evidence(torch.autograd.Function):
     def forward(ctx: Any, K: Tensor, mean: Tensor, s2: Tensor, y: Tensor, nu: Tensor) -> Tensor:
         noise, r = Noise(s2, nu), y - mean
         mode = find_mode(K, r, noise, cold_starts(K, r, noise))
-        found = approximate(K, r, torch.zeros_like(s2).sum(), noise, mode.a, is_clamped=True)
-        by = gradient(found)
+        laplace = approximate(K, r, torch.zeros_like(s2).sum(), noise, mode.a, is_clamped=True)
+        by = gradient(laplace)
         log_s2 = by.log_s2 if s2.dim() else by.log_s2.sum()
         ctx.save_for_backward(0.5 * (by.K + by.K.mT), by.m, log_s2 / s2, by.log_nu / nu)
-        return found.L
+        return laplace.L
 
     @staticmethod
     def backward(ctx: Any, slope: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:

@@ -13,18 +13,19 @@ from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.student_t import likelihood, map_fit
 from robustbo.numerics.student_t import predictive as heavy_tail
-from robustbo.numerics.student_t.laplace import Laplace, Noise, unclamped
+from robustbo.numerics.student_t.laplace import Laplace, Noise, with_signed_curvatures
 from robustbo.numerics.student_t.map_fit import HeavyModel
 from robustbo.numerics.student_t.paths import draw_weights
 from robustbo.surrogates.common.capabilities import Capabilities
-from robustbo.surrogates.common.contract import Diagnosis, Tails, outcome_transform
+from robustbo.surrogates.common.contract import outcome_transform
+from robustbo.surrogates.common.diagnostics import Diagnostics, Tails
 from robustbo.surrogates.common.explicit_posterior import ExplicitPosterior
 from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.common.units import in_outcome_units
-from robustbo.surrogates.student_t.likelihood import DOF, check_dof, heavy_tailed
+from robustbo.surrogates.student_t.likelihood import DOF, check_dof, heavy_tailed_likelihood
 from robustbo.surrogates.student_t.mll import LaplaceMarginalLogLikelihood
-from robustbo.surrogates.student_t.predictive import Predictive
+from robustbo.surrogates.student_t.predictive import StudentTPredictive
 
 TAIL = 0.005  # a value that the others give a smaller chance, on either side, is called an outlier
 
@@ -37,7 +38,7 @@ class StudentTOptions(GPOptions):
     is_clamped: bool = False
 
     def check(self) -> None:
-        """Raise a ValueError for an option that cannot be."""
+        """Raise a ValueError for an invalid option."""
         super().check()
         check_dof(self.dof)
 
@@ -51,7 +52,7 @@ class StudentTGP(ExplicitPosterior, MapGP):
     """A GP whose noise is Student-t; the posterior of its latent values by Laplace's approximation.
 
     Args:
-        train_X: ``n x d`` inputs; all that is not said here is as in `MapGP`.
+        train_X: ``n x d`` inputs; other arguments as in `MapGP`.
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` known squared scales of the noise.
         dof: Degrees of freedom, or None to learn them (2 at least).
@@ -80,16 +81,16 @@ class StudentTGP(ExplicitPosterior, MapGP):
 
     def new_likelihood(self, noise: Tensor | None) -> Likelihood:
         """Student-t noise of a scale to be learned, or of ``n`` known squared scales."""
-        return heavy_tailed(noise, self.options.dof)
+        return heavy_tailed_likelihood(noise, self.options.dof)
 
     def marginal_log_likelihood(self) -> LaplaceMarginalLogLikelihood:
-        """What a fit maximizes."""
+        """The objective that a fit maximizes."""
         return LaplaceMarginalLogLikelihood(self.likelihood, self)
 
     @property
-    def beginning(self) -> Tensor | None:
-        """Where its search ended."""
-        return self.found.x if isinstance(self.found, Ascent) else None
+    def warm_start(self) -> Tensor | None:
+        """The end of this model's search."""
+        return self.map_estimate.x if isinstance(self.map_estimate, Ascent) else None
 
     def continue_from(self, before: Tensor | None, _: Tensor) -> None:
         """Begin the next search where that of another model ended, one fitted to most of these observations."""
@@ -100,18 +101,18 @@ class StudentTGP(ExplicitPosterior, MapGP):
         heavy, before, self._before = HeavyModel(model, self.options.dof), self._before, None
         return map_fit.search(heavy, None if before is None else [before, heavy.starts[0]])
 
-    def _adopt(self, found: Ascent) -> None:
-        self._set_theta(self.search_model(), found.x)
-        self.mean_module.constant = found.x[-1]
-        self.likelihood.set_dof(found.value.noise.nu.item())
-        self._set_laplace(found.value)
+    def _adopt(self, ascent: Ascent) -> None:
+        self._set_theta(self.search_model(), ascent.x)
+        self.mean_module.constant = ascent.x[-1]
+        self.likelihood.set_dof(ascent.value.noise.nu.item())
+        self._set_laplace(ascent.value)
 
-    def _set_laplace(self, found: Laplace) -> None:
-        self.laplace = found if self.options.is_clamped else unclamped(found)
+    def _set_laplace(self, laplace: Laplace) -> None:
+        self.laplace = laplace if self.options.is_clamped else with_signed_curvatures(laplace)
         _ = self.laplace.R  # made now, not within whatever asks for a prediction first
         self._mark()
-        V = likelihood.em_variance(found.r, *found.noise)
-        self._set_added_variances(V - found.noise.s2 * self.likelihood.stretch)
+        V = likelihood.em_variance(laplace.r, *laplace.noise)
+        self._set_outlier_variances(V - laplace.noise.s2 * self.likelihood.stretch)
 
     def _follow(self, model: Model) -> None:
         """Find the mode for this model's own rows."""
@@ -131,7 +132,7 @@ class StudentTGP(ExplicitPosterior, MapGP):
 
     @property
     def has_posterior(self) -> bool:
-        """Whether the mode has been found."""
+        """Return whether the mode has been found."""
         return self.laplace is not None
 
     def latent(self) -> LatentProcess:
@@ -139,7 +140,7 @@ class StudentTGP(ExplicitPosterior, MapGP):
         assert self.laplace is not None
         return self._latent(self.mean_module.constant.detach(), self.laplace.R, self.laplace.a)
 
-    def predictive(self, X: Tensor) -> Predictive:
+    def predictive(self, X: Tensor) -> StudentTPredictive:
         """The heavy-tailed distribution of a measurement at each of ``... x d`` points."""
         self.eval()
         with torch.no_grad():
@@ -149,7 +150,7 @@ class StudentTGP(ExplicitPosterior, MapGP):
         if (s2 != s2.max()).any():
             raise ValueError("predictive needs one scale of the noise, this model was given several")
         noise = Noise(s2.max(), nu)
-        return Predictive(posterior.mean, posterior.variance, noise, outcome_transform(self))
+        return StudentTPredictive(posterior.mean, posterior.variance, noise, outcome_transform(self))
 
     @property
     def weights(self) -> Tensor:
@@ -177,10 +178,10 @@ class StudentTGP(ExplicitPosterior, MapGP):
         return heavy_tail.log_cdf(-e.abs(), torch.zeros_like(e), latent, noise) < math.log(TAIL), None
 
     def _is_outlier(self) -> Tensor:
-        return (self.tails().log_chance < math.log(TAIL)) & ~self.cleared()
+        return (self.tails().log_chance < math.log(TAIL)) & ~self.is_cleared()
 
-    def diagnose(self) -> Diagnosis:
-        """What the others predict for each observation (its cavity), and the evidence that it has an error of its own.
+    def diagnose(self) -> Diagnostics:
+        """Return each observation's prediction by the others (its cavity), and the evidence of an error of its own.
 
         An observation is an outlier where its tail is below `TAIL`, unless most of those at its point agree with it.
         """
@@ -190,4 +191,4 @@ class StudentTGP(ExplicitPosterior, MapGP):
         variance = v + heavy_tail.variance(at.noise)
         evidence = gain(at.r + at.f - latent, variance)
         expected, sd = in_outcome_units(outcome_transform(self), m + latent, variance.sqrt())
-        return Diagnosis(expected, sd, evidence, self._is_outlier(), self.weights)
+        return Diagnostics(expected, sd, evidence, self._is_outlier(), self.weights)

@@ -15,10 +15,11 @@ from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.student_t.distribution import log_cdf
 from robustbo.numerics.student_t_process import map_fit
 from robustbo.numerics.student_t_process import process as student_t_process
-from robustbo.numerics.student_t_process.map_fit import ProcessModel, Value
+from robustbo.numerics.student_t_process.map_fit import ProcessLogPosterior, ProcessModel
+from robustbo.surrogates.common.cached_posterior import CachedPosterior
 from robustbo.surrogates.common.capabilities import Capabilities
-from robustbo.surrogates.common.contract import Diagnosis, outcome_transform
-from robustbo.surrogates.common.follows_data import FollowsData
+from robustbo.surrogates.common.contract import outcome_transform
+from robustbo.surrogates.common.diagnostics import Diagnostics
 from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.common.units import in_outcome_units
@@ -43,11 +44,11 @@ class StudentTProcessOptions(GPOptions):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Of a posterior that is Student-t."""
+        """The capabilities of a model whose posterior is Student-t."""
         return Capabilities(is_cubic=True, is_normal=False)
 
 
-class StudentTProcess(FollowsData, MapGP):
+class StudentTProcess(CachedPosterior, MapGP):
     """A GP with an unknown overall scale, so that its predictions are Student-t.
 
     What it does: values that fit badly together widen the scale of all predictions, of the noise too, and with few
@@ -56,7 +57,7 @@ class StudentTProcess(FollowsData, MapGP):
     single values: nothing is left out, and the flags of `diagnose` say what looks wrong, not what was ignored.
 
     Args:
-        train_X: ``n x d`` inputs; all that is not said here is as in `MapGP`.
+        train_X: ``n x d`` inputs; other arguments as in `MapGP`.
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` noise variances, known up to the scale.
         dof: Degrees of freedom of the prior, more than 2, or None to learn them. Predictions have n more.
@@ -74,24 +75,24 @@ class StudentTProcess(FollowsData, MapGP):
     """
 
     options_class = StudentTProcessOptions
-    _value: Value | None = None
+    _value: ProcessLogPosterior | None = None
     _supports_cache_root = False  # of BoTorch's: a root would sample the normal distribution
 
     def begin(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
-        """The degrees of freedom are part of the state."""
+        """Make the degrees of freedom part of the state."""
         self.register_buffer("dof", Y.new_tensor(DOF if self.options.dof is None else self.options.dof))
 
     def marginal_log_likelihood(self) -> StudentTProcessMarginalLogLikelihood:
-        """What a fit maximizes, but for the prior of degrees of freedom that are learned."""
+        """The objective that a fit maximizes, but for the prior of degrees of freedom that are learned."""
         return StudentTProcessMarginalLogLikelihood(self.likelihood, self)
 
     @property
     def has_posterior(self) -> bool:
-        """Whether the scale's posterior has been found."""
+        """Return whether the scale's posterior has been computed."""
         return self._value is not None
 
     @property
-    def value(self) -> Value:
+    def value(self) -> ProcessLogPosterior:
         """The process given the observations, in the model's own (transformed) units."""
         if self._value is None:
             self._renew()
@@ -102,22 +103,22 @@ class StudentTProcess(FollowsData, MapGP):
         """The highest of the maxima that the model's starts lead to."""
         return map_fit.search(ProcessModel(model, self.options.dof))
 
-    def _adopt(self, found: Ascent) -> None:
+    def _adopt(self, ascent: Ascent) -> None:
         model = self.search_model()
-        self._set_theta(model, found.x)
-        self.mean_module.constant = found.value.evidence.m
-        self.dof = ProcessModel(model, self.options.dof).nu(found.x)
-        self._set_value(found.value)
+        self._set_theta(model, ascent.x)
+        self.mean_module.constant = ascent.value.evidence.m
+        self.dof = ProcessModel(model, self.options.dof).nu(ascent.x)
+        self._set_value(ascent.value)
 
     def _follow(self, model: Model) -> None:
         """Find the scale's posterior for this model's own rows."""
         m, fixed = self.mean_module.constant.detach(), ProcessModel(model, self.dof.item())
         self._set_value(map_fit.evaluate(fixed, self._theta(model), m))
 
-    def _set_value(self, value: Value) -> None:
+    def _set_value(self, value: ProcessLogPosterior) -> None:
         self._value = value.without_derivatives()
         self._mark()
-        self._set_added_variances(torch.zeros_like(self.train_targets))
+        self._set_outlier_variances(torch.zeros_like(self.train_targets))
 
     def posterior(self, X: Tensor, *args: Any, posterior_transform: Any = None, **kwargs: Any) -> Any:
         """The joint Student-t distribution at ``... x q x d`` points; arguments as in BoTorch.
@@ -126,15 +127,15 @@ class StudentTProcess(FollowsData, MapGP):
             A `StudentTPosterior`, or a `TransformedPosterior` of one where the outcome transform has no inverse of
             normal distributions.
         """
-        found = super().posterior(X, *args, **kwargs)
-        if isinstance(found, TransformedPosterior):
-            found._posterior = self._heavier(found._posterior)
+        posterior = super().posterior(X, *args, **kwargs)
+        if isinstance(posterior, TransformedPosterior):
+            posterior._posterior = self._heavier(posterior._posterior)
         if posterior_transform is not None:
-            found = posterior_transform(posterior=found, X=X)
-        return self._heavier(found) if isinstance(found, GPyTorchPosterior) else found
+            posterior = posterior_transform(posterior=posterior, X=X)
+        return self._heavier(posterior) if isinstance(posterior, GPyTorchPosterior) else posterior
 
     def _apply_noise(self, X: Tensor, mvn: Any, observation_noise: bool | Tensor = False) -> Any:
-        """As in BoTorch: of a tensor all is added, and of the model's own noise as much as the scale says."""
+        """Add noise as BoTorch does: a tensor as it is, the model's own noise times the posterior of the scale."""
         is_said = isinstance(observation_noise, Tensor)
         return super()._apply_noise(
             X, mvn, observation_noise / self.value.marginal.stretch if is_said else observation_noise
@@ -142,11 +143,11 @@ class StudentTProcess(FollowsData, MapGP):
 
     def _heavier(self, normal: GPyTorchPosterior) -> StudentTPosterior:
         """The Student-t distribution in place of the normal one of scale 1."""
-        given, process = normal.distribution, self.value.marginal
-        covariance = given.lazy_covariance_matrix * process.stretch
-        return StudentTPosterior(MultivariateNormal(given.mean, covariance), process.df)
+        distribution, process = normal.distribution, self.value.marginal
+        covariance = distribution.lazy_covariance_matrix * process.stretch
+        return StudentTPosterior(MultivariateNormal(distribution.mean, covariance), process.df)
 
-    def diagnose(self) -> Diagnosis:
+    def diagnose(self) -> Diagnostics:
         """The Student-t prediction of each observation by the others, and the evidence that it has a scale of its own.
 
         An observation is flagged where its tail is below `TAIL`, unless most of those at its point agree with it. It
@@ -156,9 +157,9 @@ class StudentTProcess(FollowsData, MapGP):
         model, value = self.search_model(), self.value
         prior = value.marginal.prior
         e, scale2, df = student_t_process.leave_one_out(value.evidence, model.y, prior)
-        is_outlier = (log_cdf(-e.abs() / scale2.sqrt(), df) < math.log(TAIL)) & ~self.cleared()
+        is_outlier = (log_cdf(-e.abs() / scale2.sqrt(), df) < math.log(TAIL)) & ~self.is_cleared()
         expected, sd = in_outcome_units(outcome_transform(self), model.y - e, (scale2 * df / (df - 2)).sqrt())
-        return Diagnosis(expected, sd, student_t_process.gain(e, scale2, df), is_outlier)
+        return Diagnostics(expected, sd, student_t_process.gain(e, scale2, df), is_outlier)
 
     def verdict_on(self, y: Tensor, e: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:
         """Flagged are those whose tail is below `TAIL`."""

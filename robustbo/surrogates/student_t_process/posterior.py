@@ -58,7 +58,7 @@ class StudentTPosterior(GPyTorchPosterior):
 
     @property
     def base_sample_shape(self) -> torch.Size:
-        """Of the standard normal numbers that a sample takes: ``... x (q + 1)``."""
+        """The shape of the standard normal numbers that a sample takes: ``... x (q + 1)``."""
         *batch, q = super().base_sample_shape
         return torch.Size([*batch, q + 1])
 
@@ -74,7 +74,7 @@ class StudentTPosterior(GPyTorchPosterior):
         return self.mean + stretch.unsqueeze(-1) * (normal - self.mean)  # eq. 4.11
 
     def rsample(self, sample_shape: torch.Size | None = None) -> Tensor:
-        """``sample_shape x ... x q x 1`` samples; one unless said."""
+        """``sample_shape x ... x q x 1`` samples (by default one)."""
         shape = torch.Size([1]) if sample_shape is None else sample_shape
         normal = torch.randn(*shape, *self.base_sample_shape, dtype=self.dtype, device=self.device)
         return self.rsample_from_base_samples(shape, normal)

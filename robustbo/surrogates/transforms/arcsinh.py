@@ -7,10 +7,10 @@ out, on both sides, so that a peak of ten standard deviations becomes one of thr
 
 from torch import Tensor
 
-from robustbo.surrogates.transforms.warp import Warped
+from robustbo.surrogates.transforms.warp import WarpedStandardize
 
 
-class RobustArcsinh(Warped):
+class RobustArcsinh(WarpedStandardize):
     """asinh((Y - median) / scale), scaled as by `RobustStandardize`.
 
     References:
@@ -35,6 +35,6 @@ class RobustArcsinh(Warped):
         """cosh u."""
         return u.cosh()
 
-    def squared_stretch(self, z: Tensor) -> Tensor:
+    def variance_stretch(self, z: Tensor) -> Tensor:
         """1 + z^2."""
         return 1 + z.square()

@@ -7,13 +7,13 @@ from botorch.models import SingleTaskGP
 from botorch.models.transforms.outcome import OutcomeTransform
 from torch import Tensor
 
-from robustbo.surrogates.transforms.again import as_given, transform_again
+from robustbo.surrogates.transforms.retransform import original_outcomes, retransform
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 
 RESCALE = 2.0  # outcomes are standardized anew where the inliers' scale differs by more than this factor
 
 
-def standardize_on(model: SingleTaskGP, transform: OutcomeTransform | None, inliers: Tensor) -> bool:
+def standardize_by_inliers(model: SingleTaskGP, transform: OutcomeTransform | None, inliers: Tensor) -> bool:
     """Learn center and scale of a model's outcomes again from those of the inliers, if it changes much.
 
     Args:
@@ -26,20 +26,20 @@ def standardize_on(model: SingleTaskGP, transform: OutcomeTransform | None, inli
     """
     if not isinstance(transform, RobustStandardize) or inliers.all() or inliers.sum() < 2:
         return False
-    raw, variance = as_given(model, transform)
+    raw, variance = original_outcomes(model, transform)
     before = transform.stdvs
     transform.learn(raw[inliers])
     if (transform.stdvs / before).log().abs().item() < math.log(RESCALE):
         transform.learn(raw)
         return False
-    transform_again(model, transform, raw, variance)
+    retransform(model, transform, raw, variance)
     return True
 
 
-def standardize_as(model: SingleTaskGP, transform: RobustStandardize, means: Tensor, stdvs: Tensor) -> None:
+def standardize_like(model: SingleTaskGP, transform: RobustStandardize, means: Tensor, stdvs: Tensor) -> None:
     """Take the center and the scale of a model's outcomes from another's, ``1 x 1`` each."""
     if torch.equal(transform.means, means) and torch.equal(transform.stdvs, stdvs):
         return
-    raw, variance = as_given(model, transform)
+    raw, variance = original_outcomes(model, transform)
     transform.take(means, stdvs)
-    transform_again(model, transform, raw, variance)
+    retransform(model, transform, raw, variance)

@@ -1,4 +1,4 @@
-"""Outcomes robustly standardized, then warped as far as a fit found that the data insist."""
+"""Outcomes robustly standardized, then warped by as much as a fit has learned."""
 
 import math
 
@@ -6,12 +6,12 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.gp.warp import LONGEST
-from robustbo.surrogates.transforms.warp import Warped
+from robustbo.surrogates.transforms.warp import WarpedStandardize
 
 FAR = 30.0  # robust standard deviations beyond which outcomes enter by their logarithm: wrong ones, of any magnitude
 
 
-class LearnedWarp(Warped):
+class LearnedWarp(WarpedStandardize):
     """asinh(b z) / b on either side of zero, z = (Y - median) / scale, scaled as by `RobustStandardize`.
 
     Beyond `FAR` z is FAR (1 + log(z / FAR)), likewise below zero: a search can do with any magnitude.
@@ -38,36 +38,36 @@ class LearnedWarp(Warped):
 
     def warp(self, z: Tensor) -> Tensor:
         """asinh(b z) / b."""
-        return self.bent(torch.where(z.abs() > FAR, FAR * z.sign() * (1 + (z.abs().clamp_min(FAR) / FAR).log()), z))
+        return self.bend(torch.where(z.abs() > FAR, FAR * z.sign() * (1 + (z.abs().clamp_min(FAR) / FAR).log()), z))
 
     def unwarp(self, u: Tensor) -> Tensor:
         """sinh(b u) / b."""
-        z = self.straight(u)
+        z = self.unbend(u)
         return torch.where(z.abs() > FAR, z.sign() * FAR * _beyond(z), z)
 
     def stretch(self, u: Tensor) -> Tensor:
         """cosh(b u), and more far out."""
-        return (self._bend(u) * u).clamp(-LONGEST, LONGEST).cosh() * _beyond(self.straight(u))
+        return (self._strength(u) * u).clamp(-LONGEST, LONGEST).cosh() * _beyond(self.unbend(u))
 
-    def bent(self, z: Tensor) -> Tensor:
+    def bend(self, z: Tensor) -> Tensor:
         """The warp of outcomes that are not too far out for a search."""
-        b = self._bend(z)
+        b = self._strength(z)
         return torch.where(b > 0, (b * z).asinh() / b.clamp_min(math.ulp(0.0)), z)
 
-    def straight(self, u: Tensor) -> Tensor:
-        """The way back."""
-        b = self._bend(u)
+    def unbend(self, u: Tensor) -> Tensor:
+        """Invert `bend`."""
+        b = self._strength(u)
         return torch.where(b > 0, (b * u).clamp(-LONGEST, LONGEST).sinh() / b.clamp_min(math.ulp(0.0)), u)
 
-    def squared_slope(self, z: Tensor) -> Tensor:
-        """The squared derivative of `bent`."""
-        return 1 / (1 + (self._bend(z) * z).square())
+    def variance_slope(self, z: Tensor) -> Tensor:
+        """The squared derivative of `bend`."""
+        return 1 / (1 + (self._strength(z) * z).square())
 
-    def _bend(self, z: Tensor) -> Tensor:
+    def _strength(self, z: Tensor) -> Tensor:
         low, high = self.t.expm1().sqrt()
         return torch.where(z > 0, high, low)
 
 
 def _beyond(z: Tensor) -> Tensor:
-    """The derivative of outcomes in what a search sees of them, which is 1 where these are the same."""
+    """The derivative of outcomes by their compressed values, 1 where they are not compressed."""
     return (z.abs().clamp(FAR, FAR * LONGEST) / FAR - 1).exp()

@@ -8,10 +8,10 @@ from torch import Tensor
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 
 
-class Warped(RobustStandardize):
-    """warp((Y - median) / scale), scaled as by `RobustStandardize`; a subclass says how.
+class WarpedStandardize(RobustStandardize):
+    """warp((Y - median) / scale), scaled as by `RobustStandardize`; a subclass has the function.
 
-    The way back is exact for values. A normal distribution becomes, by a first-order expansion about its mean (which
+    The inverse is exact for values. A normal distribution becomes, by a first-order expansion about its mean (which
     becomes the median), a normal distribution again.
     """
 
@@ -20,14 +20,14 @@ class Warped(RobustStandardize):
         raise NotImplementedError
 
     def unwarp(self, u: Tensor) -> Tensor:
-        """The way back."""
+        """Invert `warp`."""
         raise NotImplementedError
 
     def stretch(self, u: Tensor) -> Tensor:
         """The derivative of `unwarp`."""
         raise NotImplementedError
 
-    def squared_stretch(self, z: Tensor) -> Tensor:
+    def variance_stretch(self, z: Tensor) -> Tensor:
         """The square of `stretch` at ``warp(z)``."""
         return self.stretch(self.warp(z)).square()
 
@@ -40,7 +40,7 @@ class Warped(RobustStandardize):
             X: Not used.
         """
         z, z_var = super().forward(Y, Yvar, X)
-        return self.warp(z), None if z_var is None else z_var / self.squared_stretch(z)
+        return self.warp(z), None if z_var is None else z_var / self.variance_stretch(z)
 
     def untransform(
         self, Y: Tensor, Yvar: Tensor | None = None, X: Tensor | None = None

@@ -10,38 +10,38 @@ from robustbo.numerics.gp.ascent import Ascent
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.weighted import map_fit, rcgp
-from robustbo.numerics.weighted.rcgp import Conjugate, LeaveOneOut
+from robustbo.numerics.weighted.rcgp import Conjugate, PredictionErrors
 from robustbo.surrogates.common.map_gp import MapGP
-from robustbo.surrogates.weighted.weighed import Weighed, WeighedOptions
+from robustbo.surrogates.weighted.observation_weights import ObservationWeights, WeightOptions
 from robustbo.validation import one_of
 
 WEIGHTS = ("inverse-multiquadric", "homoscedastic", "heteroscedastic")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConjugateOptions(WeighedOptions):
+class ConjugateOptions(WeightOptions):
     """The options of `ConjugateGP`; see there."""
 
     weights: str = WEIGHTS[0]
 
     def check(self) -> None:
-        """Raise a ValueError or a TypeError for options that cannot be."""
+        """Raise a ValueError or a TypeError for invalid options."""
         super().check()
         one_of("weights", self.weights, WEIGHTS)
 
     @property
     def is_robust(self) -> bool:
-        """Whether the weights are not those of the plain process."""
+        """Return whether the weights are not those of the plain process."""
         return self.weights == WEIGHTS[0]
 
 
-class ConjugateGP(Weighed, MapGP):
+class ConjugateGP(ObservationWeights, MapGP):
     """A GP whose observations count by weights that fall with their distance from what is expected there.
 
     The prior mean is the median. Hyperparameters are found by the leave-one-out objective.
 
     Args:
-        train_X: ``n x d`` inputs; all that is not said here is as in `MapGP`.
+        train_X: ``n x d`` inputs; other arguments as in `MapGP`.
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` known noise variances.
         weights: "inverse-multiquadric", or those of the plain process: "homoscedastic" (one noise variance) or
@@ -55,7 +55,7 @@ class ConjugateGP(Weighed, MapGP):
             source (False) it does not, and one gross value passes for noise.
 
     Attributes:
-        given: After the fit, the process given its observations, in the model's own (transformed) units.
+        conjugate: After the fit, the process given its observations, in the model's own (transformed) units.
 
     References:
         Altamirano, Briol and Knoblauch (2024), Robust and conjugate Gaussian process regression; docs/equations.md
@@ -72,7 +72,7 @@ class ConjugateGP(Weighed, MapGP):
     """
 
     options_class = ConjugateOptions
-    given: Conjugate | None = None
+    conjugate: Conjugate | None = None
 
     def begin(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
         """Raise a ValueError for a noise that does not go with the weights."""
@@ -84,58 +84,58 @@ class ConjugateGP(Weighed, MapGP):
 
     def search(self, model: Model) -> Ascent:
         """The highest of the maxima of the leave-one-out objective that the starts lead to."""
-        return map_fit.search(model, self.options.weighing)
+        return map_fit.search(model, self.options.weight_rule)
 
-    def _adopt(self, found: Ascent) -> None:
+    def _adopt(self, ascent: Ascent) -> None:
         model = self.search_model()
-        self._set_theta(model, found.x)
+        self._set_theta(model, ascent.x)
         self.mean_module.constant = map_fit.prior_mean(model.y)
         self._follow(model)
 
     def _follow(self, model: Model) -> None:
         """Weigh this model's own rows."""
         m = self.mean_module.constant.detach()
-        self.given = map_fit.evaluate(model, self._theta(model), m, self.options.weighing)
+        self.conjugate = map_fit.evaluate(model, self._theta(model), m, self.options.weight_rule)
         self._mark()
-        self._set_added_variances(self.given.s2 * (self.given.weighting.J - 1))
+        self._set_outlier_variances(self.conjugate.s2 * (self.conjugate.weighting.J - 1))
 
     @property
     def has_posterior(self) -> bool:
-        """Whether the observations have been weighed."""
-        return self.given is not None
+        """Return whether the posterior has been computed."""
+        return self.conjugate is not None
 
     def explain(self, k: Tensor) -> tuple[Tensor, Tensor]:
         """Moves of mean and covariance by the data; see `ExplicitPosterior`."""
-        assert self.given is not None
-        return self.given.explain(k)
+        assert self.conjugate is not None
+        return self.conjugate.explain(k)
 
     def draw_weights(self, u: Tensor) -> Tensor:
         """See `ExplicitPosterior`: the observations' noise is s2 J."""
-        assert self.given is not None
-        N = self.given.s2 * self.given.weighting.J
-        return self.given.v - (u + N.sqrt() * torch.randn_like(u)) @ self.given.P
+        assert self.conjugate is not None
+        N = self.conjugate.s2 * self.conjugate.weighting.J
+        return self.conjugate.v - (u + N.sqrt() * torch.randn_like(u)) @ self.conjugate.P
 
     def latent(self) -> LatentProcess:
         """The fitted process in numbers, for explicit formulas; the kernel must be a named one."""
-        assert self.given is not None
-        return self._latent(self.mean_module.constant.detach(), self.given.P, self.given.v)
+        assert self.conjugate is not None
+        return self._latent(self.mean_module.constant.detach(), self.conjugate.P, self.conjugate.v)
 
     @property
-    def left_out(self) -> LeaveOneOut:
+    def leave_one_out(self) -> PredictionErrors:
         """Leave-one-out errors and variances of the values, in the model's own (transformed) units."""
-        assert self.given is not None
+        assert self.conjugate is not None
         model = self.search_model()
         K = model.covariance.at(self._theta(model)[: len(model.covariance.bounds)]).K
-        return rcgp.leave_one_out(K, self.given)
+        return rcgp.leave_one_out(K, self.conjugate)
 
     @property
-    def in_sample(self) -> LeaveOneOut:
+    def in_sample(self) -> PredictionErrors:
         """Errors and variances where each value is predicted by all, itself included."""
-        assert self.given is not None
-        return rcgp.in_sample(self.given)
+        assert self.conjugate is not None
+        return rcgp.in_sample(self.conjugate)
 
     @property
     def share(self) -> Tensor:
         """``n`` squared weights."""
-        assert self.given is not None
-        return self.given.weighting.share
+        assert self.conjugate is not None
+        return self.conjugate.weighting.share

@@ -8,14 +8,14 @@ from botorch.acquisition.logei import qLogNoisyExpectedImprovement
 from botorch.models import SingleTaskGP
 
 import robustbo as rb
-from robustbo.loop.acquisition.build import LogNEI, build, maximize
+from robustbo.loop.acquisition.build import LogNEI, build_acquisition, maximize_with_botorch
 from robustbo.loop.candidates.search import Search
-from robustbo.loop.feasibility.model import _fitted_to
+from robustbo.loop.feasibility.model import _fit_trials
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fit import fit as fit_history
 from robustbo.searchspace.encoding import decode
 from robustbo.searchspace.parameters import Choice, Float, Int, Ordinal
-from robustbo.searchspace.region.made import region_of
+from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.baselines.standard import StandardGP
 from robustbo.surrogates.common.contract import fit, quiet
@@ -42,7 +42,7 @@ def model():
     ],
 )
 def test_a_name_gives_its_function(model, name, pending, kind):
-    assert type(build(name, model, X, pending, seed=0)) is kind
+    assert type(build_acquisition(name, model, X, pending, seed=0)) is kind
 
 
 @pytest.fixture(scope="module", params=sorted(SURROGATES))
@@ -55,7 +55,7 @@ def fitted(request):
 @pytest.mark.parametrize("name", ["auto", "qLogNEI", "qLogEI", "LogEI"])
 def test_every_surrogate_has_every_function_and_its_slopes(fitted, name):
     with quiet():
-        function = build(name, fitted, X, None, seed=0)
+        function = build_acquisition(name, fitted, X, None, seed=0)
         points = torch.rand(3, 1, 2, generator=torch.Generator().manual_seed(1), dtype=torch.float64).requires_grad_()
         for _ in range(2):  # nothing that the first evaluation leaves behind spoils the second
             (slopes,) = torch.autograd.grad(function(points).sum(), points)
@@ -64,19 +64,19 @@ def test_every_surrogate_has_every_function_and_its_slopes(fitted, name):
 
 def test_an_unknown_name_is_refused(model):
     with pytest.raises(ValueError, match=r"acquisition must be one of \['auto', .*got 'UCB'"):
-        build("UCB", model, X, None, seed=0)
+        build_acquisition("UCB", model, X, None, seed=0)
 
 
 def test_the_incumbent_is_a_posterior_mean_not_the_best_value():
     noisy = SingleTaskGP(X, torch.arange(8.0).to(X).unsqueeze(-1) % 2, torch.full_like(X[:, :1], 4.0)).eval()
-    best = build("LogEI", noisy, X, None, seed=0).best_f
+    best = build_acquisition("LogEI", noisy, X, None, seed=0).best_f
     assert best == noisy.posterior(X).mean.max()
     assert best < 1.0
 
 
 def test_the_analytic_and_the_monte_carlo_function_agree(model):
     points = torch.rand(20, 1, 2, dtype=torch.float64)
-    analytic, sampled = (build(name, model, X, None, seed=0)(points) for name in ("LogEI", "qLogEI"))
+    analytic, sampled = (build_acquisition(name, model, X, None, seed=0)(points) for name in ("LogEI", "qLogEI"))
     good = analytic > -5
     assert (analytic - sampled)[good].abs().max() < 0.2
 
@@ -92,7 +92,7 @@ def ours():
 def test_our_noisy_improvement_is_the_monte_carlo_one(ours, pending):
     """Where an improvement is likely: elsewhere the Monte Carlo one sees hardly any sample that improves."""
     points = torch.rand(400, 1, 2, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
-    exact, sampled = (build(name, ours, X, pending, seed=0)(points) for name in ("auto", "qLogNEI"))
+    exact, sampled = (build_acquisition(name, ours, X, pending, seed=0)(points) for name in ("auto", "qLogNEI"))
     likely = exact > exact.max() - 1
     assert likely.sum() > 5
     if pending is None:
@@ -101,7 +101,7 @@ def test_our_noisy_improvement_is_the_monte_carlo_one(ours, pending):
 
 
 def test_our_noisy_improvement_has_gradients_everywhere(ours):
-    function = build("auto", ours, X, None, seed=0)
+    function = build_acquisition("auto", ours, X, None, seed=0)
     assert type(function) is LogNEI
     points = torch.cat([X[:2], torch.rand(3, 2, dtype=torch.float64)]).unsqueeze(1).requires_grad_()
     function(points).sum().backward()
@@ -149,7 +149,7 @@ class Peak(torch.nn.Module):
 def test_the_peak_is_found_in_every_kind_of_space(space, at):
     torch.manual_seed(0)
     with quiet():
-        found = maximize(Peak(at), space)
+        found = maximize_with_botorch(Peak(at), space)
     assert found.tolist() == pytest.approx(at, abs=1e-2)
 
 
@@ -172,7 +172,7 @@ def test_a_narrow_maximum_near_the_best_point_is_found():
     space = Space(**{f"x{i}": Float(0.0, 1.0) for i in range(6)})
     torch.manual_seed(0)
     with quiet():
-        found = maximize(Cone(model, (best + 0.01).clamp(0, 1)), space)
+        found = maximize_with_botorch(Cone(model, (best + 0.01).clamp(0, 1)), space)
     assert (found - best).norm() < 0.1
 
 
@@ -207,7 +207,7 @@ def test_the_next_point_is_at_least_as_high_as_where_botorch_finds_one(kind, see
     point = search.next_point()
     assert search.next_point() == point == space.validate(point)
     with search._apart(), quiet():
-        theirs = decode(space, maximize(search._function(), space).unsqueeze(0))[0]
+        theirs = decode(space, maximize_with_botorch(search._function(), space).unsqueeze(0))[0]
     ours, botorchs = search.values_at([space.to_unit(point), theirs])
     assert ours >= botorchs - 1e-3
 
@@ -219,7 +219,7 @@ def test_explicit_gradients_are_those_of_automatic_differentiation(kind, fails):
     rows = [space.to_unit(space.sobol(1, i)) for i in range(12)]
     if fails:
         ended = tuple((i, tuple(row), i % 3 > 0, False) for i, row in enumerate(rows))
-        search = replace(search, viability=_fitted_to(space, ended, 0, FitCache()))
+        search = replace(search, viability=_fit_trials(space, ended, 0, FitCache()))
     with search._apart(), quiet():
         function = search._function()
         at = search.fitted.encoded(rows).requires_grad_()
@@ -244,8 +244,8 @@ def test_hundreds_of_points_leave_few_in_the_baseline():
     model = fit(StandardGP(inputs, Y, torch.full_like(Y, 1e-4)))
     pending = torch.tensor([[0.95, 0.95]], dtype=torch.float64)  # where nothing is expected
     with quiet():
-        function = build("auto", model, inputs, pending, seed=0)
-    baseline = function._to.given.XZ[300:]
+        function = build_acquisition("auto", model, inputs, pending, seed=0)
+    baseline = function._to.processes.XZ[300:]
     assert len(baseline) < 100
     assert pending.tolist()[0] in baseline.tolist()
 

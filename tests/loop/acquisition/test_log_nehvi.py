@@ -9,11 +9,11 @@ from botorch.acquisition.multi_objective import logei
 from torch.autograd import gradcheck
 from torch.utils import cpp_extension
 
-from robustbo.determinism.isolation import isolated
+from robustbo.determinism.isolation import isolation
 from robustbo.loop.acquisition.botorch_ehvi import LogEHVI, SampledLogNEHVI
 from robustbo.loop.acquisition.build import LogNEI
-from robustbo.loop.acquisition.feasibility_weight import LogViable, noisy_improvement, thinned
-from robustbo.loop.acquisition.log_nehvi import LogNEHVI, build_several
+from robustbo.loop.acquisition.feasibility_weight import FeasibilityWeighted, closed_form_of, with_fewer_samples
+from robustbo.loop.acquisition.log_nehvi import LogNEHVI, build_multi_outcome
 from robustbo.numerics.improvement.goals import Goal
 from robustbo.surrogates.baselines.standard import StandardGP
 from robustbo.surrogates.common.contract import fit, quiet
@@ -61,11 +61,11 @@ class Certain:
 @pytest.mark.parametrize("goals", [FRONT, BEST])
 @pytest.mark.parametrize("is_viable", [False, True])
 def test_it_has_slopes_by_itself_and_by_automatic_differentiation(models, goals, is_viable):
-    function = build_several("auto", models, goals, X, None, seed=0)
+    function = build_multi_outcome("auto", models, goals, X, None, seed=0)
     assert type(function) is LogNEHVI
     inner = function
-    function = LogViable(function, Certain()) if is_viable else function
-    assert noisy_improvement(function) is inner
+    function = FeasibilityWeighted(function, Certain()) if is_viable else function
+    assert closed_form_of(function) is inner
     value, slope = function.sloped(POINTS.squeeze(1))
     at = POINTS.clone().requires_grad_()
     again = function(at)
@@ -76,19 +76,19 @@ def test_it_has_slopes_by_itself_and_by_automatic_differentiation(models, goals,
 
 
 def test_thinned_it_is_nearly_the_same_and_whole_again_after(models):
-    function = build_several("auto", models, FRONT, X, None, seed=0)
+    function = build_multi_outcome("auto", models, FRONT, X, None, seed=0)
     whole = function(POINTS)
-    with thinned(LogViable(function, Certain())):
+    with with_fewer_samples(FeasibilityWeighted(function, Certain())):
         some = function(POINTS)
     assert torch.equal(function(POINTS), whole)
     likely = whole > whole.max() - 3
     assert 0 < (some - whole)[likely].abs().max() < 1
-    with thinned(build_several("qLogNEI", models, FRONT, X, None, seed=0)):
+    with with_fewer_samples(build_multi_outcome("qLogNEI", models, FRONT, X, None, seed=0)):
         pass
 
 
 def test_the_same_seed_gives_the_same_bits(models):
-    one, two, other = (build_several("auto", models, FRONT, X, None, seed=seed)(POINTS) for seed in (0, 0, 1))
+    one, two, other = (build_multi_outcome("auto", models, FRONT, X, None, seed=seed)(POINTS) for seed in (0, 0, 1))
     assert torch.equal(one, two)
     assert not torch.equal(one, other)
 
@@ -97,9 +97,9 @@ def test_the_same_seed_gives_the_same_bits(models):
 def test_it_is_botorchs_within_the_error_of_sampling(plain, goals):
     """Where an improvement is likely; bounds are not smoothed here, and the units are the values'."""
     own, points = [fit(StandardGP(X, Y[:, [m]], outcome_transform=None)) for m in range(3)], uniform(1000, 1, 2)
-    ours = build_several("auto", own, goals, X, None, seed=0)(points)
+    ours = build_multi_outcome("auto", own, goals, X, None, seed=0)(points)
     with quiet():
-        theirs = build_several("qLogNEI", own, goals, X, None, seed=0)(points).detach()
+        theirs = build_multi_outcome("qLogNEI", own, goals, X, None, seed=0)(points).detach()
     likely = theirs > theirs.max() - 2
     assert likely.sum() > 3
     assert (ours - theirs)[likely].abs().mean() < 0.25
@@ -109,9 +109,9 @@ def test_one_objective_alone_is_the_noisy_improvement(models):
     """With the same samples to rounding where there is one component; else each has a share of them."""
     alone = [fit(StandardGP(X, Y[:, :1]))]
     expected = LogNEI(alone[0], X, seed=0)(POINTS)
-    torch.testing.assert_close(build_several("auto", alone, (Goal(True),), X, None, 0)(POINTS), expected)
+    torch.testing.assert_close(build_multi_outcome("auto", alone, (Goal(True),), X, None, 0)(POINTS), expected)
     some = LogNEI(models[0], X, seed=0)(POINTS)
-    ours = build_several("auto", models[:1], (Goal(True),), X, None, 0)(POINTS)
+    ours = build_multi_outcome("auto", models[:1], (Goal(True),), X, None, 0)(POINTS)
     likely = some > some.max() - 2
     assert (ours - some)[likely].abs().max() < 0.5
 
@@ -122,7 +122,7 @@ def test_what_the_units_are_does_not_matter():
         Goal(g.is_objective, 5 * g.low + 3, 5 * g.high + 3, g.reference and 5 * g.reference + 3) for g in FRONT
     )
     one, two = (
-        build_several("auto", [fit(StandardGP(X, of[:, [m]])) for m in range(3)], given, X, None, 0)(POINTS)
+        build_multi_outcome("auto", [fit(StandardGP(X, of[:, [m]])) for m in range(3)], given, X, None, 0)(POINTS)
         for of, given in ((Y, FRONT), (5 * Y + 3, goals))
     )
     torch.testing.assert_close(one, two, rtol=1e-4, atol=1e-4)
@@ -147,26 +147,27 @@ def test_what_has_no_bound_has_none_however_bent_the_outcomes_are(sign):
 
 
 def test_what_is_pending_is_not_asked_for_again(models):
-    before = build_several("auto", models, FRONT, X, None, seed=0)
+    before = build_multi_outcome("auto", models, FRONT, X, None, seed=0)
     best = POINTS[before(POINTS).argmax()]
     for pending in (best, X[:1]):  # a new point, and one of which an outcome is quarantined
-        after = build_several("auto", models, FRONT, X, pending, seed=0)
-        n = after._to.outcomes[0].given.al.shape[-1]
-        assert (after._to.outcomes[0].given.XZ[n:] == pending.numpy()).all(-1).any()
+        after = build_multi_outcome("auto", models, FRONT, X, pending, seed=0)
+        n = after._to.outcomes[0].processes.al.shape[-1]
+        assert (after._to.outcomes[0].processes.XZ[n:] == pending.numpy()).all(-1).any()
         assert after(pending[:, None]).item() < before(pending[:, None]).item() + 1e-9
     assert (
-        build_several("auto", models, FRONT, X, best, seed=0)(best[:, None]).item() < before(best[:, None]).item() - 1
+        build_multi_outcome("auto", models, FRONT, X, best, seed=0)(best[:, None]).item()
+        < before(best[:, None]).item() - 1
     )
 
 
 def test_of_some_points_the_front_is_to_be_improved_upon(models):
-    function = build_several("auto", models, FRONT, X, None, seed=0, X_best=X[:4])
+    function = build_multi_outcome("auto", models, FRONT, X, None, seed=0, X_best=X[:4])
     assert function._to.Y.shape[1] == 4
 
 
 def test_far_from_every_bound_all_is_finite(models):
     goals = (Goal(True, reference=100.0), Goal(True, reference=100.0), Goal(False, low=50.0))
-    function = build_several("auto", models, goals, X, None, seed=0)
+    function = build_multi_outcome("auto", models, goals, X, None, seed=0)
     assert all(part.isfinite().all() for part in function.sloped(POINTS.squeeze(1)))
 
 
@@ -184,7 +185,7 @@ def test_far_from_every_bound_all_is_finite(models):
 @pytest.mark.parametrize("pending", [None, POINTS[:1, 0]])
 def test_a_name_gives_its_function(plain, name, goals, kind, pending):
     with quiet():
-        function = build_several(name, plain, goals, X, pending, seed=0)
+        function = build_multi_outcome(name, plain, goals, X, pending, seed=0)
         assert isinstance(function, kind)
         assert function(POINTS[:3]).isfinite().all()
 
@@ -200,7 +201,7 @@ def fitted(request):
 def test_every_surrogate_has_its_function_and_slopes(plain, fitted, goals):
     with quiet():
         mixed = [fitted, *plain[1:]]
-        function = build_several("auto", mixed, goals, X, None, seed=0)
+        function = build_multi_outcome("auto", mixed, goals, X, None, seed=0)
         points = POINTS[:3].clone().requires_grad_()
         for _ in range(2):
             (slopes,) = torch.autograd.grad(function(points).sum(), points)
@@ -212,18 +213,18 @@ def test_where_nothing_keeps_the_bounds_there_is_a_function_too(plain, name):
     for goals in (FRONT, BEST):
         none = (*goals[:2], Goal(False, low=100.0))
         with quiet():
-            assert not build_several(name, plain, none, X, None, seed=0)(POINTS[:3]).isnan().any()
+            assert not build_multi_outcome(name, plain, none, X, None, seed=0)(POINTS[:3]).isnan().any()
 
 
 def test_an_unknown_name_is_refused(plain):
     for name in ("sobol", "UCB"):
         with pytest.raises(ValueError, match="acquisition must be one of"):
-            build_several(name, plain, FRONT, X, None, seed=0)
+            build_multi_outcome(name, plain, FRONT, X, None, seed=0)
 
 
 def test_a_goal_says_by_how_much_it_is_missed():
     goal = Goal(False, low=0.0, high=2.0)
-    assert goal.broken(torch.tensor([-1.0, 1.0, 2.5])).tolist() == [1.0, 0.0, 0.5]
+    assert goal.violation(torch.tensor([-1.0, 1.0, 2.5])).tolist() == [1.0, 0.0, 0.5]
     assert goal.is_bounded
     assert not Goal(True, reference=-math.inf).is_bounded
 
@@ -234,8 +235,8 @@ def test_botorchs_is_the_same_to_the_last_bit_whether_it_could_compile_its_kerne
         raise AssertionError("used, or made")
 
     def values():
-        with isolated(0):  # BoTorch draws when it prunes the baseline
-            return build_several(name, models, FRONT, X, None, seed=0)(POINTS)
+        with isolation(0):  # BoTorch draws when it prunes the baseline
+            return build_multi_outcome(name, models, FRONT, X, None, seed=0)(POINTS)
 
     monkeypatch.setattr(logei, "_load_attempted", False)
     monkeypatch.setattr(cpp_extension, "load", kernel)

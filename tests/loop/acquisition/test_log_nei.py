@@ -12,7 +12,7 @@ from botorch.models.transforms.outcome import Log
 from botorch.sampling import SobolQMCNormalSampler
 from torch.autograd import gradcheck
 
-from robustbo.loop.acquisition.build import build
+from robustbo.loop.acquisition.build import build_acquisition
 from robustbo.loop.acquisition.log_nei import StudentTLogExpectedImprovement, is_student_t
 from robustbo.surrogates.baselines.standard import StandardGP
 from robustbo.surrogates.common.contract import fit, quiet
@@ -55,7 +55,7 @@ class Fixed(Model):
     ],
 )
 def test_a_student_t_posterior_has_its_own_improvement(process, name, pending, kind):
-    assert type(build(name, process, X, pending, seed=0)) is kind
+    assert type(build_acquisition(name, process, X, pending, seed=0)) is kind
     assert is_student_t(process, X)
     assert not is_student_t(StandardGP(X, Y), X)
 
@@ -63,8 +63,8 @@ def test_a_student_t_posterior_has_its_own_improvement(process, name, pending, k
 def test_a_transformed_student_t_process_keeps_its_tails_by_monte_carlo():
     model = fit(StudentTProcess(X, Y.exp(), outcome_transform=Log()))
     with quiet():
-        assert type(build("auto", model, X, None, seed=0)) is qLogNoisyExpectedImprovement
-        assert type(build("LogEI", model, X, None, seed=0)) is qLogExpectedImprovement
+        assert type(build_acquisition("auto", model, X, None, seed=0)) is qLogNoisyExpectedImprovement
+        assert type(build_acquisition("LogEI", model, X, None, seed=0)) is qLogExpectedImprovement
 
 
 def test_a_posterior_may_have_one_df_a_point():
@@ -77,7 +77,7 @@ def test_a_posterior_may_have_one_df_a_point():
 def test_the_incumbent_is_a_posterior_mean_not_the_best_value():
     Y = torch.arange(9.0).to(X).unsqueeze(-1) % 2
     noisy = fit(StudentTProcess(X, Y, torch.full_like(Y, 4.0)))
-    best = build("auto", noisy, X, None, seed=0).best_f
+    best = build_acquisition("auto", noisy, X, None, seed=0).best_f
     assert best == noisy.posterior(X).mean.max()
     assert best < 1.0
 

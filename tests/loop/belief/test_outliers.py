@@ -11,6 +11,7 @@ from robustbo.searchspace.parameters import Float
 from robustbo.searchspace.space import Space
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
+from robustbo.view.view import View
 
 SPACE = Space(x=Float(0.0, 1.0))
 
@@ -51,7 +52,7 @@ def test_the_number_of_threads_changes_no_bit(settings):
 
 
 def test_an_overview_names_the_suspects_and_the_incumbent(settings):
-    found = overview(settings, told(WRONG))
+    found = overview(View(settings, told(WRONG)))
     assert [(row["trial"], row["flagged"]) for row in found["outliers"]][:1] == [(7, True)]
     best = min(VALUES) if settings.direction == "minimize" else max(VALUES)
     assert found["incumbent"]["value"] == pytest.approx(best, abs=0.05)
@@ -60,7 +61,7 @@ def test_an_overview_names_the_suspects_and_the_incumbent(settings):
 
 
 def test_an_overview_of_nothing_has_neither():
-    found = overview(Settings(SPACE), History())
+    found = overview(View(Settings(SPACE), History()))
     assert (found["incumbent"], found["best_raw_value"], found["outliers"]) == (None, None, [])
 
 
@@ -123,7 +124,7 @@ class TestQuarantined:
 
     def test_none_is_left_out_where_that_is_off_or_the_surrogate_doubts_nothing(self, settings):
         made = self.history(settings, -5.0)
-        assert fit.fit(dataclasses.replace(settings, set_aside=False), made).quarantined == ()
+        assert fit.fit(dataclasses.replace(settings, quarantine=False), made).quarantined == ()
         assert fit.fit(dataclasses.replace(settings, surrogate="standard"), made).quarantined == ()
 
     def test_what_would_leave_nothing_is_not_left_out(self, settings):

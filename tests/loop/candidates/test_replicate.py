@@ -38,8 +38,8 @@ def history(off=1.2, sign=1.0, at=10, expected_sd=None):
     return made
 
 
-def settings(remeasure="promising", **options):
-    return Settings(SPACE, "maximize", num_initial=5, remeasure=remeasure, **options)
+def settings(replicate="flagged", **options):
+    return Settings(SPACE, "maximize", num_initial=5, replicate=replicate, **options)
 
 
 @pytest.fixture
@@ -112,10 +112,10 @@ class TestSuspicious:
     def test_a_value_that_is_believed_is_measured_again_too_if_much_hangs_on_it(self):
         made = history(0.5, expected_sd=0.3)
         assert decide(settings(), made) is None
-        assert decide(settings("suspicious"), made) == 10
+        assert decide(settings("any"), made) == 10
 
     def test_any_surrogate_will_do(self):
-        assert decide(settings("suspicious", surrogate="standard"), history()) == 10
+        assert decide(settings("any", surrogate="standard"), history()) == 10
 
 
 class TestLimits:
@@ -134,12 +134,12 @@ class TestLimits:
 
     def test_after_the_last_repeat_it_moves_on(self):
         made = again(history(), 3.5)
-        assert decide(settings(max_repeats=1), made) is None
+        assert decide(settings(max_replicates=1), made) is None
         assert decide(settings(), again(made, -3.0)) is None
 
     def test_a_pending_repeat_counts_and_so_does_a_failed_one(self):
         assert decide(settings(), again(history(), state="pending")) is None
-        assert decide(settings(max_repeats=1), again(history(), state="fail")) is None
+        assert decide(settings(max_replicates=1), again(history(), state="fail")) is None
 
     def test_an_excluded_value_is_left_alone(self):
         assert decide(settings(), history().apply({"event": "exclude", "trial": 10})) is None
@@ -148,7 +148,7 @@ class TestLimits:
         made = History()
         for i in range(2):
             made = made.apply({"event": "tell", "trial": i, "params": {"x": 0.5}, "value": 1.0, "sd": None})
-            assert decide(settings("suspicious"), made) is None
+            assert decide(settings("any"), made) is None
 
 
 def test_a_step_that_repeats_is_at_the_very_point_and_says_so(monkeypatch):

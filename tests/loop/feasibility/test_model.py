@@ -10,13 +10,13 @@ import torch
 
 import robustbo as rb
 from robustbo.errors import ExhaustedWarning, SpaceExhausted
-from robustbo.loop.acquisition.feasibility_weight import CAUTION, LogViable
+from robustbo.loop.acquisition.feasibility_weight import CAUTION, FeasibilityWeighted
 from robustbo.loop.candidates.initial_design import AWAY
 from robustbo.loop.decide import step
 from robustbo.loop.feasibility import model as viability_module
-from robustbo.loop.feasibility.model import LEARNED, MODELLED, fitted, viability
+from robustbo.loop.feasibility.model import LEARNED, MODELLED, feasibility_model, fit_predictor
 from robustbo.loop.feasibility.report import failures
-from robustbo.loop.observations.groups import Place
+from robustbo.loop.observations.groups import PointGroup
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.numerics.failures import map_fit
@@ -103,7 +103,7 @@ class TestWhatIsBelieved:
         opt.tell({"x": 0.1, "y": 0.1}, 1.0)
         assert opt.failures() == []
         assert opt.viability({"x": 0.9, "y": 0.9}) == 1.0
-        assert viability(observations(opt.settings, opt.history), 0, FitCache()) is None
+        assert feasibility_model(observations(opt.settings, opt.history), 0, FitCache()) is None
 
     def test_one_that_the_user_calls_a_flake_says_nothing_of_its_point(self):
         opt = filled()
@@ -126,7 +126,7 @@ class TestManyTrials:
         """A model of so many trials along a Sobol sequence, their points, and how large each matrix of its fit was."""
         X = torch.tensor([SQUARE.to_unit(SQUARE.sobol(5, i)) for i in range(n)], dtype=torch.float64)
         is_ok = [not has_failed(i, x, y) for i, (x, y) in enumerate(X.tolist())]
-        return X, is_ok, fitted(X, is_ok, [False] * n, 0)
+        return X, is_ok, fit_predictor(X, is_ok, [False] * n, 0)
 
     @pytest.mark.parametrize("bound", [0.01, 0.5, 1.0])
     def test_a_fit_is_of_so_many_places_at_most(self, monkeypatch, bound):
@@ -162,13 +162,13 @@ class TestManyTrials:
         opt, kept = filled(), FitCache()
         for i in range(30, 33):  # whose searches begin one after the other
             opt.fail(SQUARE.sobol(5, i))
-            viability(observations(opt.settings, opt.history), 0, kept)
+            feasibility_model(observations(opt.settings, opt.history), 0, kept)
         models, predictor = [], viability_module.predictor_of
         monkeypatch.setattr(viability_module, "predictor_of", lambda *a: models.append(a) or predictor(*a))
-        resumed = viability(observations(opt.settings, opt.history), 0, FitCache())
+        resumed = feasibility_model(observations(opt.settings, opt.history), 0, FitCache())
         assert len(models) == 1
         monkeypatch.undo()
-        went_on = viability(observations(opt.settings, opt.history), 0, kept)
+        went_on = feasibility_model(observations(opt.settings, opt.history), 0, kept)
         assert resumed.predictor.x.tolist() == went_on.predictor.x.tolist()
         assert resumed.log_odds == went_on.log_odds
 
@@ -292,7 +292,7 @@ class TestRetries:
     def test_a_point_that_the_user_has_barred_is_not_measured_again(self):
         told, pending = Trial(0, {"x": 0.5}, state="told", value=1.0), Trial(1, {"x": 0.5})
         barred, failed = (Trial(1, {"x": 0.5}, state="failed", retry=word) for word in (False, None))
-        assert [Place((told, other)).is_closed for other in (pending, barred, failed)] == [True, True, False]
+        assert [PointGroup((told, other)).is_closed for other in (pending, barred, failed)] == [True, True, False]
 
     def test_a_retry_is_no_re_measurement(self):
         opt, trial = self.at_the_best()
@@ -328,10 +328,10 @@ class TestFiniteSpaces:
 
 def test_the_discount_has_the_slopes_that_it_should():
     opt = filled()
-    found = viability(observations(opt.settings, opt.history), 0, FitCache())
+    found = feasibility_model(observations(opt.settings, opt.history), 0, FitCache())
     constant = lambda X: X.new_zeros(len(X))  # noqa: E731
     constant.model = None
-    function = LogViable.__new__(LogViable)
+    function = FeasibilityWeighted.__new__(FeasibilityWeighted)
     torch.nn.Module.__init__(function)
     function._function, function._predictor, function._transform = constant, found.predictor, None
     X = torch.rand(4, 1, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0)).requires_grad_()

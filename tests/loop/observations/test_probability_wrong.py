@@ -1,14 +1,14 @@
 import pytest
 
-from robustbo.loop.observations.expectation import Word
+from robustbo.loop.observations.expectation import Appraisal
 from robustbo.loop.observations.probability_wrong import (
     EVEN,
-    Doubts,
-    disbelieved,
-    doubted,
-    probabilities,
+    CorruptionModel,
+    groups_left_out,
+    probabilities_wrong,
+    probably_wrong,
+    quarantine_suspects,
     status,
-    unmodelled,
 )
 from robustbo.loop.observations.table import observations
 from robustbo.searchspace.parameters import Float
@@ -47,7 +47,7 @@ def data(history):
 
 
 def left_out(history):
-    return sorted(doubted(data(history)))
+    return sorted(quarantine_suspects(data(history)))
 
 
 class TestOneValue:
@@ -58,14 +58,14 @@ class TestOneValue:
     def test_one_that_is_better_than_expected_is_left_to_the_surrogate(self):
         assert left_out(at(11.0)) == []
         given = observations(Settings(SPACE, "minimize"), at(11.0))
-        assert doubted(given) == {0}
-        assert not doubted(observations(Settings(SPACE, "minimize"), at(BAD)))
+        assert quarantine_suspects(given) == {0}
+        assert not quarantine_suspects(observations(Settings(SPACE, "minimize"), at(BAD)))
 
     def test_the_threshold_is_where_it_is_even(self):
         first = next(d / 100 for d in range(100, 900) if left_out(at(1.0 - d / 100)) == [0])
-        (trial,) = data(at(1.0 - first)).places[(("x", False, 0.5),)].told
+        (trial,) = data(at(1.0 - first)).groups[(("x", False, 0.5),)].told
         found = data(at(1.0 - first))
-        assert Doubts.of(found).wrong([trial], (1.0, 1.0))[0] > EVEN
+        assert CorruptionModel.of(found).probability_wrong([trial], (1.0, 1.0))[0] > EVEN
         assert 3 < first < 7
 
     def test_nothing_was_expected_of_a_first_point_or_a_users(self):
@@ -134,30 +134,30 @@ def test_a_value_that_the_user_vouches_for_is_not_doubted(verdict):
 
 class TestProbabilities:
     def words(self, given, wrong=None):
-        return {t.number: Word(0.4, 0.3, 0.0, False, None, wrong) for t in given.told}
+        return {t.number: Appraisal(0.4, 0.3, 0.0, False, None, wrong) for t in given.told}
 
     def test_the_surrogates_own_comes_first(self):
         given = data(at(BAD))
-        assert probabilities(given, self.words(given, 0.25), {}) == dict.fromkeys(range(10), 0.25)
+        assert probabilities_wrong(given, self.words(given, 0.25), {}) == dict.fromkeys(range(10), 0.25)
 
     def test_one_value_is_held_against_the_others_and_several_against_what_was_expected(self):
         given = data(at(BAD))
-        by_others = Doubts.of(given).wrong(given.told[:1], (0.4, 0.3))
-        assert probabilities(given, self.words(given), {})[0] == by_others[0]
+        by_others = CorruptionModel.of(given).probability_wrong(given.told[:1], (0.4, 0.3))
+        assert probabilities_wrong(given, self.words(given), {})[0] == by_others[0]
         given = data(at(BAD, GOOD))
-        found = probabilities(given, self.words(given), {})
-        assert {n: found[n] for n in (0, 1)} == Doubts.of(given).wrong(given.told[:2], (1.0, 1.0))
+        found = probabilities_wrong(given, self.words(given), {})
+        assert {n: found[n] for n in (0, 1)} == CorruptionModel.of(given).probability_wrong(given.told[:2], (1.0, 1.0))
 
     def test_what_is_not_modelled_is_held_against_the_model(self):
         given = data(at(BAD, BAD + 3))
-        found = probabilities(given, self.words(given), {0: (BAD, 0.1), 1: (BAD, 0.1)})
+        found = probabilities_wrong(given, self.words(given), {0: (BAD, 0.1), 1: (BAD, 0.1)})
         assert found[0] < 0.1 < 0.9 < found[1]
 
 
 def test_points_are_not_modelled_where_none_of_their_values_is():
     given = data(at(BAD, GOOD))
-    assert unmodelled(given, frozenset({0})) == []
-    (place,) = unmodelled(given, frozenset({0, 1}))
+    assert groups_left_out(given, frozenset({0})) == []
+    (place,) = groups_left_out(given, frozenset({0, 1}))
     assert place.told == given.told[:2]
 
 
@@ -180,4 +180,4 @@ def test_each_value_has_one_status(doubted_ones, others, is_quarantined, said):
 
 
 def test_even_odds_are_no_disbelief():
-    assert disbelieved({0: EVEN, 1: EVEN + 1e-9}) == {1}
+    assert probably_wrong({0: EVEN, 1: EVEN + 1e-9}) == {1}

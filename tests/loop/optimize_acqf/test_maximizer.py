@@ -11,7 +11,7 @@ from botorch.optim import optimize_acqf
 import robustbo as rb
 from robustbo.loop.optimize_acqf.maximizer import maximize
 from robustbo.searchspace.encoding import encode
-from robustbo.searchspace.region.made import region_of
+from robustbo.searchspace.region.factory import region_of
 
 pytestmark = pytest.mark.usefixtures("double_precision")
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from robustbo.loop.optimize_acqf.newton_polish import summit
+from robustbo.loop.optimize_acqf.newton_polish import polish
 
 PEAK = np.array([0.3, 0.7, 0.5])
 
@@ -13,13 +13,13 @@ def bell(x):
 
 
 def test_it_reaches_the_maximum_from_nearby_whatever_the_last_digits():
-    ends = [summit(bell, PEAK + off, [0, 1, 2]) for off in (1e-4, -3e-4, np.array([2e-3, -1e-3, 5e-4]))]
+    ends = [polish(bell, PEAK + off, [0, 1, 2]) for off in (1e-4, -3e-4, np.array([2e-3, -1e-3, 5e-4]))]
     assert np.abs(np.array(ends) - PEAK).max() < 1e-8
 
 
 def test_it_moves_along_the_given_columns_alone():
     start = PEAK + 1e-3
-    end = summit(bell, start, [0, 2])
+    end = polish(bell, start, [0, 2])
     assert end[1] == start[1]
     assert np.abs(end - PEAK)[[0, 2]].max() < 1e-8
 
@@ -30,7 +30,7 @@ def test_what_stands_at_a_bound_and_would_leave_stays():
     def gradients(x):
         return -2.0 * (x - peak)
 
-    end = summit(gradients, np.array([1.0, 0.401]), [0, 1])
+    end = polish(gradients, np.array([1.0, 0.401]), [0, 1])
     assert end[0] == 1.0
     assert end[1] == pytest.approx(0.4, abs=1e-9)
 
@@ -46,4 +46,4 @@ def test_what_stands_at_a_bound_and_would_leave_stays():
 )
 def test_a_place_with_no_maximum_near_it_stays(gradients):
     start = np.array([0.5, 0.5, 0.4])
-    assert (summit(gradients, start, [0, 1, 2]) == start).all()
+    assert (polish(gradients, start, [0, 1, 2]) == start).all()

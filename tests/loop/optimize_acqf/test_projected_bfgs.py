@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from robustbo.loop.optimize_acqf.projected_bfgs import FIRST, _solved, climb
+from robustbo.loop.optimize_acqf.projected_bfgs import FIRST, _solve, maximize_by_bfgs
 
 
 def quadratic(seed, d=6):
@@ -28,7 +28,7 @@ def valley(x):
 @pytest.mark.parametrize("seed", range(5))
 def test_every_climb_ends_on_the_quadratics_highest_point_of_the_cube(seed):
     both = quadratic(seed)
-    x, f = climb(both, np.random.default_rng(9).random((4, 6)), 100, 1e-10)
+    x, f = maximize_by_bfgs(both, np.random.default_rng(9).random((4, 6)), 100, 1e-10)
     loss = lambda z: tuple(-part[0] for part in both(z[None]))  # noqa: E731
     found = minimize(loss, np.full(6, 0.5), jac=True, bounds=[(0, 1)] * 6, method="L-BFGS-B", options={"ftol": 1e-14})
     assert f == pytest.approx(-found.fun, abs=1e-6)
@@ -37,7 +37,7 @@ def test_every_climb_ends_on_the_quadratics_highest_point_of_the_cube(seed):
 
 
 def test_a_curved_valley_is_followed_to_one_of_its_ends():
-    _, f = climb(valley, np.random.default_rng(0).random((6, 4)), 300, 1e-8)
+    _, f = maximize_by_bfgs(valley, np.random.default_rng(0).random((6, 4)), 300, 1e-8)
     assert f[f > -1] == pytest.approx(0.0, abs=1e-6)
     assert f[f < -1] == pytest.approx(-3.70143, abs=1e-4)  # of this one with four inputs
     assert (f > -1).any()
@@ -45,9 +45,9 @@ def test_a_curved_valley_is_followed_to_one_of_its_ends():
 
 def test_a_climb_is_the_same_whoever_climbs_beside_it():
     starts = np.random.default_rng(0).random((5, 3))
-    x, f = climb(valley, starts, 40, 1e-5)
+    x, f = maximize_by_bfgs(valley, starts, 40, 1e-5)
     for i in range(5):
-        alone, height = climb(valley, starts[i : i + 1], 40, 1e-5)
+        alone, height = maximize_by_bfgs(valley, starts[i : i + 1], 40, 1e-5)
         assert alone[0] == pytest.approx(x[i], abs=1e-9)
         assert height[0] == pytest.approx(f[i], abs=1e-9)
 
@@ -58,18 +58,18 @@ def test_none_ends_below_where_it_began_though_some_of_the_surface_is_no_number(
         return np.where(x[:, 0] > 0.7, np.nan, f), np.where(x[:, :1] > 0.7, np.nan, g)
 
     starts = np.random.default_rng(0).random((8, 3)) * [0.7, 1, 1]
-    x, f = climb(both, starts, 60, 1e-6)
+    x, f = maximize_by_bfgs(both, starts, 60, 1e-6)
     assert (f >= valley(starts)[0]).all()
     assert (x[:, 0] <= 0.7).all()
 
 
 def test_where_the_gradient_is_zero_it_stays():
-    x, f = climb(lambda x: (np.zeros(len(x)), np.zeros_like(x)), np.full((2, 3), 0.5), 10, 1e-6)
+    x, f = maximize_by_bfgs(lambda x: (np.zeros(len(x)), np.zeros_like(x)), np.full((2, 3), 0.5), 10, 1e-6)
     assert (x == 0.5).all()
     assert (f == 0).all()
 
 
 def test_a_model_that_rounding_has_left_singular_is_begun_anew_and_the_others_stay():
     good, singular, g = np.diag([2.0, 4.0]), np.ones((2, 2)), np.array([[1.0, 2.0], [3.0, -6.0]])
-    steps = _solved(np.stack([good, singular]), g)
+    steps = _solve(np.stack([good, singular]), g)
     np.testing.assert_allclose(steps, [[0.5, 0.5], [FIRST / 2, -FIRST]])

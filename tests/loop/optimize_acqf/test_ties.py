@@ -2,7 +2,7 @@ import math
 
 import torch
 
-from robustbo.loop.optimize_acqf.ties import TIE, first_of_best, level
+from robustbo.loop.optimize_acqf.ties import TIE, first_of_best, level_ties
 
 
 def of(*values):
@@ -19,7 +19,7 @@ def test_what_is_better_by_more_is_taken():
 
 
 def test_values_that_do_not_tie_stay_as_they_are():
-    assert level(of(0.0, 1.0, 1.0 - 1e-9)).tolist() == [0.0, 1.0, 1.0]
+    assert level_ties(of(0.0, 1.0, 1.0 - 1e-9)).tolist() == [0.0, 1.0, 1.0]
 
 
 def test_no_number_is_the_greatest_where_none_is_finite():

@@ -12,20 +12,21 @@ from robustbo.errors import JournalWriteError, SpaceExhausted
 from robustbo.loop.surrogate.attempt import attempt, is_survivable
 from robustbo.report.page import journal_page
 from robustbo.report.summary.overview import overview
-from robustbo.surrogates.common.averaged import Averaged
-from robustbo.surrogates.common.in_numbers import InNumbers
+from robustbo.surrogates.common.closed_form import ClosedForm
 from robustbo.surrogates.common.map_gp import MapGP
+from robustbo.surrogates.common.model_averaging import ModelAveraging
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.registry import SURROGATES
+from robustbo.view.view import View
 
 MISTAKES = (AssertionError(), IndexError("no such row"), KeyError("x"), TypeError("None"), AttributeError("gone"))
 # Of the first surrogate alone: the fit, the verdict, predictions; and of every surrogate of ours: the fit.
 PLACES = (
     (RelevancePursuitGP, "search"),
     (RelevancePursuitGP, "probability_right"),
-    (Averaged, "marginals"),
-    (Averaged, "at_inputs"),
-    (InNumbers, "diagnose"),
+    (ModelAveraging, "marginals"),
+    (ModelAveraging, "at_inputs"),
+    (ClosedForm, "diagnose"),
     (MapGP, "custom_fit"),
 )
 BREAKS = [(*place, error) for place, error in zip(PLACES, [*MISTAKES, AssertionError("w > 0")], strict=True)]
@@ -67,11 +68,11 @@ def said_by(look, name):
 
 
 def as_page(opt):
-    return journal_page.page("study", opt.settings, opt.history)
+    return journal_page.page("study", View(opt.settings, opt.history))
 
 
 def as_overview(opt):
-    return overview(opt.settings, opt.history)
+    return overview(View(opt.settings, opt.history))
 
 
 @pytest.mark.parametrize(("owner", "name", "error"), BREAKS, ids=lambda part: getattr(part, "__name__", str(part)))
@@ -157,7 +158,9 @@ def test_the_best_under_constraints_is_the_best_value_where_no_surrogate_can_say
     assert (best.is_raw, best.params) == (True, {"x": 0.5})
 
 
-@pytest.mark.parametrize("place", ["loop.viability.fitted", "loop.viability.Viability.log_p"])
+@pytest.mark.parametrize(
+    "place", ["loop.feasibility.model.fit_predictor", "loop.feasibility.model.FeasibilityModel.log_p"]
+)
 def test_a_mistake_in_the_model_of_failures_ends_no_study(monkeypatch, place):
     opt, error = study_of(), AssertionError()
 

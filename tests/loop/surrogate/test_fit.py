@@ -58,7 +58,7 @@ def test_a_fit_is_the_same_whether_a_run_went_on_or_is_resumed(surrogate):
         step(settings, made, n, fits)
     resumed = fitted(17, surrogate, wrong=(3, 12))
     assert theta(going_on) == theta(resumed)
-    assert torch.equal(going_on.model.found.rho, resumed.model.found.rho)
+    assert torch.equal(going_on.model.map_estimate.rho, resumed.model.map_estimate.rho)
 
 
 def test_a_known_number_of_outliers_needs_no_more_observations_than_that():
@@ -86,7 +86,7 @@ def test_a_warm_search_is_shorter_and_ends_as_high(monkeypatch):
     evaluations.clear()
     cold = fitted(31, wrong=(3, 12)).model
     assert effort < sum(evaluations)
-    assert warm.found.F >= cold.found.F - 0.1
+    assert warm.map_estimate.F >= cold.map_estimate.F - 0.1
     assert warm.support == cold.support
 
 
@@ -125,7 +125,7 @@ def test_known_noise_goes_along():
 
 def test_searches_from_nothing_are_of_few_whatever_is_left_out(monkeypatch):
     settings, made, fits = Settings(SPACE), history(83), FitCache()
-    calls, cold = [], search.cold
+    calls, cold = [], search.cold_levels
     monkeypatch.setattr(search, "cold", lambda model, plan: calls.append(len(model.y)) or cold(model, plan))
     fit(settings, made, fits)
     without = made.apply({"event": "exclude", "trial": 7})
@@ -135,7 +135,7 @@ def test_searches_from_nothing_are_of_few_whatever_is_left_out(monkeypatch):
 
 
 def test_a_search_from_nothing_is_made_anew_only_where_its_sample_changes(monkeypatch):
-    settings, fits, calls, cold = Settings(SPACE), FitCache(), [], search.cold
+    settings, fits, calls, cold = Settings(SPACE), FitCache(), [], search.cold_levels
     monkeypatch.setattr(search, "cold", lambda model, plan: calls.append(len(model.y)) or cold(model, plan))
     for n in range(33, 57):
         fit(settings, history(n), fits)

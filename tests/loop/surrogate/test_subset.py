@@ -11,7 +11,7 @@ from robustbo.loop.observations.table import Observations, observations
 from robustbo.loop.surrogate import subset
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fit import fit
-from robustbo.loop.surrogate.subset import Guess, chosen, regular, spread
+from robustbo.loop.surrogate.subset import RoughPrediction, rows_to_keep, spread_points, thin_evenly
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
@@ -53,7 +53,7 @@ class TestAChoice:
 
     def test_the_best_stay_and_others_far_from_each_other(self):
         X = torch.linspace(0, 1, 101, dtype=torch.float64)
-        found = chosen(Guess(X, X.unsqueeze(-1)), made_of([(x,) for x in X.tolist()]), 10)
+        found = rows_to_keep(RoughPrediction(X, X.unsqueeze(-1)), made_of([(x,) for x in X.tolist()]), 10)
         stays = [i for i, each in enumerate(found) if each]
         assert len(stays) == 10
         assert stays[-5:] == [96, 97, 98, 99, 100]
@@ -63,20 +63,27 @@ class TestAChoice:
     def test_values_at_one_point_stay_together_and_before_those_that_stand_alone(self):
         rows = [(0.1,), (0.5,), (0.9,), (0.5,), (0.3,), (0.7,)]
         best = torch.tensor([row[0] for row in rows])
-        assert chosen(Guess(best, best.unsqueeze(-1)), made_of(rows), 4) == [True, True, True, True, False, False]
+        assert rows_to_keep(RoughPrediction(best, best.unsqueeze(-1)), made_of(rows), 4) == [
+            True,
+            True,
+            True,
+            True,
+            False,
+            False,
+        ]
 
     def test_where_all_points_are_one_it_is_full(self):
         rows = [(0.5,)] * 9
-        assert sum(chosen(Guess(torch.zeros(9), torch.zeros(9, 1)), made_of(rows), 4)) == 4
+        assert sum(rows_to_keep(RoughPrediction(torch.zeros(9), torch.zeros(9, 1)), made_of(rows), 4)) == 4
 
     def test_spread_points_are_each_the_farthest_from_all_before(self):
         Z = torch.tensor([[0.0], [1.0], [0.4], [0.5], [1.0]])
-        assert spread(Z, torch.tensor([0]), 9) == [1, 3, 2]
+        assert spread_points(Z, torch.tensor([0]), 9) == [1, 3, 2]
 
     def test_a_sample_is_even(self):
         told = made_of([(i / 100,) for i in range(100)])
-        assert regular(told.first(40)) == told.first(40)
-        assert regular(told).numbers[:4] == (0, 2, 5, 7)
+        assert thin_evenly(told.first(40)) == told.first(40)
+        assert thin_evenly(told).numbers[:4] == (0, 2, 5, 7)
 
 
 class TestTheOthers:

@@ -249,10 +249,10 @@ class TestNoise:
 
 
 def test_how_often_a_point_is_measured_again_is_a_method_s_choice(spec_file, tmp_path):
-    spec = load(spec_file, ["methods.standard.max_repeats=1"])
+    spec = load(spec_file, ["methods.standard.max_replicates=1"])
     assert spec.cell("standard")["max_repeats"] == 1
     assert [
-        OptimizationCell.of(spec, method, 0, tmp_path).settings.max_repeats for method in ("standard", "oracle")
+        OptimizationCell.of(spec, method, 0, tmp_path).settings.max_replicates for method in ("standard", "oracle")
     ] == [1, 2]
-    with pytest.raises(SpecError, match=r"max_repeats: must be at least 1"):
-        load(spec_file, ["methods.standard.max_repeats=0"])
+    with pytest.raises(SpecError, match=r"max_replicates: must be at least 1"):
+        load(spec_file, ["methods.standard.max_replicates=0"])

@@ -5,6 +5,7 @@ import pytest
 
 from robustbo import Choice, Float, Int, Optimizer, Space
 from robustbo.report.page import journal_page, journals
+from robustbo.view.view import View
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +24,7 @@ def told():
 
 
 def test_the_page_says_what_the_optimizer_does(told):
-    text = journal_page.page("my <run>", told.settings, told.history)
+    text = journal_page.page("my <run>", View(told.settings, told.history))
     best = told.best()
     assert "my &lt;run&gt;" in text
     assert f"{best.mean:.6g}" in text
@@ -31,7 +32,7 @@ def test_the_page_says_what_the_optimizer_does(told):
         r"<td>8</td><td>1000000</td>.*<td>(flagged|quarantined|refuted)</td>.*above what the others predict", text
     )
     assert text.count("prediction through the incumbent") == 2  # of <x> and k; a choice has a table
-    assert "<td>&#x27;a&#x27;</td>" in text
+    assert "<td>&#39;a&#39;</td>" in text
     assert "<x>" not in text
     assert not re.search(r"(src|href)=|https?://|@import|url\(", text)
 
@@ -42,7 +43,7 @@ def test_any_values_make_a_page(values):
     opt.ask()
     for value in values:
         opt.tell(opt.ask(), value)
-    text = journal_page.page("any", opt.settings, opt.history)
+    text = journal_page.page("any", View(opt.settings, opt.history))
     assert ("Nothing has been told yet" in text) == (not values)
     told = re.sub(r"<(style|title)>.*?</\1>", "", text.split("Values that")[0], flags=re.DOTALL)
     assert not re.search(r"\b(nan|inf)\b", told)
@@ -50,6 +51,6 @@ def test_any_values_make_a_page(values):
 
 def test_it_is_drawn_in_a_browser(told, tmp_path, in_a_browser):
     path = tmp_path / "page.html"
-    journals.write([journals.Read("a run", told.settings, told.history)], path)
+    journals.write([journals.NamedView("a run", View(told.settings, told.history))], path)
     drawn = in_a_browser(path)
     assert drawn.count("<polyline") >= 3

@@ -4,12 +4,12 @@ import pytest
 
 from robustbo import Float, Optimizer, Space
 from robustbo.errors import RobustBOError
-from robustbo.loop.belief.incumbent import incumbents
 from robustbo.report.charts import timeline
 from robustbo.report.page import journal_page, journals
-from robustbo.report.page.journals import Read
+from robustbo.report.page.journals import NamedView
 from robustbo.report.summary.overview import overview
 from robustbo.report.summary.text_summary import how_far, tables
+from robustbo.view.view import View
 
 OFF = {2: 60.0, 5: -40.0}
 
@@ -22,16 +22,16 @@ def told(seed, *, is_wrong=True):
     opt.fail(opt.ask(), "Traceback (most recent call last):\n  File <lab>\nValueError: no flow")
     opt.exclude(9)
     opt.ask()
-    return Read(f"lab {seed}", opt.settings, opt.history), opt
+    return NamedView(f"lab {seed}", View(opt.settings, opt.history)), opt
 
 
 def test_the_incumbent_is_the_same_everywhere():
     found, opt = told(0)
-    best, so_far = opt.best(), incumbents(found.settings, found.history)
+    best, so_far = opt.best(), found.view.bests()
     numbers = [each.trial.number for each in so_far]
     assert numbers == sorted(numbers)
     assert so_far[-1] == best
-    *_, line = timeline.values(found.settings, found.history).lines
+    *_, line = timeline.values(found.view).lines
     assert line.y[-1] == best.mean
     assert f"The best by what is believed is the point of trial {best.trial.number}: " in journals.page([found])
 
@@ -46,7 +46,7 @@ def test_trials_without_a_value_that_counts_are_listed_and_a_traceback_is_whole_
 
 def test_a_value_beyond_the_frame_says_its_number_and_measured_values_are_on_the_slices():
     found, _ = told(0)
-    chart = timeline.values(found.settings, found.history)
+    chart = timeline.values(found.view)
     assert {note.text for note in chart.notes} == {"60", "-40"}
     assert all(chart.y.low <= note.y <= chart.y.high for note in chart.notes)
     slices = journals.page([found]).split("<h2>The surrogate")[1]
@@ -69,7 +69,7 @@ def test_an_outcome_that_is_excluded_alone_is_counted():
     for i in range(4):
         opt.tell({"x": i / 3}, {"a": float(i), "b": float(-i)})
     opt.exclude(1, outcome="b")
-    assert how_far(overview(opt.settings, opt.history)).endswith("0 excluded, 1 excluded in some outcomes")
+    assert how_far(overview(View(opt.settings, opt.history))).endswith("0 excluded, 1 excluded in some outcomes")
 
 
 def test_why_a_value_is_excluded_is_said_where_somebody_said_so():
@@ -77,11 +77,13 @@ def test_why_a_value_is_excluded_is_said_where_somebody_said_so():
     for i in range(4):
         opt.tell({"x": i / 3}, float(i))
     opt.exclude(1)
-    assert [list(row) for row in tables(overview(opt.settings, opt.history))["excluded"]] == [["trial", "value", "at"]]
+    assert [list(row) for row in tables(overview(View(opt.settings, opt.history)))["excluded"]] == [
+        ["trial", "value", "at"]
+    ]
     opt.exclude(2, reason="the sensor was off\nfrom 9 to 11")
-    rows = tables(overview(opt.settings, opt.history))["excluded"]
+    rows = tables(overview(View(opt.settings, opt.history)))["excluded"]
     assert [(row["trial"], row["reason"]) for row in rows] == [(1, "-"), (2, "the sensor was off")]
-    assert "<td>the sensor was off</td>" in journal_page.page("lab", opt.settings, opt.history)
+    assert "<td>the sensor was off</td>" in journal_page.page("lab", View(opt.settings, opt.history))
 
 
 def test_a_frame_has_a_failures_reason_in_a_line():

@@ -14,6 +14,7 @@ from robustbo.report.charts import timeline
 from robustbo.report.charts.marks import BEFORE, count_before
 from robustbo.report.page import journal_page, trials_section
 from robustbo.trials.history import History, Trial
+from robustbo.view.view import View
 
 SPACE = rb.Space(x=rb.Float(0, 1), k=rb.Choice("u", "v"))
 YIELD = rb.Outcome("yield", unit="%", low=0, high=100)
@@ -36,7 +37,7 @@ def opt():
 
 @pytest.fixture(scope="module")
 def page(opt):
-    return journal_page.page("lab", opt.settings, opt.history, opt.fits, place="lab.jsonl", made=MADE)
+    return journal_page.page("lab", View(opt.settings, opt.history), place="lab.jsonl", made_at=MADE)
 
 
 def table(page):
@@ -76,7 +77,7 @@ def test_every_trial_is_in_the_table_with_what_is_believed_of_it(opt, page):
 
 
 def test_old_data_are_drawn_apart(opt):
-    chart = timeline.values(opt.settings, opt.history, opt.fits)
+    chart = timeline.values(View(opt.settings, opt.history))
     old = next(kind for kind in chart.dots if kind.label == BEFORE)
     assert old.x.tolist() == [0, 1, 2, 3, 4, 5]
     band = chart.lines[0]
@@ -98,7 +99,7 @@ def test_what_was_enqueued_is_no_old_data_and_before_the_first_ask_nothing_is():
 
 def test_the_page_says_when_it_was_made_and_else_follows_from_the_history_alone(opt, page):
     assert "This page was made at 2026-01-05 14:03 UTC." in page
-    pages = [journal_page.page("lab", opt.settings, opt.history, opt.fits) for _ in range(2)]
+    pages = [journal_page.page("lab", View(opt.settings, opt.history)) for _ in range(2)]
     assert pages[0] == pages[1]
     assert " ago" not in pages[0]
     assert "was made at" not in pages[0]
@@ -106,12 +107,12 @@ def test_the_page_says_when_it_was_made_and_else_follows_from_the_history_alone(
 
 def test_of_very_many_trials_the_last_and_the_doubtful_ones_are_shown():
     trials = tuple(Trial(i, {"x": 0.5}, "told", 1.0) for i in range(trials_section.FULL))
-    assert trials_section.chosen(History(trials), [3])[1] == ""
+    assert trials_section.select_trials(History(trials), [3])[1] == ""
     more = (*trials, Trial(trials_section.FULL, {"x": 0.5}, "told", 1.0))
-    shown, text = trials_section.chosen(History(more), [3, 290])
+    shown, text = trials_section.select_trials(History(more), [3, 290])
     assert [t.number for t in shown] == [3, *range(len(more) - trials_section.LAST, len(more))]
-    assert text == "<p>Of 301 trials these are the last 100, and the one before them whose value is doubtful.</p>"
-    assert "doubtful" not in trials_section.chosen(History(more), [])[1]
+    assert text == "Of 301 trials these are the last 100, and the one before them whose value is doubtful."
+    assert "doubtful" not in trials_section.select_trials(History(more), [])[1]
 
 
 def test_several_outcomes_have_columns_each():
@@ -119,7 +120,8 @@ def test_several_outcomes_have_columns_each():
     opt.tell({"x": 0.5, "k": "u"}, {"a": 1.5})
     (trial,) = opt.history
     o = Outlier(trial.of("a"), 1.5, 1.25, 0.5, 0.1, 0.02, "inlier", outcome="a")
-    header, row = table(trials_section.section(opt.settings, opt.history, [o], {"outliers": []}))
+    section = trials_section.trials_section(View(opt.settings, opt.history), [o], {"outliers": []})
+    header, (row,) = section.table
     assert header[3:-1] == [
         *("a", "expected, a", "status, a", "probability wrong, a"),
         *("b", "expected, b", "status, b", "probability wrong, b"),

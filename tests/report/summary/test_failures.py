@@ -10,6 +10,7 @@ from robustbo.report.page import journal_page
 from robustbo.report.summary import text_summary, text_todo
 from robustbo.report.summary.overview import overview
 from robustbo.report.summary.text_failures import in_a_line, lead
+from robustbo.view.view import View
 
 SPACE = Space(**{"<x>": Float(0.0, 1.0), "k": Int(1, 4), "c": Choice("a", "b")})
 
@@ -37,12 +38,12 @@ def mixed():
 
 
 def shown(opt):
-    found = overview(opt.settings, opt.history)
+    found = overview(View(opt.settings, opt.history))
     return found, "\n".join(text_summary.lines("j", found))
 
 
 def page(opt):
-    return journal_page.page("j", opt.settings, opt.history)
+    return journal_page.page("j", View(opt.settings, opt.history))
 
 
 def test_where_none_has_failed_nothing_is_said():
@@ -117,7 +118,7 @@ def test_the_page_has_a_table_ticks_and_slices(mixed):
         r"<td>42</td><td>looks like a flake</td><td>[\d.]+</td><td>gave a value</td><td>.*&lt;node&gt; lost", section
     )
     assert section.count("probability of a value through the incumbent") == 2  # a choice has a table
-    assert re.search(r"<td>&#x27;b&#x27;</td><td>0\.\d\d</td><td>4</td>", section)
+    assert re.search(r"<td>&#39;b&#39;</td><td>0\.\d\d</td><td>4</td>", section)
     charts = re.findall(r"<svg.*?</svg>", section)
     assert [chart.count('d="M0-1V1"') for chart in charts if "probability of a value" in chart] == [8, 8]
     assert "<x>" not in text
@@ -156,16 +157,16 @@ def test_many_are_cut():
 
 def test_a_picture_has_the_ticks_too(mixed, tmp_path):
     pytest.importorskip("matplotlib")
-    timeline.draw(mixed.settings, mixed.history, tmp_path / "a.svg")
+    timeline.draw(View(mixed.settings, mixed.history), tmp_path / "a.svg")
     assert "failed, looks like its region" in [
-        dots.label for dots in timeline.values(mixed.settings, mixed.history).dots
+        dots.label for dots in timeline.values(View(mixed.settings, mixed.history)).dots
     ]
     assert (tmp_path / "a.svg").stat().st_size > 1000
 
 
 def test_where_nothing_has_given_a_value_that_is_said():
     def lines(opt):
-        return "\n".join(text_todo.lines("study", overview(opt.settings, opt.history, opt.fits)))
+        return "\n".join(text_todo.lines("study", overview(View(opt.settings, opt.history))))
 
     opt = Optimizer(Space(x=Float(0.0, 1.0)), direction="minimize", seed=0)
     for x in (0.2, 0.8):

@@ -8,7 +8,7 @@ import pytest
 import robustbo as rb
 from robustbo.errors import SpaceError
 from robustbo.searchspace.constraints.constraint import parse
-from robustbo.searchspace.constraints.equations import solved
+from robustbo.searchspace.constraints.equations import solve
 
 NAMES = ("a", "b", "c", "d", "e")
 BOX = {name: rb.Float(-10, 10) for name in NAMES}
@@ -29,7 +29,7 @@ def test_whatever_is_free_the_equations_hold(seed):
     rank = rng.integers(1, 5)
     A = rng.normal(size=(rank, 5)).round(3)
     b = A @ rng.normal(size=5)
-    dependents = solved(equations(A, b), BOX, {})
+    dependents = solve(equations(A, b), BOX, {})
     assert len(dependents) == rank
     names = {dependent.name for dependent in dependents}
     assert not any(names & set(dependent.coefficients) for dependent in dependents)
@@ -41,7 +41,7 @@ def test_whatever_is_free_the_equations_hold(seed):
 def test_as_many_equations_as_parameters_give_the_solution_of_least_squares(seed):
     rng = np.random.default_rng(seed)
     A, x = rng.normal(size=(5, 5)).round(3), rng.normal(size=5)
-    found = {d.name: d.constant for d in solved(equations(A, A @ x), BOX, {})}
+    found = {d.name: d.constant for d in solve(equations(A, A @ x), BOX, {})}
     exact = np.linalg.lstsq(A, A @ x, rcond=None)[0]
     np.testing.assert_allclose([found[name] for name in NAMES], exact, rtol=1e-8)
 
@@ -52,27 +52,27 @@ def test_a_redundant_equation_takes_no_parameter(seed):
     A = rng.normal(size=(3, 5)).round(3)
     A = np.vstack([A, A[0] - 2 * A[1], A[2] * 3])
     b = A @ rng.normal(size=5)
-    assert len(solved(equations(A, b), BOX, {})) == np.linalg.matrix_rank(A) == 3
+    assert len(solve(equations(A, b), BOX, {})) == np.linalg.matrix_rank(A) == 3
 
 
 def test_a_contradiction_is_named():
     given = [each for text in ("a + b == 1", "2 * a + 2 * b == 3") for each in parse(text, NAMES)]
     with pytest.raises(SpaceError, match=r"'2 \* a \+ 2 \* b == 3' can never hold, with what else must hold"):
-        solved(given, BOX, {})
+        solve(given, BOX, {})
 
 
 def test_what_is_fixed_is_no_more_unknown():
     given = parse("a + b == 1", NAMES)
-    assert solved(given, BOX, {"a": 0.25}) == [("b", 0.75, {})]
-    assert solved(given, BOX, {"a": 0.25, "b": 0.75}) == []
+    assert solve(given, BOX, {"a": 0.25}) == [("b", 0.75, {})]
+    assert solve(given, BOX, {"a": 0.25, "b": 0.75}) == []
     with pytest.raises(SpaceError, match=r"'a \+ b == 1' can never hold at {'a': 0\.25, 'b': 0\.5}"):
-        solved(given, BOX, {"a": 0.25, "b": 0.5})
+        solve(given, BOX, {"a": 0.25, "b": 0.5})
 
 
 def test_real_parameters_of_a_linear_scale_follow_before_others():
     kinds = {"n": rb.Int(0, 10), "l": rb.Float(0.1, 10, log=True), "x": rb.Float(0, 1), "s": rb.Float(0, 10, step=1)}
     for first in ("x", "l"):
-        (found,) = solved(parse(f"{' + '.join(kinds)} == 3", [*kinds]), kinds, {})
+        (found,) = solve(parse(f"{' + '.join(kinds)} == 3", [*kinds]), kinds, {})
         assert found.name == first
         del kinds[first]
 
@@ -81,7 +81,7 @@ def test_the_order_of_the_equations_does_not_matter_to_what_holds():
     texts = ["a + b + c == 1", "a - b == 0.25", "d == 2 * c"]
     for seed in range(5):
         random.Random(seed).shuffle(texts)
-        found = solved([each for text in texts for each in parse(text, NAMES)], BOX, {})
+        found = solve([each for text in texts for each in parse(text, NAMES)], BOX, {})
         names = {d.name for d in found}
         point = filled_in(found, {name: 0.125 for name in NAMES if name not in names})
         assert point["a"] + point["b"] + point["c"] == pytest.approx(1)

@@ -12,7 +12,7 @@ import torch
 import robustbo as rb
 from robustbo.errors import SpaceError
 from robustbo.searchspace.columns import is_continuous
-from robustbo.searchspace.region.made import region_of
+from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.space import ABSENT
 from tests.searchspace.made import KINDS, made
 
@@ -111,7 +111,7 @@ LISTED = {
 @pytest.mark.parametrize("name", LISTED)
 def test_all_points_are_listed(name):
     space, fixed = LISTED[name]
-    listed = region_of(space, space.partial(fixed)).listed
+    listed = region_of(space, space.partial(fixed)).all_points
     expected = brute(space, fixed)
     assert len(listed) == len(expected)
     assert sorted(map(repr, listed)) == sorted(map(repr, expected))
@@ -119,7 +119,7 @@ def test_all_points_are_listed(name):
 
 def test_nothing_is_listed_where_something_is_real():
     space = rb.Space(x=rb.Float(0, 1), n=rb.Int(0, 3), constraints=["x + n <= 2"])
-    assert region_of(space).listed is None
+    assert region_of(space).all_points is None
     assert region_of(space).size is None
     assert region_of(space, (("x", 0.5),)).size == 2
 
@@ -176,7 +176,7 @@ def test_what_is_equal_in_python_is_told_apart():
 
 def test_the_rows_of_a_pool_that_are_equal_in_python_are_told_apart():
     pool = rb.Pool(pd.DataFrame({"x": [0.0, 1.0, 2.0], "c": pd.Series([1, True, "a"], dtype=object)}))
-    assert region_of(pool, pool.partial({"c": True})).listed == [{"x": 1.0, "c": True}]
+    assert region_of(pool, pool.partial({"c": True})).all_points == [{"x": 1.0, "c": True}]
 
 
 def test_few_regions_of_pools_are_kept():

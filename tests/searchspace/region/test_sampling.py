@@ -9,7 +9,7 @@ from scipy.stats import kstest
 import robustbo as rb
 from robustbo import seeds
 from robustbo.errors import SpaceError
-from robustbo.searchspace.region.made import region_of
+from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.sampling import _step, sobol_points, spread_over
 
 BOX = {"x": rb.Float(0, 1), "y": rb.Float(0, 1)}

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 import robustbo as rb
-from robustbo.searchspace.region.made import region_of
-from robustbo.searchspace.region.shape import Columns
+from robustbo.searchspace.region.factory import region_of
+from robustbo.searchspace.region.shape import ParameterColumns
 from tests.searchspace.made import KINDS, made
 
 SPACES = [(kind, seed) for kind in KINDS if kind != "pool" for seed in range(4)]
@@ -41,7 +41,7 @@ def test_slopes_are_those_of_finite_differences(kind, seed):
         for k, i in enumerate(searched):
             if region.space.parameters[i][1].count is None:
                 step = 1e-6 * (np.arange(len(x)) == k)
-                ahead, behind = (shape.placed(row, x + sign * step) for sign in (1, -1))
+                ahead, behind = (shape.place(row, x + sign * step) for sign in (1, -1))
                 np.testing.assert_allclose(shape.tangents(row)[:, k], (ahead - behind) / 2e-6, rtol=1e-4, atol=1e-4)
                 change = shape.slack(ahead[None])[0] - shape.slack(behind[None])[0]
                 np.testing.assert_allclose(shape.slopes(row)[:, k], change / 2e-6, rtol=1e-3, atol=1e-3)
@@ -67,7 +67,7 @@ def test_what_does_not_exist_keeps_a_constraint_and_has_no_slope():
 
 def test_values_and_slopes_of_columns():
     space = rb.Space(a=rb.Float(-1, 3), b=rb.Float(1, 100, log=True), n=rb.Int(0, 4), c=rb.Choice("p", "q"))
-    columns, rows = Columns(space, ["n", "b", "a"]), space.sobol_rows(0, 0, 16)
+    columns, rows = ParameterColumns(space, ["n", "b", "a"]), space.sobol_rows(0, 0, 16)
     values = [[point[name] for point in map(space.from_unit, rows)] for name in ("n", "b", "a")]
     np.testing.assert_allclose(columns.values(rows), values, rtol=1e-9)
     assert columns.slopes(np.full(4, 0.5)).tolist() == pytest.approx([0.0, 10 * np.log(100), 4.0])

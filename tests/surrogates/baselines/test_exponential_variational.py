@@ -80,11 +80,13 @@ class TestWeights:
         likelihood.noise = 0.2
         y = torch.linspace(-200, 200, 1_000_001)
         for i in range(2):
-            noise = type(likelihood.tailed())(*(each.expand(2)[i] for each in likelihood.tailed(is_weighted=True)))
+            noise = type(likelihood.noise_parameters())(
+                *(each.expand(2)[i] for each in likelihood.noise_parameters(is_weighted=True))
+            )
             assert torch.trapezoid(log_density(y, noise).exp(), y).item() == pytest.approx(1, abs=1e-6)
         f = torch.zeros(3)
         new = likelihood.eval()(f).log_prob(f + 2)
-        torch.testing.assert_close(new, log_density(f + 2, likelihood.tailed()))
+        torch.testing.assert_close(new, log_density(f + 2, likelihood.noise_parameters()))
 
 
 def test_a_value_at_a_far_input_pulls_less_by_the_loss_than_by_the_scale():

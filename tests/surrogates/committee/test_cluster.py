@@ -12,10 +12,10 @@ import pytest
 import torch
 
 from robustbo.numerics.committee import evidence
-from robustbo.numerics.committee.evidence import Shared
+from robustbo.numerics.committee.evidence import SharedHyperparameters
 from robustbo.numerics.committee.partition import random_parts, shard
 from robustbo.surrogates.committee import cluster as on_cluster
-from robustbo.surrogates.committee.cluster import Cluster
+from robustbo.surrogates.committee.cluster import CommitteeCluster
 from robustbo.surrogates.committee.model import CommitteeGP
 from robustbo.surrogates.common.contract import fit
 from tests.surrogates.test_contract import data
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # Dask's own, of ports and un
 
 def shared(factor=1.0):
     l, *numbers = (torch.tensor(x) for x in ([0.6 * factor, 0.6], 1.3, 0.02, 4.0, 0.5))
-    return Shared("matern52", l, *numbers)
+    return SharedHyperparameters("matern52", l, *numbers)
 
 
 def shards():
@@ -35,7 +35,7 @@ def shards():
 
 def test_sums_are_those_of_one_machine(workers):
     parts = [partial(shards().part, slice(start, start + 2)) for start in (0, 2, 4)]
-    with Cluster(workers, parts, 1.0) as cluster:
+    with CommitteeCluster(workers, parts, 1.0) as cluster:
         there = cluster.evidence(shared())
         again = cluster.evidence(shared(1.1), there.f)
     here = evidence.evidence(shards(), shared())
@@ -47,7 +47,7 @@ def test_sums_are_those_of_one_machine(workers):
 
 def test_modes_that_pass_through_here_change_nothing(workers, monkeypatch):
     def path():
-        with Cluster(
+        with CommitteeCluster(
             workers, [partial(shards().part, slice(0, 3)), partial(shards().part, slice(3, 6))], 1.0
         ) as cluster:
             modes = None
@@ -86,4 +86,4 @@ def kill_one(address):
 def test_without_dask_it_says_what_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ImportError, match=r"pip install 'robustbo\[dask\]'"):
-        Cluster("tcp://nowhere:1", [shards], 1.0)
+        CommitteeCluster("tcp://nowhere:1", [shards], 1.0)

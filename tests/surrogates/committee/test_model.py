@@ -111,7 +111,7 @@ def test_blocks_make_no_difference(three, monkeypatch):
 def test_some_experts_may_do_for_the_hyperparameters():
     X, Y = data(90, outliers=0.1)
     model = fit(CommitteeGP(X, Y, num_experts=3, fit_experts=1))
-    assert len(model.given.shards.y) == 3
+    assert len(model.committee.shards.y) == 3
     assert rmse(model, GRID) < 0.2
 
 

@@ -34,7 +34,7 @@ def test_values_far_out_agree_within_the_same_distance_as_others(high, apart, is
     inputs[-1] = inputs[-2]
     Y = torch.linspace(0, 1, 12).unsqueeze(-1)
     Y[-2:, 0] = torch.tensor([high, high + apart])
-    assert StandardGP(inputs, Y).cleared().tolist() == [False] * 10 + [is_cleared] * 2
+    assert StandardGP(inputs, Y).is_cleared().tolist() == [False] * 10 + [is_cleared] * 2
 
 
 @pytest.mark.parametrize("apart", [0.09, 0.1, 0.11])
@@ -42,18 +42,21 @@ def test_of_two_values_both_are_cleared_or_neither(apart):
     """However far the transform warps between them."""
     bend = RobustArcsinh(m=1)
     z = torch.tensor([1.0, 1.0 + apart])
-    found = base_gp.cleared(torch.zeros(2, 1), bend.warp(z), None, bend).tolist()
+    found = base_gp.agrees_with_replicates(torch.zeros(2, 1), bend.warp(z), None, bend).tolist()
     assert found in ([True, True], [False, False])
     assert apart == pytest.approx(base_gp.AGREE) or found == [apart < base_gp.AGREE] * 2
 
 
 def test_a_gross_value_that_is_rounded_on_its_way_is_the_same():
     y = torch.tensor([40.0, 40.0 + 2e-14])  # sinh: 1e17
-    assert base_gp.cleared(torch.zeros(2, 1), y, None, RobustArcsinh(m=1)).all()
+    assert base_gp.agrees_with_replicates(torch.zeros(2, 1), y, None, RobustArcsinh(m=1)).all()
 
 
 @pytest.mark.parametrize("transform", [RobustArcsinh(m=1), None])
 def test_known_noise_widens_what_agrees(transform):
     y = torch.tensor([2.0, 2.5])
     for s2, is_cleared in ((1e-4, False), (0.04, True)):
-        assert base_gp.cleared(torch.zeros(2, 1), y, torch.full((2,), s2), transform).tolist() == [is_cleared] * 2
+        assert (
+            base_gp.agrees_with_replicates(torch.zeros(2, 1), y, torch.full((2,), s2), transform).tolist()
+            == [is_cleared] * 2
+        )

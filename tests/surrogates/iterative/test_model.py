@@ -68,15 +68,15 @@ def test_hyperparameters_may_come_from_a_part_of_the_rows():
     part = fit(PlainGP(X[drawn], Y[drawn]))
     mine, theirs = (m.covar_module.base_kernel.lengthscale for m in (model, part))
     torch.testing.assert_close(mine, theirs, rtol=0.2, atol=0.0)  # all rows standardize the outcomes a little otherwise
-    assert len(model.seen.belief.z) == 80
+    assert len(model.solution.belief.z) == 80
     assert rmse(model, GRID) < rmse(part, GRID)
 
 
 def test_a_tolerance_ends_the_iterations():
     X, Y = data(60)
     model = fit(ComputationAwareGP(X, Y, tolerance=0.1))
-    assert model.seen.belief.converged
-    assert model.seen.belief.D.shape[-1] < 30
+    assert model.solution.belief.converged
+    assert model.solution.belief.D.shape[-1] < 30
 
 
 def test_wild_values_weigh_little():

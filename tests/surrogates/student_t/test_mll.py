@@ -47,4 +47,4 @@ def test_gpytorchs_own_optimizer_gets_to_where_the_explicit_search_does():
     mll = marginal_log_likelihood(theirs)
     with quiet():
         found = fit_gpytorch_mll_scipy(mll, options={"maxiter": 300})
-    assert -found.fval * 20 == pytest.approx(ours.found.F, abs=0.5)
+    assert -found.fval * 20 == pytest.approx(ours.map_estimate.F, abs=0.5)

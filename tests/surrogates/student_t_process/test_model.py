@@ -80,7 +80,7 @@ def test_what_is_maximized_is_the_evidence_of_gpytorchs_modules(dof, known):
     with torch.no_grad():
         said = 30 * mll(model(X), model.train_targets, X).item()
     learned = 0.0 if dof is not None else EXCESS_PRIOR.log_density(math.log(model.dof.item() - 2))
-    assert said + learned == pytest.approx(model.found.F, abs=1e-6)
+    assert said + learned == pytest.approx(model.map_estimate.F, abs=1e-6)
     assert (dof is None) == (model.dof.item() != 5.0)
 
 

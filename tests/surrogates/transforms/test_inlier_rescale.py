@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from robustbo.surrogates.common.contract import fit
-from robustbo.surrogates.common.learns_warp import WARPS
+from robustbo.surrogates.common.warped_gp import WARPS
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.transforms.inlier_rescale import RESCALE
 

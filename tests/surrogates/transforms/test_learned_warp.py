@@ -41,7 +41,7 @@ def test_each_side_has_a_bend_of_its_own():
     low, high = transform.warp(z)
     assert low == -3.0
     assert high < 1.5
-    assert transform.squared_slope(z)[0] == 1.0
+    assert transform.variance_slope(z)[0] == 1.0
 
 
 @pytest.mark.parametrize("magnitude", [1e3, 1e100, 1e300])

@@ -35,8 +35,8 @@ def test_the_posterior_is_the_formula(fitted):
     with torch.no_grad():
         posterior = fitted(GRID)
         prior = fitted.covar_module(GRID).to_dense()
-    torch.testing.assert_close(posterior.mean, fitted.mean_module.constant + k @ fitted.given.v)
-    torch.testing.assert_close(posterior.covariance_matrix, prior - k @ fitted.given.P @ k.mT)
+    torch.testing.assert_close(posterior.mean, fitted.mean_module.constant + k @ fitted.conjugate.v)
+    torch.testing.assert_close(posterior.covariance_matrix, prior - k @ fitted.conjugate.P @ k.mT)
 
 
 def test_a_large_threshold_gives_the_plain_gp_of_the_same_hyperparameters():

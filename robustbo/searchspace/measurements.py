@@ -1,0 +1,156 @@
+"""Measurements as people have them: a point, its value and its noise in each row of a data frame; all or nothing."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from robustbo.errors import SpaceError
+from robustbo.searchspace.labels import has_other_unit, nearest_label, parts
+from robustbo.searchspace.space import Space
+from robustbo.searchspace.tabular import (
+    Params,
+    columns_and_hint,
+    convert_rows,
+    is_missing,
+    parameter_columns,
+    point_of,
+    rows_of,
+)
+from robustbo.validation import noise_sd, real
+
+STATE = "state"  # the column of `Study.frame` with the state of each trial
+
+
+class MeasuredColumns(NamedTuple):
+    """The columns of a data frame that hold measurements.
+
+    Attributes:
+        noise: By the column of values, that of their noise sd; None where there can be none.
+        excluded: By outcome, the column that says which of its values are excluded; empty for a single value.
+    """
+
+    noise: dict[str, str | None]
+    excluded: dict[str, str]
+
+    def noise_sds(self, cells: Mapping[str, Any]) -> dict[str, Any]:
+        """The noise sd beside each value in a row, checked; None where there is none."""
+        sds = {name: column and cells.get(column) for name, column in self.noise.items()}
+        return {name: None if is_missing(sd) else noise_sd(sd) for name, sd in sds.items()}
+
+    def outcome_values(self, cells: Mapping[str, Any]) -> dict[str, float] | None:
+        """The outcomes' values in a row, without empty cells and excluded ones; None where all are excluded."""
+        measured = [name for name in self.noise if not is_missing(cells[name])]
+        excluded = {name for name, column in self.excluded.items() if cells[column] is True}
+        values = {name: _number(name, cells[name]) for name in measured if name not in excluded}
+        return values if values or not measured else None
+
+
+def measurements_of(
+    space: Space,
+    frame: pd.DataFrame,
+    *,
+    value: str,
+    sd: str | None,
+    ignore_extra: bool,
+    outcomes: Sequence[str] = (),
+    check: Callable[[Any], None] = lambda _: None,
+) -> list[tuple[Params, Any, Any]]:
+    """The point, value and noise sd (None where there is none, or NaN) in each row of a data frame.
+
+    A column ``sd`` must be there where it is given; unless given it is "sd", if there is one that is no parameter's.
+    Of several ``outcomes`` value and sd are dicts, from columns OUTCOME and OUTCOME.sd, without the empty cells, and
+    without what is excluded by a column OUTCOME.excluded; rows of which that leaves nothing are passed over. A value
+    of which ``check`` raises an error breaks a rule.
+
+    Raises:
+        SpaceError: If a column is missing or not known, or any row breaks a rule; the message tells of each.
+    """
+    _check_arguments(frame, value, sd, outcomes)
+    columns = _measured_columns(space, frame, value, sd, outcomes)
+    cells = [name for pair in columns.noise.items() for name in pair if name is not None and name in frame.columns]
+    has_state = STATE in frame.columns and STATE not in parameter_columns(space, frame)
+    if has_state and not (frame[STATE] == "told").all():
+        raise SpaceError(f"{STATE}: rows must be told values, got others too; pass frame[frame['{STATE}'] == 'told']")
+
+    def measurement(row: tuple[dict[str, Any], dict[str, Any]]) -> tuple[Params, Any, Any] | None:
+        point, sds = point_of(space, row[0]), columns.noise_sds(row[1])
+        if outcomes:
+            values = columns.outcome_values(row[1])
+            check({name: number for name, number in (values or {}).items() if math.isfinite(number)})
+            return None if values is None else (point, values, {name: sds[name] for name in values})
+        number = _number(value, row[1][value])
+        if math.isfinite(number):
+            check(number)
+        return point, number, sds[value]
+
+    rows = rows_of(space, frame, [*cells, *columns.excluded.values()], ignore_extra)
+    return [row for row in convert_rows(rows, measurement) if row is not None]
+
+
+def _check_arguments(frame: Any, value: Any, sd: Any, outcomes: Sequence[str]) -> None:
+    """Raise an error where there is no data frame, or names of columns are none, or not of several outcomes."""
+    if not isinstance(frame, pd.DataFrame):
+        advice = "; read the file by pd.read_csv(...)" if isinstance(frame, str | PathLike) else ""
+        advice = advice or "; pd.DataFrame(...) makes one of rows or columns, tell takes a single value"
+        raise TypeError(f"frame must be a pandas DataFrame, got {type(frame).__name__}{advice}")
+    for name, column in (("value", value), ("sd", sd)):
+        if not isinstance(column, str | None):
+            raise TypeError(f"{name} must be the name of a column, got {column!r}; frame.assign(...) adds one")
+    if outcomes and (sd is not None or value != "value"):
+        argument = f"value={value!r}" if sd is None else f"sd={sd!r}"
+        raise SpaceError(
+            f"columns of several outcomes must be named OUTCOME and OUTCOME.sd, got {argument}; rename them"
+        )
+
+
+def _measured_columns(
+    space: Space, frame: pd.DataFrame, value: str, sd: str | None, outcomes: Sequence[str]
+) -> MeasuredColumns:
+    """The columns that are to hold measurements; a `SpaceError` if one of them is missing."""
+    default = None if "sd" in parameter_columns(space, frame) else "sd"
+    noise: dict[str, str | None] = {value: default if sd is None else sd}
+    if outcomes:
+        noise = {name: f"{name}.sd" for name in outcomes}
+    for column in noise:
+        if column not in frame.columns:
+            note = " (it may be empty)" if outcomes else ""
+            advice = _rename_advice(space, frame, column, noise if outcomes else {})
+            raise SpaceError(f"value: there must be a column {column!r} of measured values{note}, got {advice}")
+    if sd is not None and not outcomes and sd not in frame.columns:
+        raise SpaceError(f"sd: there must be a column {sd!r}, as it was named, got {columns_and_hint(frame, sd)}")
+    excluded = {name: f"{name}.excluded" for name in outcomes if f"{name}.excluded" in frame.columns}
+    return MeasuredColumns(noise, excluded)
+
+
+def _rename_advice(space: Space, frame: pd.DataFrame, missing: str, outcomes: Mapping[str, Any]) -> str:
+    """The columns there are, and how to say which of them has the values; by their names alone of several outcomes."""
+    claimed = {*parameter_columns(space, frame), *outcomes, "sd"}
+    columns = columns_and_hint(frame, None)
+    candidates = [name for name in frame.columns if isinstance(name, str) and name not in claimed]
+    if not candidates and missing == "value":
+        return f"{columns}; add one, by frame.assign(value=...)"
+    name = nearest_label(missing, candidates)
+    if name is None and missing == "value":
+        name = next((other for other in candidates if pd.api.types.is_numeric_dtype(frame[other])), candidates[0])
+    if name is None:
+        unit = parts(missing)[1]
+        in_other_unit = [other for other in candidates if has_other_unit(other, unit)]
+        advice = f"; {in_other_unit[0]!r} is in another unit than {unit}, convert it" if in_other_unit else ""
+        return columns + advice
+    by_name = "" if outcomes else f", or say value={name!r} to tell_frame"
+    return f"{columns}; rename {name!r} to {missing!r}, by frame.rename(columns={{{name!r}: {missing!r}}}){by_name}"
+
+
+def _number(name: str, cell: Any) -> float:
+    """The number in a cell; a TypeError with advice where it has none."""
+    if isinstance(cell, str):
+        advice = "read a decimal comma by read_csv(..., decimal=',')" if "," in cell else "pd.to_numeric converts it"
+        try:
+            float(cell.replace(",", "."))
+        except ValueError:
+            advice = "leave the cell empty where there is no value"
+        raise TypeError(f"{name} must be a real number, got the text {cell!r}; {advice}")
+    return real(name, cell)

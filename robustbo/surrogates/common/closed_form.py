@@ -1,0 +1,107 @@
+"""A fitted GP as matrices: its kernel, hyperparameters and factorized covariance, for closed formulas."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from robustbo.numerics.gp.log_posterior import Model, log_posterior
+from robustbo.numerics.gp.outlier_gain import gain
+from robustbo.numerics.gp.posterior import LatentProcess
+from robustbo.numerics.gp.prediction_cache import PredictionCache, prediction_cache
+from robustbo.surrogates.common import priors
+from robustbo.surrogates.common.contract import marginals, outcome_transform
+from robustbo.surrogates.common.diagnostics import Diagnostics
+from robustbo.surrogates.common.units import in_model_units, in_outcome_units
+
+
+class ClosedForm:
+    """A `MapGP` that gives its fitted process as matrices; of a custom kernel those that need no formula."""
+
+    _prediction_cache: tuple[PredictionCache, tuple[Tensor, ...]] | None = None
+
+    @property
+    def prediction_cache(self) -> PredictionCache:
+        """The matrices that predictions need, at the present data and parameters: one factorization, cached."""
+        gp: Any = self
+        if self._prediction_cache is None or not all(map(torch.equal, self._prediction_cache[1], self._dependencies())):
+            model = gp.search_model()
+            self._prediction_cache = prediction_cache(model, gp._theta(model), gp._rho), self._dependencies()
+        return self._prediction_cache[0]
+
+    def _condition(self, model: Model, estimate: Any) -> PredictionCache:
+        """Return the prediction cache at a search's estimate."""
+        return prediction_cache(model, estimate.theta, estimate.rho)
+
+    def _dependencies(self) -> tuple[Tensor, ...]:
+        """The tensors that the prediction cache depends on."""
+        gp: Any = self
+        return gp.parameters_now(), gp.train_inputs[0], gp.train_targets, gp._rho
+
+    def diagnose(self) -> Diagnostics:
+        """Leave-one-out expectations and evidence; the outliers are the support."""
+        gp: Any = self
+        gp.eval()
+        with torch.no_grad():
+            cache = self.prediction_cache
+            expected, sd = in_outcome_units(outcome_transform(gp), gp.train_targets - cache.e, cache.v.sqrt())
+            return Diagnostics(expected, sd, gain(cache.e, cache.v), gp._rho > 0)
+
+    def diagnose_others(self, X: Tensor, Y: Tensor, sds: Tensor | None) -> Diagnostics:
+        """Diagnose values that the model was not fitted to, by the rule for those that it was.
+
+        Args:
+            X: ``m x d`` points.
+            Y: ``m`` values.
+            sds: ``m`` standard deviations of their noise; None where it is inferred.
+        """
+        gp: Any = self
+        with torch.no_grad():
+            expected, sd = marginals(gp, X, sds is None)
+            sd = sd if sds is None else torch.hypot(sd, sds)
+            transform = outcome_transform(gp)
+            inside, v = in_model_units(transform, expected, sd)
+            y, _ = in_model_units(transform, Y, sd)
+            is_outlier, weight = self.verdict_on(y, y - inside, v.square())
+            return Diagnostics(expected, sd, gain(y - inside, v.square()), is_outlier, weight)
+
+    def verdict_on(self, y: Tensor, e: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Return which of ``m`` values outside the fit are outliers, and their probabilities of being right.
+
+        Unless a model has its own rule: those with more evidence against them than the least of its own outliers.
+
+        Args:
+            y: The values, in the model's own units.
+            e: Their errors, less what is predicted.
+            v: The variances of these errors.
+        """
+        own = self.diagnose()
+        least = own.evidence[own.is_outlier].amin() if own.is_outlier.any() else torch.inf
+        return gain(e, v) > least, None
+
+    def latents(self) -> list[tuple[float, LatentProcess]]:
+        """The fitted processes that the model predicts by, with their weights: here one; see `gp.posterior`."""
+        return [(1.0, self.latent())]
+
+    def latent(self) -> LatentProcess:
+        """The fitted process; the kernel must be a named one."""
+        cache = self.prediction_cache
+        return self._latent(cache.m, cache.P, cache.al)
+
+    def process(self, model: Model, theta: Tensor, rho: Tensor) -> LatentProcess:
+        """The process given the observations, at any hyperparameters and added variances."""
+        evidence = log_posterior(model, theta, rho).evidence
+        assert evidence.converged
+        return self._latent(evidence.m, evidence.P, evidence.al, theta)
+
+    def _latent(self, m: Tensor, P: Tensor, al: Tensor, theta: Tensor | None = None) -> LatentProcess:
+        gp: Any = self
+        return LatentProcess(*self._stationary(theta), m, gp.train_inputs[0], P, al)
+
+    def _stationary(self, theta: Tensor | None = None) -> tuple[str, Tensor, Tensor]:
+        """A named kernel, its ``d`` length-scales and its signal variance: the model's own unless given."""
+        gp: Any = self
+        assert gp._named is not None
+        (kernel, is_signal_free), d = gp._named, gp.train_inputs[0].shape[-1]
+        x = (priors.get_kernel(gp.covar_module, is_signal_free) if theta is None else theta).exp()
+        return kernel, x[:d], x[d] if is_signal_free else torch.ones_like(x[0])

@@ -1,0 +1,86 @@
+"""Surrogates that learn the warp of their outcomes together with the hyperparameters."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from botorch.models.transforms.outcome import Standardize
+from torch import Tensor
+
+from robustbo.numerics.gp import warp
+from robustbo.numerics.gp.log_posterior import Model
+from robustbo.surrogates.common.contract import outcome_transform
+from robustbo.surrogates.common.map_gp import ALL, MapGP
+from robustbo.surrogates.common.options import GPOptions
+from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
+from robustbo.surrogates.transforms.learned_warp import LearnedWarp
+from robustbo.surrogates.transforms.retransform import original_outcomes, retransform, set_outcomes
+from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
+from robustbo.validation import one_of
+
+FEWEST = 12  # observations from which a warp is learned: among fewer, one wrong value passes for a bend
+WARPS: dict[str, type[Standardize]] = {"learned": LearnedWarp, "asinh": RobustArcsinh, "none": RobustStandardize}
+
+
+@dataclass(frozen=True, kw_only=True)
+class WarpOptions(GPOptions):
+    """The options of a surrogate that learns its warp.
+
+    Attributes:
+        warp: "learned" (`numerics.gp.warp`), "asinh" of the standardized outcomes, or "none".
+    """
+
+    warp: str = "learned"
+
+    def check(self) -> None:
+        """Raise a ValueError for an invalid option."""
+        super().check()
+        one_of("warp", self.warp, sorted(WARPS))
+
+
+class WarpedGP(MapGP):
+    """A `MapGP` that learns the warp of its outcomes; its ``outcome_transform`` is a `LearnedWarp`."""
+
+    options_class = WarpOptions
+    outcome_class: ClassVar[type[Standardize]] = LearnedWarp
+
+    def new_outcome_transform(self) -> Standardize:
+        """Return the transform of the option `warp`."""
+        return WARPS[self.options.warp](m=1)
+
+    @property
+    def _warp(self) -> LearnedWarp | None:
+        transform = outcome_transform(self)
+        return transform if isinstance(transform, LearnedWarp) else None
+
+    def search_model(self, rows: Tensor | slice = ALL) -> Model:
+        """The model for the search: outcomes before the warp, which is searched too."""
+        model, bend = super().search_model(rows), self._warp
+        if bend is None:
+            return model
+        z, s2 = bend.unbend(model.y), model.s2_known
+        blocks = warp.FREE if len(self.train_targets) >= FEWEST else warp.fixed_warp((0.0, 0.0))
+        return model._replace(y=z, s2_known=None if s2 is None else s2 / bend.variance_slope(z), warp=blocks)
+
+    def _set_theta(self, model: Model, theta: Tensor) -> None:
+        super()._set_theta(model, theta)
+        if self._warp is not None:
+            self._warp.t, s2 = theta[-len(model.warp) :].clone(), model.s2_known
+            set_outcomes(
+                self, self._warp.bend(model.y), None if s2 is None else s2 * self._warp.variance_slope(model.y)
+            )
+
+    def _theta(self, model: Model) -> Tensor:
+        head = super()._theta(model)
+        return head if self._warp is None else torch.cat([head, self._warp.t])
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
+        """Take hyperparameters and the warp; the variances of this model's own rows follow from them."""
+        if (bend := self._warp) is None:
+            return super().load_state_dict(state_dict, *args, **kwargs)
+        Y, Yvar = original_outcomes(self, bend)
+        result = super(MapGP, self).load_state_dict(state_dict, *args, **kwargs)
+        retransform(self, bend, Y, Yvar)
+        self._renew()
+        return result
