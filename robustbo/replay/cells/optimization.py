@@ -26,6 +26,7 @@ from robustbo.replay.spec.method import RECORDED, Method, why_not
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.surrogates.registry import name_of
 from robustbo.tasks.several import SeveralProblem
+from robustbo.trials.former_names import in_new_names
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings, options_text
 from robustbo.trials.storage.line import Event
@@ -79,7 +80,7 @@ class OptimizationCell(Cell):
     @classmethod
     def recorded(cls, folder: Path, header: Mapping[str, Any], events: Sequence[Event]) -> Self:
         """A cell as it was recorded, of as many trials."""
-        rest = dict(header)
+        rest = in_new_names(header)
         known = [key for key in Method.model_fields if key in rest or key not in Method.later]
         if missing := [key for key in known if key not in rest]:
             raise SpecError(f"{folder}: recorded before methods had {', '.join(missing)}; record it again")
