@@ -37,7 +37,7 @@ from torch import Tensor
 
 from benchmarks.common.csv_rows import appending, read
 from benchmarks.quality.joint_data import CHOOSING, JUDGING, Cell, Data, cells, data
-from robustbo.loop.belief.trial_failure import failed, log_likelihood_ratio
+from robustbo.loop.belief.trial_failure import failure_probabilities, log_likelihood_ratio
 from robustbo.numerics.pursuit.penalty import RATE
 from robustbo.surrogates.common.contract import diagnose, fit, marginals, probability_right, quiet
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
@@ -54,7 +54,7 @@ Scored = dict[tuple[int, ...], list[float]]  # by what is left out: log RMSE, NL
 def rules(q: Tensor, flagged: Tensor) -> dict[str, Said]:
     """Scores of each rule, by the probabilities of single outcomes and what their surrogates flag (``n x M``)."""
     total = log_likelihood_ratio(q, RATE).sum(-1, keepdim=True) + math.log(RATE / (1 - RATE))
-    p, learned = failed(q, RATE).unsqueeze(-1), _learned(log_likelihood_ratio(q, RATE)).unsqueeze(-1)
+    p, learned = failure_probabilities(q, RATE).unsqueeze(-1), _learned(log_likelihood_ratio(q, RATE)).unsqueeze(-1)
     return {
         "alone": (q, flagged),
         "laxer": (q, flagged | (q > LAX)),

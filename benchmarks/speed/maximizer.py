@@ -23,8 +23,8 @@ import torch
 
 import robustbo as rb
 from robustbo.loop.acquisition.build import maximize_with_botorch
-from robustbo.loop.candidates.propose import search
 from robustbo.loop.candidates.search import Search
+from robustbo.loop.candidates.target import SingleTarget
 from robustbo.loop.feasibility.model import feasibility_model
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.cache import FitCache
@@ -125,12 +125,14 @@ def made(case: Case, n: int, seed: int) -> Search:
     settings, fits = Settings(case.space, seed=seed, num_initial=5), FitCache()
     data = observations(settings, history(case, n, seed))
     viable = feasibility_model(data, seed, fits)
-    return search("auto", data, fit_to(settings, data, fits), viable, partial(derive, seed, n))
+    fitted = fit_to(settings, data, fits)
+    unknown = data.rows_of([*(trial.number for trial in data.pending), *fitted.quarantined])
+    return Search("auto", SingleTarget(fitted), viable, unknown, data.region, derive(seed, n, "acquisition"))
 
 
 def botorchs(searching: Search) -> Params:
     """The point that BoTorch's optimizer finds."""
-    space = searching.fitted.space
+    space = searching.target.fitted.space
     with searching._apart(), quiet():
         x = maximize_with_botorch(searching._function(), space)
         return space.from_unit(decode(space, x.unsqueeze(0))[0])
