@@ -25,7 +25,7 @@ HALVINGS = 30
 
 
 def removal(e: Tensor, v: Tensor) -> Tensor:
-    """By how much the log likelihood of the rest exceeds that of all, for each observation alone left out.
+    """Rise of the log likelihood by removal of each observation alone: that of the rest less that of all.
 
     It may be negative: a value that is likelier than one nat's worth of its spread adds to the likelihood.
     """
@@ -40,7 +40,7 @@ class RelaxedLikelihood(NamedTuple):
 
 
 def relax_likelihood(K: Tensor, s2: Tensor, r: Tensor, b: Tensor) -> RelaxedLikelihood:
-    """At b of zeros and ones: the likelihood of those kept, plus a constant for each that is not. O(n^3)."""
+    """Relax the trimmed likelihood: at b of zeros and ones it is that of those kept, but for constants. O(n^3)."""
     S = b.unsqueeze(-1) * K * b.unsqueeze(-2) + torch.diag_embed(s2.expand_as(b))
     marginal = evidence(S, b * r, torch.zeros_like(r[..., 0]))
     pull = (2 * marginal.G * K * b.unsqueeze(-2)).sum(-1)
@@ -64,7 +64,7 @@ def project_to_sum(b: Tensor, total: float) -> Tensor:
 
 
 def trim_by_projection(K: Tensor, s2: Tensor, r: Tensor, h: int) -> Tensor:
-    """Which of ``n`` observations are kept, ``h`` left out: a projected gradient climb of the relaxed likelihood.
+    """Trim ``h`` of ``n`` observations by a projected gradient climb of the relaxed likelihood: booleans of those kept.
 
     It begins where all are kept by the same share, and ends where the likelihood rises no more; the largest are kept.
     """

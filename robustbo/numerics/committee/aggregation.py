@@ -32,7 +32,7 @@ class ExpertPrediction(NamedTuple):
 
 
 class Experts(NamedTuple):
-    """What predictions need of the experts.
+    """Factors of the experts, from which predictions follow.
 
     The variance at x is k** - k'J^-1 D(W) k with J = I + D(W) K, in this order: the inverse of K + D(W)^-1 itself would
     lose all digits where the signal is large beside the noise.
@@ -92,7 +92,7 @@ def entropy_weights(v: Tensor, v0: Tensor) -> Tensor:
 
 
 class Sums(NamedTuple):
-    """Over experts, ``m`` each.
+    """Sums over experts, ``m`` each.
 
     Attributes:
         beta: Of beta.
@@ -113,12 +113,12 @@ class Sums(NamedTuple):
     spread: Tensor
 
     def plus(self, other: "Sums") -> "Sums":
-        """Those of more experts."""
+        """Add the sums of more experts."""
         return Sums(*(own + more for own, more in zip(self, other, strict=True)))
 
 
 class Rule(NamedTuple):
-    """How experts become one.
+    """Rule by which the predictions of experts become one.
 
     Attributes:
         is_entropy: Whether an expert counts by `entropy_weights`, or all count alike.
@@ -134,7 +134,7 @@ class Rule(NamedTuple):
     is_correlated: bool = False
 
     def sums(self, mu: Tensor, v: Tensor, v0: Tensor) -> Sums:
-        """What the experts say together."""
+        """Sum what the experts predict."""
         beta = entropy_weights(v, v0) if self.is_entropy else torch.ones_like(v)
         precision, explained = beta / v, v0.unsqueeze(-2) - v
         square, root = beta * precision, beta / v.sqrt()
@@ -151,7 +151,7 @@ class Rule(NamedTuple):
             rho: ``m`` correlations of the experts' errors, for the rule that minds them.
         """
         if self.is_correlated:
-            return _combine_correlated(sums, v0, rho)
+            return _combine_with_correlation(sums, v0, rho)
         beta, precision, pull, *_ = sums
         is_silent = beta == 0
         if self.is_averaged:
@@ -167,7 +167,7 @@ class Rule(NamedTuple):
         return self.finish(self.sums(mu, v, v0), v0, rho)
 
 
-def _combine_correlated(sums: Sums, v0: Tensor, rho: Tensor | float) -> ExpertPrediction:
+def _combine_with_correlation(sums: Sums, v0: Tensor, rho: Tensor | float) -> ExpertPrediction:
     """The best linear prediction from the experts' average, whose errors are correlated."""
     is_silent = sums.beta == 0
     total = sums.precision.masked_fill(is_silent, 1.0)

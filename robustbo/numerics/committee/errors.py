@@ -1,4 +1,4 @@
-"""How far the errors of experts are the same: all of them interpolate one function.
+"""Correlation of the errors of experts: all of them interpolate one function.
 
 An expert's mean is k'c; it errs by f - k'c, and two experts' errors share all of f that neither of them has seen. Of
 very many experts a panel of few is compared.

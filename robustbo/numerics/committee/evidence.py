@@ -29,7 +29,7 @@ BLOCK = 2**22  # numbers of covariances with points that are at work at once: 32
 
 
 class SharedHyperparameters(NamedTuple):
-    """What the experts share.
+    """Hyperparameters that the experts share.
 
     Attributes:
         kernel: A name of `kernels.KERNELS`.
@@ -67,7 +67,7 @@ class SharedHyperparameters(NamedTuple):
         return Noise(self.variances(shards), self.nu)
 
     def variances(self, shards: Shards) -> Tensor:
-        """Of the noise, or squared scales: ``E x n`` where they are known, one where not."""
+        """Noise variances, or squared scales: ``E x n`` where they are known, one where not."""
         return self.s2 if shards.s2 is None else shards.s2
 
 
@@ -152,7 +152,7 @@ def _build_experts(shards: Shards, shared: SharedHyperparameters, f: Tensor | No
 
 
 def sum_predictions(shards: Shards, experts: Experts, shared: SharedHyperparameters, X: Tensor, rule: Rule) -> Sums:
-    """What all experts together say of the latent values (less the mean) at ``q x d`` inputs; to be added up."""
+    """Sum what all experts predict of the latent values (less the mean) at ``q x d`` inputs; sums may be added up."""
     v0 = shared.s2f.expand(len(X))
     size = max(1, BLOCK // (len(X) * shards.y.shape[-1]))
     sums = []
@@ -170,7 +170,7 @@ def error_correlation(shards: Shards, experts: Experts, shared: SharedHyperparam
 
 
 class Judgement(NamedTuple):
-    """What the others of its expert predict of each observation, by expert.
+    """Leave-one-out predictions within each expert.
 
     Attributes:
         e: ``E x n`` errors.

@@ -66,7 +66,7 @@ def evidences(K: Tensor, r: Tensor, noise: Noise, mask: Tensor, f: Tensor | None
 
 
 def weights(K: Tensor, r: Tensor, noise: Noise, mask: Tensor, f: Tensor | None) -> tuple[Tensor, Tensor]:
-    """What predictions need: ``E x n`` values of K^-1 f, and ``E x n`` curvatures.
+    """Weights for predictions: ``E x n`` values of K^-1 f, and ``E x n`` curvatures.
 
     The curvatures have their signs; where no strict maximum is found, they are clamped. Arguments as of `evidences`.
     """

@@ -29,7 +29,7 @@ ROUGH, FINE = 3e-3, 1e-8  # relative rise of F at which the first climbs stop, a
 
 
 class CommitteeModel(NamedTuple):
-    """What stays fixed in a search.
+    """Observations and priors: what stays fixed in a search.
 
     Attributes:
         shards: The observations.
@@ -64,12 +64,12 @@ class CommitteeModel(NamedTuple):
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
-        """Of x."""
+        """Bounds of x."""
         return parameters.bounds([*self.blocks, self._mean])
 
     @property
     def starts(self) -> list[Tensor]:
-        """Where cold searches begin, the most plausible first."""
+        """Values of x at which cold searches begin, the most plausible first."""
         return parameters.starts([*self.blocks, self._mean], [self.shards.y.new_empty(0)])
 
     def hyperparameters(self, x: Tensor) -> SharedHyperparameters:

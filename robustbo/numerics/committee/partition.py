@@ -31,7 +31,7 @@ class Shards(NamedTuple):
 
     @property
     def is_full(self) -> bool:
-        """Whether nothing is padding."""
+        """Return whether nothing is padding."""
         return bool((self.mask > 0).all())
 
     def part(self, rows: slice | Tensor) -> "Shards":
@@ -46,7 +46,7 @@ class Shards(NamedTuple):
 
 
 def experts_at_once(n: int, d: int, memory: float) -> int:
-    """How many experts' matrices take no more than so many bytes, one at least."""
+    """Number of experts whose matrices take no more than so many bytes, one at least."""
     return max(1, int(memory / (8 * n * (16 * n + 4 * d))))
 
 

@@ -40,19 +40,19 @@ ROUGH, FINE = 1e-2, 1e-3  # relative rises of F at which climbs stop
 
 
 class FailureModel(NamedTuple):
-    """What stays fixed in a search for hyperparameters."""
+    """Outcomes and covariance function: what stays fixed in a search for hyperparameters."""
 
     outcomes: Outcomes
     covariance: CovarianceFunction
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
-        """Of x."""
+        """Bounds of x."""
         return self.covariance.bounds + parameters.bounds(BLOCKS)
 
     @property
     def starts(self) -> list[Tensor]:
-        """Where searches begin, the most plausible first."""
+        """Values of x at which searches begin, the most plausible first."""
         return parameters.starts(BLOCKS, self.covariance.starts)
 
 

@@ -1,4 +1,4 @@
-"""What the model of failures says of other points, by samples of the latent values; of failures, by all other places.
+"""Predictions of the model of failures at other points, by samples of the latent values; of failures, by all others.
 
 Notation (no batch dimensions), beside that of `likelihood` and `sampling`:
     k      q x n  prior covariances of new points with the places
@@ -84,7 +84,7 @@ class Predictor(NamedTuple):
 def predictor(
     model: FailureModel, kernel: str, X: Tensor, value: FailureLogPosterior, generator: np.random.Generator
 ) -> Predictor:
-    """What a fit says, by samples.
+    """Predictor of a fit, by samples.
 
     Args:
         model: What was fitted.

@@ -36,7 +36,7 @@ FLAT = 1e-10  # least precision of a site
 
 
 class Sites(NamedTuple):
-    """Where a search for the sites may begin."""
+    """Precisions and precisions times means of the sites."""
 
     tau: Array
     nu: Array
@@ -114,7 +114,7 @@ class _Moments(NamedTuple):
 
 
 class _SiteLikelihood(NamedTuple):
-    """What stays fixed: the mean, and of each place the sign, log b and log c."""
+    """Likelihood of the places' outcomes: the mean, and of each place the sign, log b and log c."""
 
     m: float
     s: Array
@@ -122,7 +122,7 @@ class _SiteLikelihood(NamedTuple):
     log_c: Array
 
     def moments(self, mu: Array, v: Array, tau: Array, nu: Array) -> _Moments:
-        """From the posterior and the sites."""
+        """Cavities from the posterior and the sites, and the sites that their moments ask for."""
         share = np.maximum(1 - tau * v, FLAT)
         v_, mu_ = v / share, (mu - v * nu) / share  # eq. 15.2
         kappa = BETA * self.s / np.sqrt(1 + BETA**2 * v_)

@@ -1,4 +1,4 @@
-"""Which places tell most of where trials fail: those along the boundaries, and some of everywhere.
+"""Places that tell most of where trials fail: those along the boundaries, and some of everywhere.
 
 Of many places most say again what their neighbours have said, and a model costs the cube of their number. So places are
 chosen one after the other, each time the one that is farthest from all chosen before: by turns of all places, and of

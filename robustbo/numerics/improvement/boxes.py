@@ -45,7 +45,7 @@ class Boxes(NamedTuple):
 
 
 class Gain(NamedTuple):
-    """What is gained at ``b`` points.
+    """Expected gain at ``b`` points.
 
     Attributes:
         value: ``b`` logarithms of the sum over all samples.
@@ -61,7 +61,7 @@ class Gain(NamedTuple):
 
 
 def boxes(cells: DisjointBoxes, lows: Sequence[float]) -> Boxes:
-    """What is computed of boxes once; and the least value of each objective that will do."""
+    """Boxes with what is computed of them once, above the least value of each objective that will do."""
     along = [_along(edges, low) for edges, low in zip(cells.edges, lows, strict=True)]
     return Boxes(along, cells.first, cells.edges[0].owner[cells.edges[0].low])
 

@@ -1,4 +1,4 @@
-"""What a set of points in several objectives does not dominate, as disjoint boxes; of many sets at once.
+"""Region that points in several objectives do not dominate, as disjoint boxes; of many sets at once.
 
 Larger is better. A box is told by places among the points of its set, so that what is computed of a coordinate is
 computed once: in each objective place 0 is the reference, places 1 to F the coordinates of the points in ascending
@@ -51,7 +51,7 @@ class DisjointBoxes(NamedTuple):
 
 
 def not_beaten(Y: Array, feasible: Flags, reference: Array) -> Flags:
-    """Which points of each set are above the reference and no other is as good in all objectives; of equals the first.
+    """Return which points are above the reference with no other as good in all objectives; of equals the first.
 
     Args:
         Y: ``S x m x K`` points.

@@ -76,7 +76,7 @@ class CandidateSamples(NamedTuple):
 
 
 class ConditionalMoments(NamedTuple):
-    """What processes say of ``b`` points: see the notation.
+    """Moments of processes at ``b`` points: see the notation.
 
     Attributes:
         is_free: Where the variance is not less than the least.
@@ -154,7 +154,7 @@ def _inverse(S: Array) -> Array:
 
 
 def conditional_moments(to: ConditionedProcesses, x: Array) -> ConditionalMoments:
-    """What the processes say of ``b x d`` points, whatever the values at the baseline are."""
+    """Moments of the processes at ``b x d`` points that do not depend on the values at the baseline."""
     n, s2f = to.al.shape[-1], to.prior.s2f[:, None]
     both = cross_kernel(to.prior, x, to.XZ)
     k = both.k[..., :n]

@@ -25,7 +25,7 @@ BELOW = 0.1  # of the front's range: how far the reference point lies below its 
 
 
 def pareto_mask(Y: Tensor) -> Tensor:
-    """Which of ``... x m x K`` values are beaten by no other, ``... x m``."""
+    """Return which of ``... x m x K`` values are beaten by no other, ``... x m``."""
     return is_non_dominated(Y)
 
 
@@ -36,13 +36,13 @@ def membership(samples: Tensor, feasible: Tensor) -> Tensor:
 
 
 def hypervolume(Y: Tensor, reference: Tensor) -> float:
-    """What ``m x K`` values dominate beyond ``K`` coordinates of a reference point."""
+    """Hypervolume that ``m x K`` values dominate beyond ``K`` coordinates of a reference point."""
     Y = Y[(reference < Y).all(-1)]
     return Hypervolume(reference).compute(Y[pareto_mask(Y)]) if len(Y) else 0.0
 
 
 def reference_point(Y: Tensor, feasible: Tensor | None = None) -> Tensor:
-    """What counts as no good beside values: a tenth of the front's range below its worst, in each objective.
+    """Reference point of values: a tenth of the front's range below its worst, in each objective.
 
     Where the front has no range in an objective, that of all values counts, and where these have none, their size.
     Where nothing is feasible it lies below all values: what is, may be worse than the best that is not.
@@ -61,14 +61,14 @@ def reference_point(Y: Tensor, feasible: Tensor | None = None) -> Tensor:
 
 
 class Room(NamedTuple):
-    """What a front leaves to be gained: ``N x K`` corners of disjoint boxes; the upper ones may be infinite."""
+    """Region that a front leaves to be gained: ``N x K`` corners of disjoint boxes; the upper ones may be infinite."""
 
     low: Tensor
     high: Tensor
 
 
 def room(Y: Tensor, reference: Tensor) -> Room:
-    """What ``m x K`` values leave to be gained above a reference point."""
+    """Region that ``m x K`` values leave to be gained above a reference point."""
     points, least = Y.unsqueeze(0).numpy(), reference.numpy()
     disjoint = cells(points, not_beaten(points, (points == points).all(-1), least), least)
     corners = [(torch.from_numpy(of.at), torch.from_numpy(of.low), torch.from_numpy(of.high)) for of in disjoint.edges]
@@ -100,7 +100,7 @@ def _above(mu: Tensor, sd: Tensor, t: Tensor) -> Tensor:
 
 
 def worth_of_objective(to: Room, Y: Tensor, k: int, y: Tensor, w: Tensor, mu: Tensor, sd: Tensor) -> Tensor:
-    """What it is worth to know doubtful values of one objective: E H(v) - H(E v), over what the value may be.
+    """Worth of knowing doubtful values of one objective: E H(v) - H(E v), over what the value may be.
 
     It is v = y, one of those measured, or, if all are wrong, normal. H is convex in each coordinate, so it is never
     negative. With one objective it is `value_of_information.value_of_replicate`.
@@ -118,19 +118,19 @@ def worth_of_objective(to: Room, Y: Tensor, k: int, y: Tensor, w: Tensor, mu: Te
         ``b`` values, in the product of the objectives' units.
     """
 
-    def added(v: Tensor, spread: Tensor) -> Tensor:
+    def expected_gain(v: Tensor, spread: Tensor) -> Tensor:
         at, of = Y.clone(), torch.zeros_like(Y)
         at[:, k], of[:, k] = v, spread
         return gain(to, at, of)
 
     none, w0 = torch.zeros_like(mu), (1 - w.sum(-1)).clamp_min(0)
-    if_right = torch.stack([added(v, none) for v in y.unbind(-1)], -1)
-    knowing = (w * if_right).sum(-1) + w0 * added(mu, sd)
-    return (knowing - added((w * y).sum(-1) + w0 * mu, none)).clamp_min(0)  # eq. 5.19
+    if_right = torch.stack([expected_gain(v, none) for v in y.unbind(-1)], -1)
+    knowing = (w * if_right).sum(-1) + w0 * expected_gain(mu, sd)
+    return (knowing - expected_gain((w * y).sum(-1) + w0 * mu, none)).clamp_min(0)  # eq. 5.19
 
 
 def worth_of_constraint(H: Tensor, P: Tensor) -> Tensor:
-    """What it is worth to know whether points that would add H keep a bound, which they do with probability P.
+    """Worth of knowing whether points that would add H keep a bound, which they do with probability P.
 
     As it is, one that likely keeps it is taken and one that likely does not is left, which is wrong with the smaller of
     the probabilities.

@@ -88,7 +88,7 @@ class IntervalProbability(NamedTuple):
 
 
 def interval_probability(low: float, high: float, mean: Array, sd: Array) -> IntervalProbability:
-    """What is the chance that a normal number lies between two bounds, of which one may be infinite; far out, too.
+    """Probability that a normal number lies between two bounds, of which one may be infinite; far out, too.
 
     Args:
         low: The lower one.

@@ -89,7 +89,7 @@ class Improvements(NamedTuple):
 
 
 class _OutcomeMoments(NamedTuple):
-    """What an outcome is at new points: see the notation; sd is ``p x b`` of the components."""
+    """Moments of an outcome at new points: see the notation; sd is ``p x b`` of the components."""
 
     at: ConditionalMoments
     M: Array
@@ -157,7 +157,7 @@ def _over(outcomes: Sequence[SampledOutcome], Y: Array, is_in: Flags, reference:
 
 
 def assign_components(weights: Array, S: int, rng: np.random.Generator) -> Places:
-    """Which of ``p`` components each of ``S`` samples is of: as many of each as its weight says, in random order."""
+    """Assign one of ``p`` components to each of ``S`` samples: as many of each as its weight says, in random order."""
     bounds = np.cumsum(weights) / weights.sum()
     components = np.searchsorted(bounds[:-1], (np.arange(S) + 0.5) / S)
     return rng.permutation(components) if len(weights) > 1 else components
@@ -194,7 +194,7 @@ def _reference(goals: Sequence[Goal], Y: Array) -> Array:
 
 
 def thin_samples(to: Improvements, every: int) -> Improvements:
-    """The same of one in so many samples."""
+    """Keep one in so many samples."""
     outcomes = []
     for of in to.outcomes:
         places = np.arange(0, len(of.component), every)

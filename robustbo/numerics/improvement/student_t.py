@@ -67,7 +67,7 @@ class _Improvement(NamedTuple):
 
 
 def _improvement(z: Tensor, nu: Tensor) -> _Improvement:
-    """By h(z) = z + h(-z) and Phi(z) = 1 - Phi(-z) where z is positive."""
+    """Improvement by h(z) = z + h(-z) and Phi(z) = 1 - Phi(-z) where z is positive."""
     below = _Improvement(*by_region(z, nu, 3, _improvement_middle, _improvement_tail))
     is_above = z > 0
     small = below.log_h.exp()
@@ -80,14 +80,14 @@ def _improvement(z: Tensor, nu: Tensor) -> _Improvement:
 
 
 def _improvement_middle(v: Tensor, nu: Tensor) -> tuple[Tensor, ...]:
-    """At z = -v, by h = z Phi + (nu + z^2) / (nu - 1) phi."""
+    """Improvement at z = -v, by h = z Phi + (nu + z^2) / (nu - 1) phi."""
     cdf, pdf = below_half(v, nu)
     h = (nu + v.square()) / (nu - 1) * pdf - v * cdf  # eq. 5.2
     return h.log(), cdf / h, pdf / h
 
 
 def _improvement_tail(v: Tensor, nu: Tensor, depth: int) -> tuple[Tensor, ...]:
-    """At z = -v, by B; F(1, 1/2; nu/2 + 1; -x), and so Phi, follows from it: the two are contiguous."""
+    """Improvement at z = -v, by B; F(1, 1/2; nu/2 + 1; -x), and so Phi, follows: the two are contiguous."""
     x = nu / v / v
     B = fraction(1.5, x, nu, depth)
     log_h = log_normalizer(nu) + (nu / (nu - 1)).log() - 0.5 * (nu - 3) * log_tail(v, nu) - 2 * v.log()  # eq. 5.7

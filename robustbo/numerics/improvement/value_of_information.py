@@ -1,4 +1,4 @@
-"""What it is worth to measure a point again: the expected rise of the best, looking one step ahead.
+"""Value of a replicate: the expected rise of the best, looking one step ahead.
 
 The objective there is one of the values measured there, or, if all of them are wrong, what the others predict. Another
 measurement would say which. Knowing that, one takes the better of the point and of the best among the others; not

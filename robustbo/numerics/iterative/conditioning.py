@@ -18,7 +18,7 @@ from robustbo.numerics.weighted.rcgp import PredictionErrors, Weighting
 
 
 class IterationPlan(NamedTuple):
-    """How to look.
+    """Settings of the iterations.
 
     Attributes:
         policy: A name of `policies.NAMES`.

@@ -1,4 +1,4 @@
-"""Where a computation-aware process looks: policies for `solver.iterate`.
+"""Policies for `solver.iterate`: the actions by which a computation-aware process looks at its data.
 
 Notation as in `solver`; and
     Z   m x d  pseudo-inputs

@@ -35,7 +35,7 @@ Policy = Callable[[int, Tensor], tuple[Tensor, Tensor] | None]
 
 
 class WeightBelief(NamedTuple):
-    """What the iterations tell of the representer weights.
+    """Belief on the representer weights after the iterations.
 
     Attributes:
         z: ``n`` targets.
@@ -54,7 +54,7 @@ class WeightBelief(NamedTuple):
     converged: bool
 
     def first(self, i: int) -> "WeightBelief":
-        """What the first i actions that brought something tell."""
+        """Belief after the first i actions that brought something."""
         D, AD = self.D[:, :i], self.AD[:, :i]
         on = D.mT @ self.z
         return WeightBelief(self.z, D @ on, self.z - AD @ on, D, AD, False)
@@ -126,7 +126,7 @@ class LatentPrediction(NamedTuple):
 
 
 def leave_one_out(belief: WeightBelief, A_ii: Tensor, K_ii: Tensor) -> LatentPrediction:
-    """What the same iterations say of each observation's latent value where its own row is left out of every action.
+    """Predict each observation's latent value by the same iterations, its own row left out of every action.
 
     With d and a the i-th rows of D and A D, the actions without row i have the Gram matrix
     M = I - d u' - u d' - A_ii d d' and the covariance u = a - A_ii d with the latent value: what matters lies in the

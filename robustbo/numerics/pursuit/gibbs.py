@@ -1,4 +1,4 @@
-"""How probable it is that each observation is wrong, by Gibbs sampling over all sets of outliers.
+"""Probability that each observation is wrong, by Gibbs sampling over all sets of outliers.
 
 An observation is right, and is the latent value with noise, or it is wrong, says nothing of the latent value, and has a
 Cauchy density. Any set of at most half of them may be wrong, each with the same prior probability. Given the others,

@@ -35,7 +35,7 @@ LEAST = 1e-8  # of the outcomes' variance: an added variance below is none
 
 
 class Pursuit(NamedTuple):
-    """Where a pursuit ended.
+    """The result of a pursuit.
 
     Attributes:
         levels: One a size that was visited, by rising size; the best alone beyond `MANY` observations.
@@ -47,7 +47,7 @@ class Pursuit(NamedTuple):
 
 
 def pursue_from_nothing(part: Callable[[Tensor], Model], plan_for: Callable[[Model], PursuitPlan], n: int) -> Pursuit:
-    """A pursuit that knows nothing, of n observations.
+    """Pursue the outliers among n observations from nothing.
 
     Args:
         part: The model of the observations of some indices.
@@ -69,7 +69,7 @@ def pursue_from_nothing(part: Callable[[Tensor], Model], plan_for: Callable[[Mod
 
 
 def sizes(n: int) -> list[int]:
-    """How many of n observations are pursued one after the other: about twice as many each time, in the end all.
+    """Numbers of observations that are pursued one after the other: about twice as many each time, in the end all n.
 
     Example:
         >>> sizes(100), sizes(300), sizes(600), sizes(1000)
@@ -89,7 +89,7 @@ def evenly(n: int, size: int) -> Tensor:
 def continue_pursuit(
     model: Model, plan: PursuitPlan, before: Pursuit, rows: Tensor, *, is_climbing: bool = False
 ) -> Pursuit:
-    """A pursuit that begins where one of some of the observations ended.
+    """Continue a pursuit of some of the observations with all of them.
 
     Args:
         model: What stays fixed.
@@ -116,7 +116,7 @@ def _levels_to_grow(before: Pursuit, plan: PursuitPlan) -> list[Level]:
 
 
 def _alternate_climbs(model: Model, plan: PursuitPlan, begin: Fit, turns: int) -> Level:
-    """Changes of the support at held hyperparameters, and climbs with the support that they lead to."""
+    """Alternate changes of the support at fixed hyperparameters with climbs at the support that they lead to."""
     fit = begin
     fixed, state = _settle_support(model, plan, fit)
     for _ in range(turns):

@@ -105,7 +105,7 @@ class FixedHyperparameters:
 
     @lapack.quiet()  # what is said of members is said again
     def at(self, members: Indices, rho: Array) -> SupportState:
-        """What is known with a support.
+        """State with a support: errors, log posterior density, mean.
 
         Args:
             members: ``k`` sorted indices.
@@ -139,7 +139,7 @@ class FixedHyperparameters:
         return lapack.inverse(C), more
 
     def prediction_cache(self, state: SupportState) -> PredictionCache:
-        """What predictions with a support need."""
+        """Prediction cache with a support."""
         columns, (T, _) = self._P0[:, state.members], self._inverse(state.members, state.rho)
         P = self._P0 - (columns @ T) @ columns.T  # eq. 6.13
         P += P.T.copy()
@@ -206,12 +206,12 @@ class FixedHyperparameters:
         is_in[list(state.support)] = True
         pays = gains > np.array([of_one(i) for i in range(len(gains))])
         inside, ready = np.flatnonzero(is_in & pays), np.flatnonzero(~is_in & pays)
-        staying = inside[_descending_order(gains[inside])[: n // 2]]
+        staying = inside[_order_by_gain(gains[inside])[: n // 2]]
         room = min(max(1, n // JOIN_SHARE), n // 2 - len(staying))
-        return [*staying.tolist(), *ready[_descending_order(gains[ready])[:room]].tolist()]
+        return [*staying.tolist(), *ready[_order_by_gain(gains[ready])[:room]].tolist()]
 
 
-def _descending_order(gains: Array) -> Indices:
+def _order_by_gain(gains: Array) -> Indices:
     return np.argsort(-gains, kind="stable")
 
 

@@ -22,7 +22,7 @@ NEIGHBOURS = 1  # levels on either side of a plausible one that a warm pursuit v
 
 
 class PursuitPlan(NamedTuple):
-    """How to pursue.
+    """Settings of a pursuit.
 
     Attributes:
         sizes: Of the supports to visit, rising, in groups.

@@ -80,7 +80,7 @@ def suspicious_levels(model: Model, **options: Any) -> list[Level]:
 
 
 def prefix_rows(n: int, count: int) -> Tensor:
-    """The ``n`` rows of observations of which the first so many were fitted to, see `placed`."""
+    """The ``n`` rows of observations of which the first so many were fitted to, see `transfer_fit`."""
     rows = torch.arange(n)
     return rows.masked_fill(rows >= count, -1)
 

@@ -130,7 +130,7 @@ def plausible_levels(levels: Sequence[Level], penalty: Penalty) -> list[Level]:
 
 
 def best_per_support(fits: Sequence[Fit]) -> list[Fit]:
-    """Of the fits at which the same observations have a variance of their own, the first of the highest."""
+    """The best fit of each support; of equally high ones the first."""
     best = dict[tuple[int, ...], Fit]()
     for fit in fits:
         if fit.support not in best or fit.F > best[fit.support].F:

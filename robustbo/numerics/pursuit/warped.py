@@ -25,10 +25,10 @@ def with_warp(model: Model, best: Fit, levels: Sequence[Level]) -> list[Fit]:
     t = best.theta[-count:]
     fixed = model._replace(warp=warp.fixed_warp(t.tolist()))
 
-    def climbed(level: Level) -> Fit:
+    def climb_to(level: Level) -> Fit:
         theta = torch.cat([level.fit.theta[:-count], t])
         if torch.equal(theta, level.fit.theta):
             return level.fit
         return refit(fixed, level._replace(fit=level.fit._replace(theta=theta)), level.support, ftol=WALK_FTOL).fit
 
-    return [climbed(level) for level in levels]
+    return [climb_to(level) for level in levels]

@@ -51,12 +51,12 @@ class Noise(NamedTuple):
 
 
 def as_numbers(noise: Noise) -> tuple[Any, float]:
-    """The same as numbers, or an array of ``n`` squared scales."""
+    """Squared scale (a number, or an array of ``n``) and degrees of freedom."""
     return noise.s2.numpy() if noise.s2.dim() else noise.s2.item(), noise.nu.item()
 
 
 class ModeProblem(NamedTuple):
-    """What stays fixed in a search for the mode, as arrays and numbers; see `find_mode`."""
+    """Problem of finding the mode, as arrays and numbers; see `find_mode`."""
 
     K: Array
     y: Array
@@ -90,7 +90,7 @@ class ModePoint(NamedTuple):
 
 
 def mode_point(problem: ModeProblem, a: Array) -> ModePoint:
-    """What is known at a."""
+    """Latent values, curvatures and height at a."""
     f = problem.K @ a
     terms = likelihood.terms(problem.y - f, problem.s2, problem.nu)
     fall = terms.g - a
@@ -207,7 +207,7 @@ def approximate(
 
 
 def with_signed_curvatures(at: Laplace) -> Laplace:
-    """The same approximation with the curvatures as they are."""
+    """Approximation at the same mode with the curvatures' signs as they are."""
     zero = torch.zeros_like(at.L)
     return approximate(torch.from_numpy(at.signed.K), at.r + at.f, zero, at.noise, at.a)
 

@@ -45,7 +45,7 @@ ROUGH_MODE = 1e-4  # as `mode.ENOUGH`, for these
 
 
 class HeavyModel(NamedTuple):
-    """What stays fixed in a search.
+    """Observations, priors and degrees of freedom: what stays fixed in a search.
 
     Attributes:
         base: Observations, covariance, noise prior or known noise (as squared scales).
@@ -57,12 +57,12 @@ class HeavyModel(NamedTuple):
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
-        """Of x."""
+        """Bounds of x."""
         return self.base.bounds + parameters.bounds(self._more)
 
     @property
     def starts(self) -> list[Tensor]:
-        """Where cold searches begin, the most plausible first."""
+        """Values of x at which cold searches begin, the most plausible first."""
         return parameters.starts(self._more, self.base.starts)
 
     @property
@@ -72,7 +72,7 @@ class HeavyModel(NamedTuple):
 
     @property
     def _more(self) -> list[Block]:
-        """What there is of x beside theta."""
+        """Blocks of x beside theta."""
         return [*([DOF] if self.dof is None else []), parameters.constant_mean(self.base.y)]
 
     def noise(self, x: Tensor) -> Noise:

@@ -55,7 +55,7 @@ class Mode(NamedTuple):
 
     @property
     def Psi(self) -> float:
-        """Its height."""
+        """Height of the mode."""
         return self.at.Psi
 
 
@@ -78,14 +78,14 @@ def find_mode(
 
 
 def cold_starts(K: Tensor, y: Tensor, noise: Noise) -> list[Tensor]:
-    """Where a search begins that knows nothing: at 0, and at a Gaussian process's posterior mean."""
+    """Latent values at which a cold search begins: 0, and a Gaussian process's posterior mean."""
     problem = mode_problem(K, y, noise)
     mean = problem.K @ _solve(problem, np.broadcast_to(problem.s2, problem.y.shape))
     return [torch.zeros_like(y), torch.from_numpy(mean)]
 
 
 def begin(problem: ModeProblem, f: Array, em_steps: int, close: float = CLOSE) -> ModePoint:
-    """Where to climb from: a step of Newton's method from f if none of the other kind is wanted."""
+    """Point to climb from: by expectation maximization, or by a Newton step from f where ``em_steps`` is 0."""
     if em_steps:
         return mode_point(problem, em(problem, f, em_steps))
     at = likelihood.terms(problem.y - f, problem.s2, problem.nu)
@@ -126,7 +126,7 @@ def climb(problem: ModeProblem, current: ModePoint, close: float = CLOSE) -> Mod
 
 
 def _step(problem: ModeProblem, current: ModePoint, factors: SignedPosterior, close: float) -> ModePoint | None:
-    """Where a Newton step with these curvatures leads, shortened until Psi rises; None where it cannot."""
+    """Take a Newton step with these curvatures, shortened until Psi rises; None where it cannot."""
     move = factors.solve(current.fall)  # eq. 2.1.3
     share = 1.0
     for _ in range(HALVINGS):
@@ -138,7 +138,7 @@ def _step(problem: ModeProblem, current: ModePoint, factors: SignedPosterior, cl
 
 
 def _again(problem: ModeProblem, current: ModePoint, factors: SignedPosterior, close: float) -> ModePoint:
-    """After a full step more with the same factors, while they lead ten times nearer: the first makes it cubic.
+    """Take further steps with the same factors, while they lead ten times nearer: the first makes it cubic.
 
     References:
         Potra and Ptak (1984), Nondiscrete induction and iterative processes.

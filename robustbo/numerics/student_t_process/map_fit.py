@@ -34,7 +34,7 @@ ROUGH = 1e-4  # relative rise of F at which the first climbs stop
 
 
 class ProcessModel(NamedTuple):
-    """What stays fixed in a search.
+    """Observations, priors and degrees of freedom: what stays fixed in a search.
 
     Attributes:
         base: Observations, covariance, noise prior or known noise.
@@ -46,17 +46,17 @@ class ProcessModel(NamedTuple):
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
-        """Of x."""
+        """Bounds of x."""
         return self.base.bounds + parameters.bounds(self.blocks)
 
     @property
     def starts(self) -> list[Tensor]:
-        """Where cold searches begin, the most plausible first."""
+        """Values of x at which cold searches begin, the most plausible first."""
         return parameters.starts(self.blocks, self.base.starts)
 
     @property
     def blocks(self) -> list[Block]:
-        """What there is of x beside theta."""
+        """Blocks of x beside theta."""
         return [EXCESS] if self.dof is None else []
 
     def nu(self, x: Tensor) -> Tensor:
@@ -74,7 +74,7 @@ class ProcessLogPosterior(NamedTuple):
     marginal: Marginal
 
     def without_derivatives(self) -> "ProcessLogPosterior":
-        """What predictions need: it can be pickled, where functions that make derivatives cannot."""
+        """Drop what derivatives need: the rest serves predictions, and can be pickled, as functions cannot."""
         return self._replace(weighted=None)
 
 
@@ -109,7 +109,7 @@ def slopes(model: ProcessModel, value: ProcessLogPosterior) -> Tensor:
 
 
 def information(model: ProcessModel, value: ProcessLogPosterior) -> Tensor:
-    """That of the Gaussian process which predicts the same; of the degrees of freedom, their prior's."""
+    """Information of the Gaussian process which predicts the same; of the degrees of freedom, their prior's."""
     nobody = torch.zeros(0, dtype=torch.long), value.x[:0]
     assert value.weighted is not None
     A = log_posterior.information(model.base, value.weighted, *nobody)

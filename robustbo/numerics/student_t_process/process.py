@@ -59,12 +59,12 @@ class Marginal(NamedTuple):
 
     @property
     def scale2(self) -> Tensor:
-        """What multiplies the Gaussian process's variance to give the squared scale of a prediction."""
+        """Factor from the Gaussian process's variance to the squared scale of a prediction."""
         return 1 / self.weight  # eq. 4.2
 
     @property
     def stretch(self) -> Tensor:
-        """What multiplies it to give the variance of a prediction."""
+        """Factor from the Gaussian process's variance to the variance of a prediction."""
         return self.scale2 * self.df / (self.df - 2)  # eq. 4.2
 
 

@@ -28,7 +28,7 @@ ROUGH, FINE = 1e-4, 1e-9  # relative rise of F at which the first climbs stop, a
 
 
 class Weights(NamedTuple):
-    """By what rule observations count. The source's: quantile 0.9, one round, not weighted.
+    """Rule by which observations count. The source's: quantile 0.9, one round, not weighted.
 
     Attributes:
         is_robust: Whether by the inverse multiquadric; all alike if not.

@@ -33,7 +33,7 @@ from robustbo.numerics.gp.evidence import LOG_2PI
 
 
 class Weighting(NamedTuple):
-    """How much each observation counts.
+    """Weights of the observations.
 
     Attributes:
         J: ``... x n`` stretches of the noise variance, at least 1 for the robust weights.
