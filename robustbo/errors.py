@@ -1,4 +1,4 @@
-"""What can go wrong, by name: every exception and warning that robustbo raises on purpose."""
+"""Every exception and warning that robustbo raises on purpose."""
 
 import sys
 import warnings
@@ -27,7 +27,7 @@ class TrustError(JournalError):
 
 
 class JournalMissing(JournalError):
-    """There is no such journal."""
+    """A journal is missing."""
 
 
 class JournalExists(JournalError):

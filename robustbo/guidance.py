@@ -1,4 +1,4 @@
-"""What people write who know other libraries, or guess: how it is written here, in the place of Python's own words."""
+"""Advice in the place of Python's own words, for calls written as in other libraries, or by a guess."""
 
 import functools
 import inspect
@@ -117,7 +117,7 @@ def explained(function: Function) -> Function:
 
 
 def misfit(function: Callable[..., Any], self: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
-    """What does not fit in a call, and how it is called.
+    """The part of a call that does not fit, and how to call instead.
 
     Args:
         function: A method.
@@ -146,7 +146,7 @@ def misfit(function: Callable[..., Any], self: Any, args: Sequence[Any], kwargs:
 
 
 def parameters_of(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    """What a method takes besides its object."""
+    """The parameters of a method besides its object."""
     return list(inspect.signature(function).parameters.values())[1:]
 
 
@@ -185,7 +185,7 @@ class Guided:
 
 
 def written(name: str, meant: Mapping[str, str]) -> str:
-    """How a name of other libraries is written here, to end a message with; empty where it is none.
+    """The name here for a name of other libraries, to end a message with; empty where there is none.
 
     Example:
         >>> written("Categorical", TOP)

@@ -1,4 +1,4 @@
-"""How much is taken of what others have written: each limit once, as docs/security.md states it."""
+"""Limits on input that others have written: each once, as docs/security.md states it."""
 
 MIB = 2**20
 

@@ -127,7 +127,7 @@ def real(name: str, value: Any) -> float:
 
 
 def as_number(value: Any) -> str:
-    """How to write what was meant as a number, to end a message with; empty where nothing can be meant.
+    """Advice on how to write a value as a number, to end a message with; empty where there is none.
 
     Example:
         >>> as_number("3.4"), as_number("3,4"), as_number([3.4, 3.5])
@@ -147,7 +147,7 @@ def as_number(value: Any) -> str:
 
 
 def in_a_line(value: Any) -> str:
-    """What came, on one line: tables and arrays have several."""
+    """A value on one line: tables and arrays have several."""
     return " ".join(repr(value).split()) if hasattr(value, "shape") else repr(value)
 
 

@@ -44,6 +44,7 @@ HEADS = frozenset(
 # Names that are excepted, with the reason.
 EXCEPTIONS = {
     "squared_differences": "`squared` is an adjective of this noun",
+    "pivoted_cholesky": "the field's name of it, as in GPyTorch",
     "told": "a state of a trial, and the public property of a study: `tell` is the field's verb",
 }
 

@@ -1,1 +1,1 @@
-"""What others have written, read within limits: files, and texts of TOML and JSON."""
+"""Reading, within limits, of files and of TOML and JSON that others have written."""

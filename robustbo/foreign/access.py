@@ -1,4 +1,4 @@
-"""What may be reached while a recorded run of somebody else's is read: its folder, what the user names, and no net."""
+"""Access while somebody else's recorded run is read: its folder, what the user names, and no net."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -54,7 +54,7 @@ def _check_kind(path: str | os.PathLike[str], flags: int, follows_links: bool) -
 
 
 class NotRegularError(OSError):
-    """There is something of that name that is no regular file."""
+    """A path is no regular file."""
 
     def __init__(self, path: str | os.PathLike[str], mode: int) -> None:
         kinds = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFLNK: "a link"}
@@ -133,7 +133,7 @@ def decoded(data: bytes, name: str, error: Kind = FileError) -> str:
 
 
 def _unpacked(path: str | os.PathLike[str], data: bytes, most: int, error: Kind) -> bytes:
-    """What gzip packed, member by member, never more of it in memory than is taken."""
+    """The contents of gzip data, member by member, never more of it in memory than is read."""
     parts, size = [], 0
     try:
         while data:
@@ -154,7 +154,7 @@ def _unpacked(path: str | os.PathLike[str], data: bytes, most: int, error: Kind)
 
 
 def too_large(path: str | os.PathLike[str], most: int, must: str = "must have") -> str:
-    """What to say of a file beyond a limit."""
+    """The error for a file beyond a limit."""
     return f"{path}: {must} at most {most // limits.MIB} MiB, and has more; see docs/security.md for the limits"
 
 
@@ -163,5 +163,5 @@ def _named(path: str | os.PathLike[str]) -> str:
 
 
 def why(error: Exception) -> str:
-    """Why something could not be opened, in words."""
+    """The reason why a file could not be opened, in words."""
     return getattr(error, "strerror", None) or str(error)

@@ -18,7 +18,7 @@ PIECE = re.compile(rf"(?P<text>{STRING}{LITERAL})|(?P<word>[\w+-]+)|(?P<dot>\.)|
 
 
 def toml_of(text: str, name: str, error: Kind = FileError) -> dict[str, Any]:
-    """What TOML says.
+    """The contents of a text of TOML.
 
     Args:
         text: It.
@@ -36,7 +36,7 @@ def toml_of(text: str, name: str, error: Kind = FileError) -> dict[str, Any]:
 
 
 def json_of(text: str, name: str, error: Kind = FileError) -> Any:
-    """What JSON says, each name of an object once; raises as `toml_of`."""
+    """The contents of a text of JSON, each name of an object once; raises as `toml_of`."""
     try:
         check_shape(text)
         return json.loads(text, object_pairs_hook=_each_once)

@@ -122,7 +122,7 @@ def failures(study: Study) -> pd.DataFrame:
     """
     trials = study.get_trials(deepcopy=False)
     lost = [trial.number for trial in trials if _is_lost(study, trial)]
-    frame = pd.DataFrame([["failed", None, math.nan, None]] * len(lost), lost, [*FAILURE])
+    frame = pd.DataFrame([["failed", None, math.nan, None]] * len(lost), pd.Index(lost, dtype="int64"), [*FAILURE])
     if _space(trials) is not None:
         view, gathered = study_view(study)
         judged = _by_number(failure_frame(view.failures(is_judged=view.history.trials.num("told") > 0)), gathered)

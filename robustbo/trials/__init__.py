@@ -1,1 +1,1 @@
-"""What has been asked and told: trials, the events that change them, and where these are kept."""
+"""Trials that were asked for and told, the events that change them, and the journals that keep these."""

@@ -63,7 +63,7 @@ def _parted(text: str) -> tuple[str, str, str, str, str]:
 
 
 def is_arithmetic(name: str) -> bool:
-    """Whether what stands in the place of a name looks like something to be computed, such as "a + b" or "2*a"."""
+    """Return whether the text in the place of a name looks like arithmetic, such as "a + b" or "2*a"."""
     return ARITHMETIC.search(name) is not None
 
 

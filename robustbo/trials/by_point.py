@@ -1,4 +1,4 @@
-"""Which trials are at a point: a map that is never changed, and of which one with another trial is nearly all shared.
+"""A map from points to their trials that is never changed; one with a trial more shares nearly all of it.
 
 A hash trie: a leaf is a dict of at most `WIDTH` points, and beyond that a branch has a part for each digit of a point's
 hash. So what another trial costs does not depend on how many there are.
@@ -68,7 +68,7 @@ class ByPoint(Collection[Point]):
 
     @classmethod
     def of(cls, points: Iterable[Point]) -> "ByPoint":
-        """That of trials number 0, 1, 2, ... at these points."""
+        """The map of trials number 0, 1, 2, ... at these points."""
         leaf: Leaf = {}
         for number, point in enumerate(points):
             leaf[point] = _behind(leaf.get(point), number)

@@ -1,4 +1,4 @@
-"""What the lines of an optimization's journal mean: settings in the header, events that fold into a history."""
+"""The meaning of a journal's lines: settings in the header, events that fold into a history."""
 
 import importlib.metadata
 from collections.abc import Iterator, Mapping
@@ -35,7 +35,7 @@ _version = cache(importlib.metadata.version)  # which reads a file
 
 
 def changed_versions(contents: Contents) -> str:
-    """Which libraries differ from those that a journal was begun with; empty if none does."""
+    """The libraries that differ from those that a journal was begun with; empty if none does."""
     then, now = contents.header["versions"], versions()
     return ", ".join(f"{name} {then.get(name)} -> {now[name]}" for name in now if then.get(name) != now[name])
 

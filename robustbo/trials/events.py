@@ -1,4 +1,4 @@
-"""What each event does to the trials: the only place that knows which events a trial allows."""
+"""The effect of each event on the trials: the only place that knows which events a trial allows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -99,7 +99,7 @@ def _with(trial: Trial, **changes: Any) -> Trial:
 
 
 def _expected(expected: Any, sd: Any) -> dict[str, Any]:
-    """What was expected of the value, or of each outcome."""
+    """The prediction of the value, or of each outcome."""
     if not isinstance(expected, Mapping):
         return {"expected": expected, "expected_sd": sd}
     return {"outcomes": {name: Measured(expected=each, expected_sd=sd[name]) for name, each in expected.items()}}
@@ -138,7 +138,7 @@ def _changed(trials: Sequence[Trial] | Draft, trial: Trial, event: Event) -> Tri
 
 
 def _vouches(event: Event) -> bool:
-    """Whether an inclusion is a word for the value; before there were such words it only took an exclusion back."""
+    """Return whether an inclusion vouches for the value; in old journals it only took an exclusion back."""
     return bool(event.get("vouch", False))
 
 
@@ -179,7 +179,7 @@ def _judged(trial: Trial, event: Event, *, is_excluded: bool) -> dict[str, Measu
 
 
 def _asked_for(trials: Sequence[Trial] | Draft, trial: Trial) -> str | None:
-    """Why a trial that has failed was asked for, as far as its reason does not hide it."""
+    """The origin of a trial that has failed, as far as its reason does not hide it."""
     if trial.repeats is None:
         return None
     return RETRY if trials[trial.repeats].state == "failed" else REMEASURE

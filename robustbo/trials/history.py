@@ -1,4 +1,4 @@
-"""What has happened so far: trials, and the events that change them.
+"""The history of an optimization: trials, and the events that change them.
 
 A history is never changed: `History.apply` folds one event (a plain JSON object) into a new history, which shares with
 the old one all that is the same (`trials.tree`). Telling, resuming and replaying all go through it.
@@ -13,7 +13,7 @@ import pandas as pd
 from robustbo.searchspace.parameters import Value
 from robustbo.trials.events import diagnosis_of, fold, known
 from robustbo.trials.storage.line import Event
-from robustbo.trials.tree import OPENED, Draft, Trials
+from robustbo.trials.tree import Draft, Trials
 from robustbo.trials.trial import REMEASURE, RETRY, STATES, Diagnosis, Measured, Point, Trial, in_a_line
 from robustbo.validation import index
 
@@ -52,7 +52,7 @@ class History:
         return known(self.trials, index(number))
 
     def counts(self) -> dict[str, int]:
-        """How many trials are in each state."""
+        """Number of trials in each state."""
         return {state: self.trials.num(state) for state in STATES}
 
     def having(self, state: str) -> tuple[Trial, ...]:
@@ -65,11 +65,6 @@ class History:
         for trial in self:
             found.setdefault(trial.point, []).append(trial)
         return found
-
-    @property
-    def open_trials(self) -> tuple[Trial, ...]:
-        """Those that may still be told, whether somebody measures them or they wait."""
-        return tuple(self.trials.having(OPENED))
 
     def apply(self, event: Event) -> "History":
         """The history after one more event.

@@ -1,4 +1,4 @@
-"""What is measured: its name, its unit, and the values that are possible at all."""
+"""A measured quantity: its name, its unit, and the values that are possible at all."""
 
 import math
 import re
@@ -23,7 +23,7 @@ WITH_UNIT = re.compile(r"(.*?)\s*\((.*)\)")
 @explain_misfits("__init__")
 @dataclass(frozen=True)
 class Outcome:
-    """What is measured: its name, its unit, and the values that are possible at all.
+    """A measured quantity: its name, its unit, and the values that are possible at all.
 
     Name and unit are for people: axes, headings and sentences have them. A value outside the possible range is no
     measurement but a mistake: it is refused, or kept and excluded. Where noise may carry a value beyond a physical
@@ -65,7 +65,7 @@ class Outcome:
 
     @classmethod
     def read(cls, text: Any) -> "Outcome":
-        """That of a text: NAME (UNIT), with the possible range around it.
+        """The outcome of a text: NAME (UNIT), with the possible range around it.
 
         Raises:
             ValueError, TypeError: If it is none.
@@ -80,13 +80,13 @@ class Outcome:
         return cls(name, unit=unit, low=low, high=high)
 
     def to_dict(self) -> dict[str, Any]:
-        """What is said of it, as plain JSON values."""
+        """The outcome as plain JSON values, without what is not set."""
         ends = {key: value for key, value in (("low", self.low), ("high", self.high)) if math.isfinite(value)}
         return {key: value for key, value in (("name", self.name), ("unit", self.unit)) if value} | ends
 
     @classmethod
     def from_dict(cls, given: Any) -> "Outcome":
-        """That of its `to_dict` form.
+        """The outcome of its `to_dict` form.
 
         Raises:
             ValueError, TypeError: If it is none.
@@ -112,16 +112,16 @@ class Outcome:
 
     @property
     def label(self) -> str:
-        """Its name and unit, such as "yield (%)", for axes and headings; "value" where it has no name."""
+        """The name and unit, such as "yield (%)", for axes and headings; "value" where it has no name."""
         return self.heading("value")
 
     def heading(self, plain: str) -> str:
-        """Its `label`; ``plain`` in the place of a name where it has none."""
+        """The `label`; ``plain`` in the place of a name where there is none."""
         name = self.name or plain
         return f"{name} ({self.unit})" if self.unit else name
 
     def wanted(self, direction: str | None) -> str:
-        """Its label, with what is wanted of it.
+        """The label, with the goal of the outcome.
 
         Example:
             >>> Outcome("yield", unit="%").wanted("maximize"), Outcome("yield").wanted("maximize")
@@ -150,11 +150,11 @@ class Outcome:
 
     @property
     def is_bounded(self) -> bool:
-        """Whether some values are not possible."""
+        """Return whether some values are not possible."""
         return math.isfinite(self.low) or math.isfinite(self.high)
 
     def holds(self, value: float) -> bool:
-        """Whether a value is possible."""
+        """Return whether a value is possible."""
         return self.low <= value <= self.high
 
     def nearest(self, value: float) -> float:
@@ -163,7 +163,7 @@ class Outcome:
 
     @property
     def reason(self) -> str:
-        """Why a value that is not possible is excluded."""
+        """The reason for which a value that is not possible is excluded."""
         return f"outside the possible range {self.range}"
 
     def check(self, value: float, advice: str) -> None:

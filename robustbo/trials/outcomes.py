@@ -1,4 +1,4 @@
-"""Which outcomes an optimization of several has: those to optimize, and those that must keep a bound."""
+"""The outcomes of an optimization of several: objectives, and those that must keep a bound."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,17 +38,17 @@ class Wanted:
 
     @property
     def quantity(self) -> Outcome:
-        """What is measured: its name, and its unit and possible range where these are said."""
+        """The measured quantity: its name, and its unit and possible range where these are known."""
         return self.outcome or Outcome(self.name)
 
     @property
     def is_objective(self) -> bool:
-        """Whether it is to be optimized."""
+        """Return whether it is an objective."""
         return self.direction is not None
 
     @property
     def is_constrained(self) -> bool:
-        """Whether it must keep a bound."""
+        """Return whether it must keep a bound."""
         return math.isfinite(self.low) or math.isfinite(self.high)
 
     @property
@@ -64,7 +64,7 @@ class Wanted:
         return -1.0 if self.low == -math.inf else 1.0
 
     def keeps(self, value: float) -> bool:
-        """Whether a value keeps the bounds."""
+        """Return whether a value keeps the bounds."""
         return self.low <= value <= self.high
 
 
@@ -151,7 +151,7 @@ def _written(wanted: Wanted) -> list[str]:
 
 
 def quantities_of(given: Any) -> tuple[Outcome, ...]:
-    """What is measured, as people say it: one outcome, or several.
+    """The measured quantities: one outcome, or several.
 
     Raises:
         ValueError, TypeError: If it is none, or two have one name.

@@ -1,4 +1,4 @@
-"""What an optimization was told and what has happened in it: in the journal before it is in the history.
+"""The store of an optimization's events: each is in the journal before it is in the history.
 
 Several threads may use a store, and several processes a journal. Each change is one step under one lock: read what
 others have written, decide on the events, check that the trials allow them, write them, and take them into the history,
@@ -69,7 +69,7 @@ class Store:
 
     @classmethod
     def resume(cls, journal: Place, allowed: Trust = False, *, is_watched: bool = False) -> "Store":
-        """That of a journal, to go on with, or only to watch.
+        """The store of a journal, to go on with, or only to watch.
 
         Args:
             journal: Which one.

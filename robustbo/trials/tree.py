@@ -53,7 +53,7 @@ def tally_of(trial: Trial) -> int:
 
 
 def num_of(tally: int, kind: str) -> int:
-    """How many of a kind a tally has."""
+    """Number of trials of a kind in a tally."""
     return tally // UNIT[kind] % (1 << DIGIT)
 
 
@@ -113,26 +113,26 @@ class Trials(Sequence[Trial]):
         return repr(tuple(self))
 
     def num(self, kind: str) -> int:
-        """How many there are of a kind: a state, or another of `KINDS`."""
+        """Number of trials of a kind: a state, or another of `KINDS`."""
         return num_of(self._root.tally, kind)
 
     def having(self, kind: str) -> Iterator[Trial]:
-        """Those of a kind, in order; parts without any are passed over."""
+        """The trials of a kind, in order; parts without any are passed over."""
         return _having(self._root, self._height, kind)
 
     @property
     def by_point(self) -> ByPoint:
-        """Which trials are at each point."""
+        """The trials at each point."""
         if self._by_point is None:
             self._by_point = ByPoint.of(trial.point for trial in self)
         return self._by_point
 
     def at(self, point: Point) -> tuple[Trial, ...]:
-        """Those at a point, in order."""
+        """The trials at a point, in order."""
         return tuple(self[number] for number in self.by_point.at(point))[::-1]
 
     def open_at(self, point: Point) -> list[Trial]:
-        """Those at a point that may still be told, in order."""
+        """The trials at a point that may still be told, in order."""
         here = self.by_point.at(point)
         if here and here.count > self.num(OPENED):
             return [trial for trial in self.having(OPENED) if trial.point == point]
@@ -208,5 +208,5 @@ class Draft:
         self._length += 1
 
     def taken(self) -> Trials:
-        """What has become of them."""
+        """The trials as they are now."""
         return self._trials.changed(self._changes) if self._changes else self._trials

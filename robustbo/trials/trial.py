@@ -31,7 +31,7 @@ def point_of(params: Mapping[str, Value]) -> Point:
 
 
 def in_a_line(reason: str | None) -> str:
-    """Why a trial failed, in a line: of a traceback the last one, where the error is; "" where nothing was said.
+    """The reason why a trial failed, in a line: the last of a traceback, where the error is; "" where there is none.
 
     Example:
         >>> in_a_line("Traceback (most recent call last):\\n  ...\\nValueError: no flow")
@@ -150,7 +150,7 @@ class Trial(Brief):
 
     @property
     def is_open(self) -> bool:
-        """Whether it may still be told."""
+        """Return whether it may still be told."""
         return self.state in OPEN
 
     @property
@@ -160,12 +160,12 @@ class Trial(Brief):
 
     @property
     def expectation(self) -> tuple[float, float] | None:
-        """What was expected and its standard deviation; None where nothing was."""
+        """The expected value and its standard deviation; None where nothing was expected."""
         return None if self.expected is None or self.expected_sd is None else (self.expected, self.expected_sd)
 
     @property
     def expectations(self) -> dict[str, tuple[float, float]]:
-        """The same of several outcomes, as far as anything was expected."""
+        """The expectation of each outcome, as far as anything was expected."""
         said = {name: self.of(name).expectation for name in self.outcomes}
         return {name: each for name, each in said.items() if each is not None}
 
@@ -183,7 +183,7 @@ class Trial(Brief):
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What a surrogate that judges on a schedule has found; see `surrogates.filtered`.
+    """The verdicts of a surrogate that judges on a schedule; see `surrogates.filtered`.
 
     Attributes:
         trial: The trial that was asked with it.

@@ -1,4 +1,4 @@
-"""What a journal may make this program do: nothing but compute, unless the caller allows more.
+"""Limits on what a journal may make this program do: nothing but compute, unless the caller allows more.
 
 A journal is a file that somebody may have sent. Two things in it would reach beyond computing: the name of a model
 class of somebody's own, which would be imported, and the address of a Dask scheduler, which would be connected to.
@@ -18,7 +18,7 @@ Trust = bool | str | type | Iterable[str | type]
 
 
 def needed(settings: Settings, trusted: Iterable[str] = ()) -> list[str]:
-    """What settings from a journal name beyond what is known and trusted, in words."""
+    """The names in a journal's settings beyond what is known and trusted, in words."""
     found = []
     if not is_known(settings.surrogate):
         found.append(f"the class {settings.surrogate!r}")

@@ -1,4 +1,4 @@
-"""Who asks: a name for each process, by which another can tell whether it is still there."""
+"""Names of processes that ask, by which another can tell whether one is still there."""
 
 import os
 import secrets
@@ -21,12 +21,12 @@ if hasattr(os, "register_at_fork"):
 
 
 def name() -> str:
-    """This process: ``host:process:token``; the token tells it from a later one of the same number."""
+    """The name of this process: ``host:process:token``; the token tells it from a later one of the same number."""
     return f"{_host()}:{os.getpid()}:{_token}"
 
 
 def _host() -> str:
-    """This machine, or this container on it."""
+    """The name of this machine, or of this container on it."""
     try:
         namespace = os.readlink(NAMESPACE)
     except OSError:
@@ -41,7 +41,7 @@ def now() -> str:
 
 
 def is_gone(worker: str) -> bool:
-    """Whether a process is known to have ended: one of this machine that is not there any more.
+    """Return whether a process is known to have ended: one of this machine that is not there any more.
 
     Example:
         >>> is_gone(name()), is_gone("another-machine:1:ab12cd")

@@ -24,6 +24,7 @@ from robustbo.errors import FitError
 from robustbo.study.recomputing import recomputed
 from robustbo.trials.codec import settings_of
 from robustbo.trials.storage.reading import read
+from robustbo.trials.tree import OPENED
 from tests.fuzz import hostile
 
 DOCUMENTED = (ValueError, TypeError)  # of what is no number, no point, or not allowed for a trial in its state
@@ -279,7 +280,7 @@ class Hostile(RuleBasedStateMachine):
     def _room(self):
         """How many points are open to none."""
         size = self.space.size
-        return math.inf if size is None else size - len({t.point for t in self.opt.history.open_trials})
+        return math.inf if size is None else size - len({t.point for t in self.opt.history.trials.having(OPENED)})
 
     def _pick(self, pick, *states):
         numbers = self._having(*states)

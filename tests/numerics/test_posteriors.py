@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from robustbo.numerics.committee.evidence import Shared, experts
+from robustbo.numerics.committee.evidence import SharedHyperparameters, build_experts
 from robustbo.numerics.committee.partition import shard
 from robustbo.numerics.gp.kernels import KERNELS, squared_differences
 from robustbo.numerics.gp.kernels_tiled import TiledCovariance
@@ -45,7 +45,9 @@ def of_low_rank(X, y):
 
 
 def one_expert(X, y):
-    return experts(shard(X, y, [torch.arange(len(y))]), Shared("matern52", L, S2F, S2, None, torch.zeros(())))
+    return build_experts(
+        shard(X, y, [torch.arange(len(y))]), SharedHyperparameters("matern52", L, S2F, S2, None, torch.zeros(()))
+    )
 
 
 @pytest.mark.parametrize("make", [dense, weighted, heavy_tailed, of_low_rank, one_expert])

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from robustbo.numerics.pursuit.support_fit import first
+from robustbo.numerics.pursuit.support_fit import prefix_rows
 from robustbo.surrogates.baselines.standard import PlainGP
 from robustbo.surrogates.common.contract import diagnose, fit, quiet
 from robustbo.surrogates.filtered import DETECTORS, FilteredGP, last_diagnosis_size
@@ -102,7 +102,10 @@ class TestBetween:
     def test_a_fit_that_goes_on_stands_on_the_same_verdict(self):
         X, Y = data(33)
         before = fit(FilteredGP(X[:32], Y[:32], every=10))
-        on, anew = fit(FilteredGP(X, Y, every=10), before.warm_start, first(31, 29)), fit(FilteredGP(X, Y, every=10))
+        on, anew = (
+            fit(FilteredGP(X, Y, every=10), before.warm_start, prefix_rows(31, 29)),
+            fit(FilteredGP(X, Y, every=10)),
+        )
         assert on.verdict is before.verdict
         assert on.verdict == anew.verdict
         torch.testing.assert_close(on.posterior(X).mean, anew.posterior(X).mean)
@@ -110,7 +113,9 @@ class TestBetween:
     def test_but_not_where_a_diagnosis_is_due(self):
         X, Y = data(31)
         before = fit(FilteredGP(X[:29], Y[:29], every=10))
-        assert fit(FilteredGP(X[:30], Y[:30], every=10), before.warm_start, first(31, 29)).verdict.observations == 30
+        assert (
+            fit(FilteredGP(X[:30], Y[:30], every=10), before.warm_start, prefix_rows(31, 29)).verdict.observations == 30
+        )
 
 
 @pytest.mark.parametrize("detector", DETECTORS)

@@ -1,1 +1,1 @@
-"""What robust methods are measured against: trimmed likelihood, box plots."""
+"""Methods that robust ones are compared with: trimmed likelihood, box plots."""

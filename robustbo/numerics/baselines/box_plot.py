@@ -1,4 +1,4 @@
-"""Where a box plot's whiskers end: the crudest way to say which values lie far from the others.
+"""Ends of a box plot's whiskers: the crudest way to say which values lie far from the others.
 
 References:
     Tukey (1977), Exploratory data analysis.

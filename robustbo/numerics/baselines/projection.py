@@ -58,5 +58,5 @@ def weights(X: Tensor) -> Tensor:
 
 
 def _median(values: Tensor) -> Tensor:
-    """Of each row; between the middle two of an even number, as elsewhere than in torch."""
+    """Median of each row; of an even number the mean of the middle two, as elsewhere than in torch."""
     return values.quantile(0.5, dim=-1)

@@ -25,29 +25,31 @@ HALVINGS = 30
 
 
 def removal(e: Tensor, v: Tensor) -> Tensor:
-    """By how much the log likelihood of the rest exceeds that of all, for each observation alone left out.
+    """Rise of the log likelihood by removal of each observation alone: that of the rest less that of all.
 
     It may be negative: a value that is likelier than one nat's worth of its spread adds to the likelihood.
     """
     return 0.5 * (e.square() / v + v.log() + LOG_2PI)  # eq. 9.5
 
 
-class Relaxed(NamedTuple):
+class RelaxedLikelihood(NamedTuple):
     """The relaxed likelihood log N(b r; 0, D(b) K D(b) + D(s2)), and its gradient in b."""
 
     L: Tensor
     b: Tensor
 
 
-def relaxed(K: Tensor, s2: Tensor, r: Tensor, b: Tensor) -> Relaxed:
-    """At b of zeros and ones: the likelihood of those kept, plus a constant for each that is not. O(n^3)."""
+def relax_likelihood(K: Tensor, s2: Tensor, r: Tensor, b: Tensor) -> RelaxedLikelihood:
+    """Relax the trimmed likelihood: at b of zeros and ones it is that of those kept, but for constants. O(n^3)."""
     S = b.unsqueeze(-1) * K * b.unsqueeze(-2) + torch.diag_embed(s2.expand_as(b))
-    found = evidence(S, b * r, torch.zeros_like(r[..., 0]))
-    pull = (2 * found.G * K * b.unsqueeze(-2)).sum(-1)
-    return Relaxed(found.L if found.converged else torch.full_like(found.L, -torch.inf), pull - found.al * r)
+    marginal = evidence(S, b * r, torch.zeros_like(r[..., 0]))
+    pull = (2 * marginal.G * K * b.unsqueeze(-2)).sum(-1)
+    return RelaxedLikelihood(
+        marginal.L if marginal.converged else torch.full_like(marginal.L, -torch.inf), pull - marginal.al * r
+    )
 
 
-def projected(b: Tensor, total: float) -> Tensor:
+def project_to_sum(b: Tensor, total: float) -> Tensor:
     """The nearest numbers in [0, 1] of a given sum.
 
     Args:
@@ -61,26 +63,26 @@ def projected(b: Tensor, total: float) -> Tensor:
     return (b - (low + high) / 2).clamp(0, 1)
 
 
-def kept_by_projection(K: Tensor, s2: Tensor, r: Tensor, h: int) -> Tensor:
-    """Which of ``n`` observations are kept, ``h`` left out: a projected gradient climb of the relaxed likelihood.
+def trim_by_projection(K: Tensor, s2: Tensor, r: Tensor, h: int) -> Tensor:
+    """Trim ``h`` of ``n`` observations by a projected gradient climb of the relaxed likelihood: booleans of those kept.
 
     It begins where all are kept by the same share, and ends where the likelihood rises no more; the largest are kept.
     """
     n = len(r)
     b, size = r.new_full((n,), (n - h) / n), 1.0
-    here = relaxed(K, s2, r, b)
+    current = relax_likelihood(K, s2, r, b)
     for _ in range(STEPS):
         for _ in range(HALVINGS):
-            there_b = projected(b + size * here.b / here.b.abs().max().clamp_min(1e-300), n - h)
-            there = relaxed(K, s2, r, there_b)
-            if there.L > here.L:
+            b_trial = project_to_sum(b + size * current.b / current.b.abs().max().clamp_min(1e-300), n - h)
+            trial = relax_likelihood(K, s2, r, b_trial)
+            if trial.L > current.L:
                 break
             size *= 0.5
         else:
             break
-        gained, b, here, size = there.L - here.L, there_b, there, min(2 * size, 1.0)
-        if gained < RISE * max(1.0, abs(here.L.item())):
+        gained, b, current, size = trial.L - current.L, b_trial, trial, min(2 * size, 1.0)
+        if gained < RISE * max(1.0, abs(current.L.item())):
             break
-    kept = torch.ones(n, dtype=torch.bool)
-    kept[b.argsort(stable=True)[:h]] = False
-    return kept
+    is_kept = torch.ones(n, dtype=torch.bool)
+    is_kept[b.argsort(stable=True)[:h]] = False
+    return is_kept

@@ -24,7 +24,7 @@ from torch import Tensor
 LEAST = 1e-12  # of the prior's variance: no expert is surer
 
 
-class Prediction(NamedTuple):
+class ExpertPrediction(NamedTuple):
     """Latent means (less the prior's) and variances."""
 
     mean: Tensor
@@ -32,7 +32,7 @@ class Prediction(NamedTuple):
 
 
 class Experts(NamedTuple):
-    """What predictions need of the experts.
+    """Factors of the experts, from which predictions follow.
 
     The variance at x is k** - k'J^-1 D(W) k with J = I + D(W) K, in this order: the inverse of K + D(W)^-1 itself would
     lose all digits where the signal is large beside the noise.
@@ -59,9 +59,9 @@ class Experts(NamedTuple):
 
     def explain(self, k: Tensor) -> tuple[Tensor, Tensor]:
         """See `gp.posterior.Posterior`; each by itself, from ``... M x q x n`` covariances."""
-        return self.mean(k), k @ self.explained(k)
+        return self.mean(k), k @ self.interpolation_weights(k)
 
-    def explained(self, k: Tensor) -> Tensor:
+    def interpolation_weights(self, k: Tensor) -> Tensor:
         """``... M x n x q`` J^-1 D(W) k."""
         Wk = (k * self.W.unsqueeze(-2)).mT
         batch = Wk.shape[:-2]
@@ -69,10 +69,10 @@ class Experts(NamedTuple):
 
     def variance(self, k: Tensor, v0: Tensor) -> Tensor:
         """``... M x q`` latent variances, of the same and ``... M x q`` prior variances."""
-        return (v0 - (k * self.explained(k).mT).sum(-1)).maximum(LEAST * v0)
+        return (v0 - (k * self.interpolation_weights(k).mT).sum(-1)).maximum(LEAST * v0)
 
 
-def latent(k: Tensor, experts: Experts, v0: Tensor) -> Prediction:
+def latent(k: Tensor, experts: Experts, v0: Tensor) -> ExpertPrediction:
     """``... M x q`` means and variances of the experts, each by itself.
 
     Args:
@@ -80,7 +80,7 @@ def latent(k: Tensor, experts: Experts, v0: Tensor) -> Prediction:
         experts: The experts.
         v0: ``... q`` prior variances.
     """
-    return Prediction(experts.mean(k), experts.variance(k, v0.unsqueeze(-2)))
+    return ExpertPrediction(experts.mean(k), experts.variance(k, v0.unsqueeze(-2)))
 
 
 def entropy_weights(v: Tensor, v0: Tensor) -> Tensor:
@@ -92,13 +92,13 @@ def entropy_weights(v: Tensor, v0: Tensor) -> Tensor:
 
 
 class Sums(NamedTuple):
-    """Over experts, ``m`` each.
+    """Sums over experts, ``m`` each.
 
     Attributes:
         beta: Of beta.
         precision: Of beta / v.
         pull: Of beta mu / v.
-        known: Of beta (v0 - v) / v.
+        reduction: Of beta (v0 - v) / v.
         square: Of beta^2 / v.
         root: Of beta / sqrt v.
         spread: Of beta^2 (1 - v / v0) / v.
@@ -107,18 +107,18 @@ class Sums(NamedTuple):
     beta: Tensor
     precision: Tensor
     pull: Tensor
-    known: Tensor
+    reduction: Tensor
     square: Tensor
     root: Tensor
     spread: Tensor
 
     def plus(self, other: "Sums") -> "Sums":
-        """Those of more experts."""
-        return Sums(*(one + more for one, more in zip(self, other, strict=True)))
+        """Add the sums of more experts."""
+        return Sums(*(own + more for own, more in zip(self, other, strict=True)))
 
 
 class Rule(NamedTuple):
-    """How experts become one.
+    """Rule by which the predictions of experts become one.
 
     Attributes:
         is_entropy: Whether an expert counts by `entropy_weights`, or all count alike.
@@ -134,7 +134,7 @@ class Rule(NamedTuple):
     is_correlated: bool = False
 
     def sums(self, mu: Tensor, v: Tensor, v0: Tensor) -> Sums:
-        """What the experts say together."""
+        """Sum what the experts predict."""
         beta = entropy_weights(v, v0) if self.is_entropy else torch.ones_like(v)
         precision, explained = beta / v, v0.unsqueeze(-2) - v
         square, root = beta * precision, beta / v.sqrt()
@@ -142,7 +142,7 @@ class Rule(NamedTuple):
         terms = beta, precision, beta * mu / v, precision * explained, square, root, spread
         return Sums(*(term.sum(-2) for term in terms))  # eq. 9.1
 
-    def finish(self, sums: Sums, v0: Tensor, rho: Tensor | float = 1.0) -> Prediction:
+    def finish(self, sums: Sums, v0: Tensor, rho: Tensor | float = 1.0) -> ExpertPrediction:
         """The prediction; where nobody knows anything, the prior.
 
         Args:
@@ -151,7 +151,7 @@ class Rule(NamedTuple):
             rho: ``m`` correlations of the experts' errors, for the rule that minds them.
         """
         if self.is_correlated:
-            return _correlated(sums, v0, rho)
+            return _combine_with_correlation(sums, v0, rho)
         beta, precision, pull, *_ = sums
         is_silent = beta == 0
         if self.is_averaged:
@@ -160,23 +160,23 @@ class Rule(NamedTuple):
         if self.is_prior_shared:
             precision = precision + (1 - beta) / v0  # eq. 9.2
         precision = torch.where(is_silent, 1 / v0, precision)
-        return Prediction(pull / precision, 1 / precision)  # eq. 9.3
+        return ExpertPrediction(pull / precision, 1 / precision)  # eq. 9.3
 
-    def __call__(self, mu: Tensor, v: Tensor, v0: Tensor, rho: Tensor | float = 1.0) -> Prediction:
+    def __call__(self, mu: Tensor, v: Tensor, v0: Tensor, rho: Tensor | float = 1.0) -> ExpertPrediction:
         """The prediction of experts that are all here."""
         return self.finish(self.sums(mu, v, v0), v0, rho)
 
 
-def _correlated(sums: Sums, v0: Tensor, rho: Tensor | float) -> Prediction:
+def _combine_with_correlation(sums: Sums, v0: Tensor, rho: Tensor | float) -> ExpertPrediction:
     """The best linear prediction from the experts' average, whose errors are correlated."""
     is_silent = sums.beta == 0
     total = sums.precision.masked_fill(is_silent, 1.0)
-    average, u, gain = sums.pull / total, sums.beta / total, sums.known / total
+    average, u, gain = sums.pull / total, sums.beta / total, sums.reduction / total
     V = ((1 - rho) * sums.square + rho * sums.root.square()) / total.square()  # eq. 9.8
     least = gain.square() / v0 + sums.spread / total.square()  # eq. 9.10
     spread = torch.maximum(gain + V - u, least).masked_fill(is_silent, 1.0)  # eq. 9.9
     scale = gain / spread  # eq. 9.11
-    return Prediction(scale * average, (v0 - scale * gain).maximum(LEAST * v0))
+    return ExpertPrediction(scale * average, (v0 - scale * gain).maximum(LEAST * v0))
 
 
 def correlation(C: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""How far the errors of experts are the same: all of them interpolate one function.
+"""Correlation of the errors of experts: all of them interpolate one function.
 
 An expert's mean is k'c; it errs by f - k'c, and two experts' errors share all of f that neither of them has seen. Of
 very many experts a panel of few is compared.
@@ -62,14 +62,14 @@ def correlation(
     if not len(X):
         return torch.ones_like(v0)
     panel = torch.arange(min(PANEL, len(shards.y))).expand(len(X), -1) if pairs else nearest_experts(X, shards, l)
-    c, known = _interpolation(X, panel, shards, experts, covariance)
-    v = (v0.unsqueeze(-1) - known).maximum(LEAST * v0.unsqueeze(-1))
+    c, explained = _interpolation(X, panel, shards, experts, covariance)
+    v = (v0.unsqueeze(-1) - explained).maximum(LEAST * v0.unsqueeze(-1))
     counts = entropy_weights(v.mT, v0).mT / v.sqrt()  # w sqrt v, beyond a factor
     counts = counts / counts.detach().sum(-1, keepdim=True).clamp_min(torch.finfo(v.dtype).tiny)
     shared, total = torch.zeros_like(v0), torch.zeros_like(v0)
     for i, j in combinations(range(panel.shape[-1]), 2):
         cross = _cross(c[:, i], c[:, j], panel[:, [i, j]], shards, covariance, pairs)
-        C = v0 - known[:, i] - known[:, j] + cross  # eq. 9.6
+        C = v0 - explained[:, i] - explained[:, j] + cross  # eq. 9.6
         both = counts[:, i] * counts[:, j]
         shared, total = shared + both * C / (v[:, i] * v[:, j]).sqrt(), total + both
     is_unknown = total <= 0
@@ -81,16 +81,16 @@ def _interpolation(
     X: Tensor, panel: Tensor, shards: Shards, experts: Experts, covariance: Covariance
 ) -> tuple[Tensor, Tensor]:
     """``m x p x n`` weights c, and ``m x p`` values of k'c, one expert after the other."""
-    places, weights, known = [], [], []
+    places, weights, explained = [], [], []
     for i in panel.unique().tolist():
         place = (panel == i).flatten().nonzero().squeeze(-1)
         k = covariance(X[place // panel.shape[-1]], shards.X[i]) * shards.mask[i]
-        c = experts.part(slice(i, i + 1)).explained(k.unsqueeze(0)).squeeze(0).mT
+        c = experts.part(slice(i, i + 1)).interpolation_weights(k.unsqueeze(0)).squeeze(0).mT
         places.append(place)
         weights.append(c)
-        known.append((k * c).sum(-1))
+        explained.append((k * c).sum(-1))
     order = torch.cat(places).argsort()
-    c, kc = torch.cat(weights)[order], torch.cat(known)[order]
+    c, kc = torch.cat(weights)[order], torch.cat(explained)[order]
     return c.unflatten(0, panel.shape), kc.unflatten(0, panel.shape)
 
 

@@ -28,8 +28,8 @@ from robustbo.numerics.student_t.laplace import Noise
 BLOCK = 2**22  # numbers of covariances with points that are at work at once: 32 MiB
 
 
-class Shared(NamedTuple):
-    """What the experts share.
+class SharedHyperparameters(NamedTuple):
+    """Hyperparameters that the experts share.
 
     Attributes:
         kernel: A name of `kernels.KERNELS`.
@@ -49,8 +49,8 @@ class Shared(NamedTuple):
 
     def prior(self, shards: Shards) -> tuple[Kernel, Tensor]:
         """Kernel, and ``E x n x n`` covariances of the latent values, zero where padded."""
-        found = kernels_tiled.kernel_matrix(self.kernel, shards.X, self.l, self.s2f)
-        return found, found.K if shards.is_full else found.K * shards.mask.unsqueeze(-1) * shards.mask.unsqueeze(-2)
+        matrix = kernels_tiled.kernel_matrix(self.kernel, shards.X, self.l, self.s2f)
+        return matrix, matrix.K if shards.is_full else matrix.K * shards.mask.unsqueeze(-1) * shards.mask.unsqueeze(-2)
 
     def covariance(self, X: Tensor, Z: Tensor) -> Tensor:
         """``a x b`` covariances of the latent values at ``a x d`` and ``b x d`` inputs; without derivatives."""
@@ -67,7 +67,7 @@ class Shared(NamedTuple):
         return Noise(self.variances(shards), self.nu)
 
     def variances(self, shards: Shards) -> Tensor:
-        """Of the noise, or squared scales: ``E x n`` where they are known, one where not."""
+        """Noise variances, or squared scales: ``E x n`` where they are known, one where not."""
         return self.s2 if shards.s2 is None else shards.s2
 
 
@@ -93,7 +93,7 @@ class Total(NamedTuple):
     f: Tensor
 
 
-def evidence(shards: Shards, shared: Shared, f: Tensor | None = None, memory: float = MEMORY) -> Total:
+def evidence(shards: Shards, shared: SharedHyperparameters, f: Tensor | None = None, memory: float = MEMORY) -> Total:
     """The sum of the experts' evidences, approximate where the noise is Student-t, and its gradient. O(E n^3).
 
     Args:
@@ -107,16 +107,16 @@ def evidence(shards: Shards, shared: Shared, f: Tensor | None = None, memory: fl
     return Total(*[*(torch.stack(column).sum(0) for column in sums), torch.cat(modes)])
 
 
-def _evidence(shards: Shards, shared: Shared, f: Tensor | None) -> Total:
+def _evidence(shards: Shards, shared: SharedHyperparameters, f: Tensor | None) -> Total:
     kernel, K = shared.prior(shards)
     r, zero = shared.residual(shards), torch.zeros_like(shared.m)
     if shared.nu is None:
         s2 = shared.variances(shards)
         Sg = K + torch.diag_embed(s2 * shards.mask + (1 - shards.mask))
-        one = gaussian.evidence(Sg, r, r.new_zeros(len(r)))
-        L = (one.L + 0.5 * LOG_2PI * (1 - shards.mask).sum(-1)).sum()
-        L = L if one.converged else torch.full_like(L, -torch.inf)
-        G, by_m, f_new = one.G, (one.al * shards.mask).sum(), torch.zeros_like(r)
+        evidences = gaussian.evidence(Sg, r, r.new_zeros(len(r)))
+        L = (evidences.L + 0.5 * LOG_2PI * (1 - shards.mask).sum(-1)).sum()
+        L = L if evidences.converged else torch.full_like(L, -torch.inf)
+        G, by_m, f_new = evidences.G, (evidences.al * shards.mask).sum(), torch.zeros_like(r)
         by_s2, by_nu = (G.diagonal(dim1=-2, dim2=-1) * s2 * shards.mask).sum(), zero
     else:
         many = heavy_tailed.evidences(K, r, shared.noise(shards), shards.mask, f)
@@ -128,13 +128,17 @@ def _evidence(shards: Shards, shared: Shared, f: Tensor | None) -> Total:
     return Total(L, by_l.sum(0), by_s2f.sum(), by_s2, by_nu, by_m, f_new)  # eq. 9.4
 
 
-def experts(shards: Shards, shared: Shared, f: Tensor | None = None, memory: float = MEMORY) -> Experts:
+def build_experts(
+    shards: Shards, shared: SharedHyperparameters, f: Tensor | None = None, memory: float = MEMORY
+) -> Experts:
     """The experts, curvatures with their signs."""
-    parts = [_experts(shards.part(rows), shared, None if f is None else f[rows]) for rows in shards.chunks(memory)]
+    parts = [
+        _build_experts(shards.part(rows), shared, None if f is None else f[rows]) for rows in shards.chunks(memory)
+    ]
     return Experts(*(torch.cat(column) for column in zip(*parts, strict=True)))
 
 
-def _experts(shards: Shards, shared: Shared, f: Tensor | None) -> Experts:
+def _build_experts(shards: Shards, shared: SharedHyperparameters, f: Tensor | None) -> Experts:
     _, K = shared.prior(shards)
     r, mask = shared.residual(shards), shards.mask
     if shared.nu is None:
@@ -147,26 +151,26 @@ def _experts(shards: Shards, shared: Shared, f: Tensor | None) -> Experts:
     return Experts(a, W, LU, pivots)
 
 
-def said(shards: Shards, found: Experts, shared: Shared, X: Tensor, rule: Rule) -> Sums:
-    """What all experts together say of the latent values (less the mean) at ``q x d`` inputs; to be added up."""
+def sum_predictions(shards: Shards, experts: Experts, shared: SharedHyperparameters, X: Tensor, rule: Rule) -> Sums:
+    """Sum what all experts predict of the latent values (less the mean) at ``q x d`` inputs; sums may be added up."""
     v0 = shared.s2f.expand(len(X))
     size = max(1, BLOCK // (len(X) * shards.y.shape[-1]))
     sums = []
     for start in range(0, len(shards.y), size):
-        part, of = shards.part(slice(start, start + size)), found.part(slice(start, start + size))
+        part, of = shards.part(slice(start, start + size)), experts.part(slice(start, start + size))
         k = shared.covariance(X, part.X.flatten(0, 1)).unflatten(1, part.y.shape).movedim(1, 0)
         sums.append(rule.sums(*latent(k * part.mask.unsqueeze(-2), of, v0), v0))
     return reduce(Sums.plus, sums)
 
 
-def error_correlation(shards: Shards, found: Experts, shared: Shared, X: Tensor) -> Tensor:
+def error_correlation(shards: Shards, experts: Experts, shared: SharedHyperparameters, X: Tensor) -> Tensor:
     """``q`` correlations of the experts' errors at ``q x d`` inputs, by the first of them; without derivatives."""
     pairs, v0 = errors.first_pairs(shards, shared.covariance), shared.s2f.expand(len(X))
-    return errors.correlation(X, shards, found, shared.l, v0, shared.covariance, pairs)
+    return errors.correlation(X, shards, experts, shared.l, v0, shared.covariance, pairs)
 
 
-class Judged(NamedTuple):
-    """What the others of its expert predict of each observation, by expert.
+class Judgement(NamedTuple):
+    """Leave-one-out predictions within each expert.
 
     Attributes:
         e: ``E x n`` errors.
@@ -181,29 +185,29 @@ class Judged(NamedTuple):
     weight: Tensor
 
 
-def judge(shards: Shards, shared: Shared, found: Experts, memory: float = MEMORY) -> Judged:
+def judge(shards: Shards, shared: SharedHyperparameters, experts: Experts, memory: float = MEMORY) -> Judgement:
     """Leave-one-out predictions within each expert, the weights of the others kept.
 
     Where the noise is Student-t each counts as one with normal noise of the variance that pulls as much: at the mode
     this is the same process, and unlike with curvatures, some of which are negative, no cavity explodes.
     """
-    parts = [_judge(shards.part(rows), shared, found.part(rows)) for rows in shards.chunks(memory)]
-    return Judged(*(torch.cat(column) for column in zip(*parts, strict=True)))
+    parts = [_judge(shards.part(rows), shared, experts.part(rows)) for rows in shards.chunks(memory)]
+    return Judgement(*(torch.cat(column) for column in zip(*parts, strict=True)))
 
 
-def _judge(shards: Shards, shared: Shared, found: Experts) -> Judged:
+def _judge(shards: Shards, shared: SharedHyperparameters, experts: Experts) -> Judgement:
     _, K = shared.prior(shards)
     r, s2 = shared.residual(shards), shared.variances(shards)
-    f = found.mean(K)
+    f = experts.mean(K)
     V = s2.expand_as(r) if shared.nu is None else likelihood.em_variance(r - f, *shared.noise(shards))
     W = shards.mask / V
-    mean, v = predictive.cavity_of(f, _variances(K, W), W, found.a)
+    mean, v = predictive.cavity_of(f, _variances(K, W), W, experts.a)
     e = r - mean
     if shared.nu is None:
-        return Judged(e, v + s2, predictive.normal_log_tail(e, (v + s2).sqrt()), torch.ones_like(r))
+        return Judgement(e, v + s2, predictive.normal_log_tail(e, (v + s2).sqrt()), torch.ones_like(r))
     noise = shared.noise(shards)
     log_chance = predictive.log_cdf(-e.abs(), torch.zeros_like(e), v, noise)
-    return Judged(e, v + predictive.variance(noise), log_chance, s2 / V)
+    return Judgement(e, v + predictive.variance(noise), log_chance, s2 / V)
 
 
 def _variances(K: Tensor, W: Tensor) -> Tensor:

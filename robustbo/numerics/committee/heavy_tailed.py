@@ -52,21 +52,21 @@ def evidences(K: Tensor, r: Tensor, noise: Noise, mask: Tensor, f: Tensor | None
         f: ``E x n`` latent values less the mean, near the modes; from nothing unless given.
     """
     L, by_s2, by_nu, by_m = r.new_zeros(4, len(r))
-    found = Evidences(L, torch.zeros_like(K), by_s2, by_nu, by_m, torch.zeros_like(r))
+    totals = Evidences(L, torch.zeros_like(K), by_s2, by_nu, by_m, torch.zeros_like(r))
     for i, k in enumerate(mask.sum(-1).long().tolist()):
-        given = _expert(K, r, noise, i, k)
-        mode = _mode(*given, None if f is None else f[i, :k])
+        expert = _expert(K, r, noise, i, k)
+        mode = _mode(*expert, None if f is None else f[i, :k])
         at = laplace.approximate(
-            given[0], given[1], r.new_zeros(()), given[2], mode.a, is_clamped=True, at=mode.at, signed=mode.signed
+            expert[0], expert[1], r.new_zeros(()), expert[2], mode.a, is_clamped=True, at=mode.at, signed=mode.signed
         )
         by = laplace.gradient(at)
-        found.L[i], found.log_s2[i], found.log_nu[i], found.m[i] = at.L, by.log_s2.sum(), by.log_nu, by.m.sum()
-        found.K[i, :k, :k], found.f[i, :k] = by.K, at.f
-    return found
+        totals.L[i], totals.log_s2[i], totals.log_nu[i], totals.m[i] = at.L, by.log_s2.sum(), by.log_nu, by.m.sum()
+        totals.K[i, :k, :k], totals.f[i, :k] = by.K, at.f
+    return totals
 
 
 def weights(K: Tensor, r: Tensor, noise: Noise, mask: Tensor, f: Tensor | None) -> tuple[Tensor, Tensor]:
-    """What predictions need: ``E x n`` values of K^-1 f, and ``E x n`` curvatures.
+    """Weights for predictions: ``E x n`` values of K^-1 f, and ``E x n`` curvatures.
 
     The curvatures have their signs; where no strict maximum is found, they are clamped. Arguments as of `evidences`.
     """

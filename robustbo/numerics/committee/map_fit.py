@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.committee import evidence as committee
-from robustbo.numerics.committee.evidence import Shared, Total
+from robustbo.numerics.committee.evidence import SharedHyperparameters, Total
 from robustbo.numerics.committee.partition import MEMORY, Shards
 from robustbo.numerics.gp import parameters
 from robustbo.numerics.gp.ascent import Ascent, Point, ascend_by_gradient
@@ -29,7 +29,7 @@ ROUGH, FINE = 3e-3, 1e-8  # relative rise of F at which the first climbs stop, a
 
 
 class CommitteeModel(NamedTuple):
-    """What stays fixed in a search.
+    """Observations and priors: what stays fixed in a search.
 
     Attributes:
         shards: The observations.
@@ -49,7 +49,7 @@ class CommitteeModel(NamedTuple):
     s2_prior: LogNormal
     dof: float | None
     memory: float = MEMORY
-    evidence: Callable[[Shared, Any], Total] | None = None
+    evidence: Callable[[SharedHyperparameters, Any], Total] | None = None
 
     @property
     def blocks(self) -> list[Block]:
@@ -64,20 +64,20 @@ class CommitteeModel(NamedTuple):
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
-        """Of x."""
+        """Bounds of x."""
         return parameters.bounds([*self.blocks, self._mean])
 
     @property
     def starts(self) -> list[Tensor]:
-        """Where cold searches begin, the most plausible first."""
+        """Values of x at which cold searches begin, the most plausible first."""
         return parameters.starts([*self.blocks, self._mean], [self.shards.y.new_empty(0)])
 
-    def shared(self, x: Tensor) -> Shared:
+    def hyperparameters(self, x: Tensor) -> SharedHyperparameters:
         """The hyperparameters at x."""
-        one = torch.ones_like(x[:1])
-        at = {"s2f": one, "s2": one, "nu": one * (self.dof or 1.0)} | parameters.by_name(self.blocks, x[:-1].exp())
+        unit = torch.ones_like(x[:1])
+        at = {"s2f": unit, "s2": unit, "nu": unit * (self.dof or 1.0)} | parameters.by_name(self.blocks, x[:-1].exp())
         nu = None if self.dof == math.inf else at["nu"][0]
-        return Shared(self.kernel, at["l"], at["s2f"][0], at["s2"][0], nu, x[-1])
+        return SharedHyperparameters(self.kernel, at["l"], at["s2f"][0], at["s2"][0], nu, x[-1])
 
     def slopes(self, x: Tensor, total: Total) -> Tensor:
         """The gradient of F in x."""
@@ -90,9 +90,9 @@ class CommitteeModel(NamedTuple):
 def evaluate(model: CommitteeModel, x: Tensor, f: Any = None) -> tuple[float, Total]:
     """F at x, and the sums that its derivatives need, from the modes of an earlier evaluation."""
     if model.evidence is None:
-        total = committee.evidence(model.shards, model.shared(x), f, model.memory)
+        total = committee.evidence(model.shards, model.hyperparameters(x), f, model.memory)
     else:
-        total = model.evidence(model.shared(x), f)
+        total = model.evidence(model.hyperparameters(x), f)
     F = total.L.item() + parameters.log_prior(model.blocks, x.tolist()[:-1])
     return (F if math.isfinite(F) else -math.inf), total
 

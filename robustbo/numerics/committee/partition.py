@@ -31,7 +31,7 @@ class Shards(NamedTuple):
 
     @property
     def is_full(self) -> bool:
-        """Whether nothing is padding."""
+        """Return whether nothing is padding."""
         return bool((self.mask > 0).all())
 
     def part(self, rows: slice | Tensor) -> "Shards":
@@ -46,7 +46,7 @@ class Shards(NamedTuple):
 
 
 def experts_at_once(n: int, d: int, memory: float) -> int:
-    """How many experts' matrices take no more than so many bytes, one at least."""
+    """Number of experts whose matrices take no more than so many bytes, one at least."""
     return max(1, int(memory / (8 * n * (16 * n + 4 * d))))
 
 
@@ -55,7 +55,7 @@ def random_parts(n: int, num_experts: int, generator: torch.Generator) -> list[T
     return list(torch.randperm(n, generator=generator).tensor_split(num_experts))
 
 
-def scattered_blocks(n: int, num_parts: int, generator: torch.Generator) -> list[Tensor]:
+def scatter_blocks(n: int, num_parts: int, generator: torch.Generator) -> list[Tensor]:
     """Blocks of `BLOCK` consecutive rows by part, drawn: each part is read at a few places of a file, and only once."""
     blocks = torch.randperm(math.ceil(n / BLOCK), generator=generator)
     return [part.clone() for part in blocks.tensor_split(min(num_parts, len(blocks)))]
@@ -69,7 +69,7 @@ def rows_of(blocks: Tensor, n: int, expert_size: int) -> list[Tensor]:
     return [rows[part] for part in random_parts(len(rows), math.ceil(len(rows) / expert_size), generator)]
 
 
-def clustered_parts(X: Tensor, num_experts: int) -> list[Tensor]:
+def cluster_parts(X: Tensor, num_experts: int) -> list[Tensor]:
     """Rows by expert: neighbours together, halves again and again across the widest input; sizes as near as may be."""
 
     def split(rows: Tensor, count: int) -> list[Tensor]:

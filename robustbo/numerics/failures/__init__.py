@@ -1,1 +1,1 @@
-"""Where trials fail: a Gaussian process with a probit likelihood that knows flakes, by expectation propagation."""
+"""Model of failures: a Gaussian process with a probit likelihood that knows flakes, by expectation propagation."""

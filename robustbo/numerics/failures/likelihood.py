@@ -34,7 +34,7 @@ BETA = 32.0  # trials that fail by their points fail again: a boundary is as sha
 
 
 class Outcomes(NamedTuple):
-    """What became of the trials at ``n`` places.
+    """Outcomes of the trials at ``n`` places.
 
     Attributes:
         K: How many ended with a value.
@@ -48,7 +48,7 @@ class Outcomes(NamedTuple):
 
     @property
     def is_ok(self) -> NDArray[np.bool_]:
-        """Whether one ended with a value."""
+        """Return of each place whether a trial there ended with a value."""
         return self.K > 0
 
     @property

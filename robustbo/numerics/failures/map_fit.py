@@ -19,7 +19,7 @@ from torch import Tensor
 
 from robustbo.errors import FitError
 from robustbo.numerics.failures.likelihood import Outcomes
-from robustbo.numerics.failures.propagation import Propagated, Sites, propagate
+from robustbo.numerics.failures.propagation import Approximation, Sites, propagate
 from robustbo.numerics.gp import parameters
 from robustbo.numerics.gp.ascent import Ascent, Point, ascend
 from robustbo.numerics.gp.covariance import Covariance, CovarianceFunction
@@ -39,33 +39,33 @@ BLOCKS = [
 ROUGH, FINE = 1e-2, 1e-3  # relative rises of F at which climbs stop
 
 
-class Model(NamedTuple):
-    """What stays fixed in a search for hyperparameters."""
+class FailureModel(NamedTuple):
+    """Outcomes and covariance function: what stays fixed in a search for hyperparameters."""
 
     outcomes: Outcomes
     covariance: CovarianceFunction
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
-        """Of x."""
+        """Bounds of x."""
         return self.covariance.bounds + parameters.bounds(BLOCKS)
 
     @property
     def starts(self) -> list[Tensor]:
-        """Where searches begin, the most plausible first."""
+        """Values of x at which searches begin, the most plausible first."""
         return parameters.starts(BLOCKS, self.covariance.starts)
 
 
-class Value(NamedTuple):
+class FailureLogPosterior(NamedTuple):
     """The log posterior density at some x, and what its derivatives need."""
 
     F: float
     x: Tensor
     covariance: Covariance
-    found: Propagated
+    approximation: Approximation
 
 
-def evaluate(model: Model, x: Tensor, begin: Sites | None = None) -> Value:
+def evaluate(model: FailureModel, x: Tensor, begin: Sites | None = None) -> FailureLogPosterior:
     """The log posterior density at x; -inf where the sites do not settle.
 
     Args:
@@ -75,31 +75,33 @@ def evaluate(model: Model, x: Tensor, begin: Sites | None = None) -> Value:
     """
     log_e1, m = x.tolist()[-2:]
     covariance = model.covariance.at(x[:-2])
-    found = propagate(covariance.K.numpy(), m, model.outcomes, math.exp(log_e1), begin)
+    approximation = propagate(covariance.K.numpy(), m, model.outcomes, math.exp(log_e1), begin)
     F = (
-        found.L
+        approximation.L
         + model.outcomes.flakes(math.exp(log_e1))
         + covariance.log_prior
         + parameters.log_prior(BLOCKS, [log_e1, m])
     )
-    return Value(F if found.converged and math.isfinite(F) else -math.inf, x, covariance, found)
+    return FailureLogPosterior(
+        F if approximation.converged and math.isfinite(F) else -math.inf, x, covariance, approximation
+    )
 
 
-def slopes(model: Model, value: Value) -> Tensor:
+def slopes(model: FailureModel, value: FailureLogPosterior) -> Tensor:
     """The gradient of F in x: where the sites have settled, they need not be followed."""
-    found, (log_e1, m) = value.found, value.x.tolist()[-2:]
-    G = torch.from_numpy(0.5 * (found.a[:, None] * found.a - found.R))  # eq. 15.7
+    approximation, (log_e1, m) = value.approximation, value.x.tolist()[-2:]
+    G = torch.from_numpy(0.5 * (approximation.a[:, None] * approximation.a - approximation.R))  # eq. 15.7
     on_priors = parameters.prior_slopes(BLOCKS, [log_e1, m])
-    others = [float(_scores(model, value).sum()) + on_priors[0], float(found.a.sum()) + on_priors[1]]
-    return torch.cat([value.covariance.pullback(G), value.x.new_tensor(others)])
+    on_rest = [float(_scores(model, value).sum()) + on_priors[0], float(approximation.a.sum()) + on_priors[1]]
+    return torch.cat([value.covariance.pullback(G), value.x.new_tensor(on_rest)])
 
 
-def _scores(model: Model, value: Value) -> Array:
+def _scores(model: FailureModel, value: FailureLogPosterior) -> Array:
     """``n`` derivatives of each log Z in log e1."""
-    return model.outcomes.scores(value.found.u, value.found.log_Z, math.exp(value.x[-2]))
+    return model.outcomes.scores(value.approximation.u, value.approximation.log_Z, math.exp(value.x[-2]))
 
 
-def information(model: Model, value: Value) -> Tensor:
+def information(model: FailureModel, value: FailureLogPosterior) -> Tensor:
     """An approximate information matrix: that of the Gaussian process with the sites as its observations.
 
     References:
@@ -108,49 +110,49 @@ def information(model: Model, value: Value) -> Tensor:
     """
     assert value.covariance.tangents is not None
     assert model.covariance.prior_precision is not None
-    a, half, scores = torch.from_numpy(value.found.a), math.sqrt(0.5), _scores(model, value)
+    a, half, scores = torch.from_numpy(value.approximation.a), math.sqrt(0.5), _scores(model, value)
     rows = np.concatenate([half * value.covariance.tangents(a).numpy(), np.ones((1, len(a)))])
     p = len(rows) - 1
-    A, kept = np.zeros((p + 2, p + 2)), [*range(p), p + 1]
-    A[np.ix_(kept, kept)] = rows @ value.found.R @ rows.T
+    A, coordinates = np.zeros((p + 2, p + 2)), [*range(p), p + 1]
+    A[np.ix_(coordinates, coordinates)] = rows @ value.approximation.R @ rows.T
     A[p, p] = scores @ scores
     precisions = [*model.covariance.prior_precision.tolist(), *parameters.prior_precisions(BLOCKS)]
     return torch.from_numpy(lapack.on_diagonal(A, np.array(precisions)))
 
 
-def search(model: Model, before: Tensor | None = None) -> Ascent:
+def search(model: FailureModel, before: Tensor | None = None) -> Ascent:
     """The highest of the maxima that searches lead to: from ``p`` hyperparameters nearby, or from several places.
 
     Raises:
         FitError: If expectation propagation settles nowhere.
     """
-    if before is not None and math.isfinite((here := evaluate(model, before)).F):
-        return _climb(model, here, FINE)
+    if before is not None and math.isfinite((value := evaluate(model, before)).F):
+        return _climb(model, value, FINE)
 
     def rough(x: Tensor) -> Ascent:
         return _climb(model, evaluate(model, x), ROUGH)
 
-    found = highest(model.starts, rough, lambda best: _climb(model, best.value, FINE))
-    if not math.isfinite(found.F):
+    ascent = highest(model.starts, rough, lambda best: _climb(model, best.value, FINE))
+    if not math.isfinite(ascent.F):
         raise FitError(f"no sites settled for {len(model.outcomes.k)} places")
-    return found
+    return ascent
 
 
-def _climb(model: Model, here: Value, ftol: float) -> Ascent:
-    return ascend(_Path(model, here).at, here.x, *here.x.new_tensor(model.bounds).T, ftol=ftol)
+def _climb(model: FailureModel, value: FailureLogPosterior, ftol: float) -> Ascent:
+    return ascend(_WarmPath(model, value).at, value.x, *value.x.new_tensor(model.bounds).T, ftol=ftol)
 
 
-class _Path:
+class _WarmPath:
     """The log posterior density along a climb, which each evaluation enters with the sites where it last stood."""
 
-    def __init__(self, model: Model, here: Value) -> None:
-        self._model, self._sites = model, here.found.sites
+    def __init__(self, model: FailureModel, value: FailureLogPosterior) -> None:
+        self._model, self._sites = model, value.approximation.sites
 
     def at(self, x: Tensor) -> Point:
         value = evaluate(self._model, x, self._sites)
 
         def derivatives() -> tuple[Tensor, Tensor]:
-            self._sites = value.found.sites
+            self._sites = value.approximation.sites
             return slopes(self._model, value), information(self._model, value)
 
         return Point(value.F, derivatives, value)

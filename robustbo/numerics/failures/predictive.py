@@ -1,4 +1,4 @@
-"""What the model of failures says of other points, by samples of the latent values; of failures, by all other places.
+"""Predictions of the model of failures at other points, by samples of the latent values; of failures, by all others.
 
 Notation (no batch dimensions), beside that of `likelihood` and `sampling`:
     k      q x n  prior covariances of new points with the places
@@ -20,8 +20,8 @@ from scipy.special import log_ndtr, ndtr
 from torch import Tensor
 
 from robustbo.numerics.failures.likelihood import BETA, E0
-from robustbo.numerics.failures.map_fit import Model, Value
-from robustbo.numerics.failures.sampling import samples
+from robustbo.numerics.failures.map_fit import FailureLogPosterior, FailureModel
+from robustbo.numerics.failures.sampling import draw_samples
 from robustbo.numerics.gp.evidence import LOG_2PI
 from robustbo.numerics.gp.kernels_paired import KERNELS, SLOPES
 from robustbo.numerics.linalg import lapack
@@ -81,8 +81,10 @@ class Predictor(NamedTuple):
         return k * math.log(self.e1) + np.log(viable) - math.log1p(-E0) - np.log1p(-viable)  # eq. 15.10
 
 
-def predictor(model: Model, kernel: str, X: Tensor, value: Value, generator: np.random.Generator) -> Predictor:
-    """What a fit says, by samples.
+def predictor(
+    model: FailureModel, kernel: str, X: Tensor, value: FailureLogPosterior, generator: np.random.Generator
+) -> Predictor:
+    """Predictor of a fit, by samples.
 
     Args:
         model: What was fitted.
@@ -94,8 +96,8 @@ def predictor(model: Model, kernel: str, X: Tensor, value: Value, generator: np.
     *_, log_e1, m = value.x.tolist()
     e1 = math.exp(log_e1)
     K = value.covariance.K.numpy()
-    C, zeta = samples(K, m, model.outcomes, e1, value.found, SAMPLES, STEPS, generator)
-    u = value.found.u  # beta s h, by all others: of failures s is -1
+    C, zeta = draw_samples(K, m, model.outcomes, e1, value.approximation, SAMPLES, STEPS, generator)
+    u = value.approximation.u  # beta s h, by all others: of failures s is -1
     odds = model.outcomes.k * log_e1 + log_ndtr(-u) - math.log1p(-E0) - log_ndtr(u)  # eq. 15.10
     odds = np.where(model.outcomes.is_ok, -math.log(E0), odds)
     inverse = lapack.forward(C, np.eye(len(C)))

@@ -36,13 +36,13 @@ FLAT = 1e-10  # least precision of a site
 
 
 class Sites(NamedTuple):
-    """Where a search for the sites may begin."""
+    """Precisions and precisions times means of the sites."""
 
     tau: Array
     nu: Array
 
 
-class Propagated(NamedTuple):
+class Approximation(NamedTuple):
     """The approximation.
 
     Attributes:
@@ -64,7 +64,7 @@ class Propagated(NamedTuple):
     converged: bool
 
 
-def propagate(K: Array, m: float, outcomes: Outcomes, e1: float, begin: Sites | None = None) -> Propagated:
+def propagate(K: Array, m: float, outcomes: Outcomes, e1: float, begin: Sites | None = None) -> Approximation:
     """The sites at which all moments agree: all at once, and one after the other where that does not settle.
 
     Args:
@@ -76,7 +76,7 @@ def propagate(K: Array, m: float, outcomes: Outcomes, e1: float, begin: Sites | 
     """
     n, s = len(K), outcomes.s
     tau, nu = (np.full(n, FLAT), np.zeros(n)) if begin is None else begin
-    given = _Given(m, s, outcomes.log_b(e1), outcomes.log_c(e1))
+    likelihood = _SiteLikelihood(m, s, outcomes.log_b(e1), outcomes.log_c(e1))
     last = np.full(n, math.inf)
     for sweep in range(SWEEPS):
         root = np.sqrt(tau)
@@ -84,7 +84,7 @@ def propagate(K: Array, m: float, outcomes: Outcomes, e1: float, begin: Sites | 
         V = lapack.forward(C, root[:, None] * K)
         v = K.diagonal() - np.einsum("ij,ij->j", V, V)
         mu = K @ nu - V.T @ (V @ nu)
-        at = given.moments(mu, v, tau, nu)
+        at = likelihood.moments(mu, v, tau, nu)
         if np.abs(mu - last).max() < ENOUGH:
             break
         last = mu
@@ -93,13 +93,13 @@ def propagate(K: Array, m: float, outcomes: Outcomes, e1: float, begin: Sites | 
             tau, nu = tau + step * (at.tau - tau), nu + step * (at.nu - nu)
         else:
             step = 1.0 if sweep < UNDAMPED else SLOWLY
-            tau, nu = _in_turn(given, K - V.T @ V, mu, Sites(tau, nu), step)
+            tau, nu = _in_turn(likelihood, K - V.T @ V, mu, Sites(tau, nu), step)
     log_det = 2 * float(np.log(C.diagonal()).sum())
     quadratics = 0.5 * (at.mu_**2 / at.v_ + np.log(at.v_) - mu**2 / v - np.log(v))
     L = float(at.log_Z.sum() + quadratics.sum() + 0.5 * nu @ mu - 0.5 * log_det)  # eq. 15.6
     half = lapack.forward(C, np.diag(root))
     R = half.T @ half
-    return Propagated(L, nu - tau * mu, R, at.u, at.log_Z, Sites(tau, nu), sweep + 1 < SWEEPS)
+    return Approximation(L, nu - tau * mu, R, at.u, at.log_Z, Sites(tau, nu), sweep + 1 < SWEEPS)
 
 
 class _Moments(NamedTuple):
@@ -113,8 +113,8 @@ class _Moments(NamedTuple):
     nu: Array
 
 
-class _Given(NamedTuple):
-    """What stays fixed: the mean, and of each place the sign, log b and log c."""
+class _SiteLikelihood(NamedTuple):
+    """Likelihood of the places' outcomes: the mean, and of each place the sign, log b and log c."""
 
     m: float
     s: Array
@@ -122,7 +122,7 @@ class _Given(NamedTuple):
     log_c: Array
 
     def moments(self, mu: Array, v: Array, tau: Array, nu: Array) -> _Moments:
-        """From the posterior and the sites."""
+        """Cavities from the posterior and the sites, and the sites that their moments ask for."""
         share = np.maximum(1 - tau * v, FLAT)
         v_, mu_ = v / share, (mu - v * nu) / share  # eq. 15.2
         kappa = BETA * self.s / np.sqrt(1 + BETA**2 * v_)
@@ -134,11 +134,11 @@ class _Given(NamedTuple):
         return _Moments(mu_, v_, u, log_Z, tau, mean * (1 / v_ + tau) - mu_ / v_)
 
 
-def _in_turn(given: _Given, Sig: Array, mu: Array, sites: Sites, step: float) -> Sites:
+def _in_turn(likelihood: _SiteLikelihood, Sig: Array, mu: Array, sites: Sites, step: float) -> Sites:
     """The sites after each has been renewed in turn, the posterior following: slower, and sure where many agree."""
     tau, nu, change = sites.tau.copy(), sites.nu.copy(), np.empty_like(Sig)
     for i in range(len(mu)):
-        mine = _Given(given.m, *(part[i] for part in given[1:]))
+        mine = _SiteLikelihood(likelihood.m, *(part[i] for part in likelihood[1:]))
         site = mine.moments(mu[i], Sig[i, i], tau[i], nu[i])
         more, lift = step * (site.tau - tau[i]), step * (site.nu - nu[i])
         tau[i], nu[i] = tau[i] + more, nu[i] + lift

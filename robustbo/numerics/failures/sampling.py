@@ -19,7 +19,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from robustbo.numerics.failures.likelihood import BETA, Outcomes
-from robustbo.numerics.failures.propagation import Propagated
+from robustbo.numerics.failures.propagation import Approximation
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 
@@ -28,12 +28,12 @@ LEAST = 1e-100  # of a probability, so that its logarithm is one
 SHRINKS = 30  # of a slice, after which a sample stays where it is
 
 
-def samples(
+def draw_samples(
     K: Array,
     m: float,
     outcomes: Outcomes,
     e1: float,
-    found: Propagated,
+    approximation: Approximation,
     count: int,
     steps: int,
     generator: np.random.Generator,
@@ -45,7 +45,7 @@ def samples(
         m: Constant mean.
         outcomes: What became of the trials there.
         e1: Rate of flakes.
-        found: The approximation that the samples start from.
+        approximation: The approximation that the samples start from.
         count: How many.
         steps: Slices of each.
         generator: Of all that is drawn.
@@ -56,10 +56,10 @@ def samples(
     n = len(K)
     C, _ = lapack.factor(lapack.on_diagonal(K.copy(), JITTER))
     C = np.tril(C)
-    G, _ = lapack.factor(np.eye(n) + C.T @ (found.sites.tau[:, None] * C))
+    G, _ = lapack.factor(np.eye(n) + C.T @ (approximation.sites.tau[:, None] * C))
     T = np.tril(lapack.forward(G, np.eye(n))).T
     both = np.concatenate([T, C @ T])
-    center = lapack.forward(C, K @ found.a)
+    center = lapack.forward(C, K @ approximation.a)
     middle = np.concatenate([center, C @ center])[:, None]
     b = np.maximum(np.exp(outcomes.log_b(e1)), LEAST)[:, None]
     c, slope = np.exp(outcomes.log_c(e1))[:, None], BETA * outcomes.s[:, None]
@@ -72,20 +72,20 @@ def samples(
         log_p = np.log(b + c * ndtr(slope * (m + f))).sum(0)
         return log_p + 0.5 * (np.square(z) - np.square(zeta)).sum(0)
 
-    here = height(z, at)
+    heights = height(z, at)
     for _ in range(steps):
         other = generator.normal(size=(n, count))
-        along, level = both @ other, here + np.log(generator.random(count))
+        along, level = both @ other, heights + np.log(generator.random(count))
         angle = 2 * math.pi * generator.random(count)
         low, high, left = angle - 2 * math.pi, angle.copy(), np.arange(count)
         for _ in range(SHRINKS):
             cos, sin = np.cos(angle[left]), np.sin(angle[left])
-            there = z[:, left] * cos + other[:, left] * sin
-            at_there = at[:, left] * cos + along[:, left] * sin
-            tall = height(there, at_there)
+            proposal = z[:, left] * cos + other[:, left] * sin
+            at_proposal = at[:, left] * cos + along[:, left] * sin
+            tall = height(proposal, at_proposal)
             is_in = tall > level[left]
-            kept = left[is_in]
-            z[:, kept], at[:, kept], here[kept] = there[:, is_in], at_there[:, is_in], tall[is_in]
+            accepted = left[is_in]
+            z[:, accepted], at[:, accepted], heights[accepted] = proposal[:, is_in], at_proposal[:, is_in], tall[is_in]
             left = left[~is_in]
             if not len(left):
                 break

@@ -1,4 +1,4 @@
-"""Which places tell most of where trials fail: those along the boundaries, and some of everywhere.
+"""Places that tell most of where trials fail: those along the boundaries, and some of everywhere.
 
 Of many places most say again what their neighbours have said, and a model costs the cube of their number. So places are
 chosen one after the other, each time the one that is farthest from all chosen before: by turns of all places, and of
@@ -22,7 +22,7 @@ from robustbo.numerics.linalg.lapack import Array
 TAKEN = -1.0  # in the place of the squared distance of those that are chosen
 
 
-def most_telling(Z: Array, is_ok: NDArray[np.bool_], count: int) -> NDArray[np.intp]:
+def most_informative(Z: Array, is_ok: NDArray[np.bool_], count: int) -> NDArray[np.intp]:
     """The numbers of ``count`` places, of all if there are no more, in the order in which they are chosen.
 
     Args:
@@ -31,7 +31,7 @@ def most_telling(Z: Array, is_ok: NDArray[np.bool_], count: int) -> NDArray[np.i
         count: How many are wanted.
     """
     d2, nearest = np.full(len(Z), np.inf), np.zeros(len(Z), dtype=np.intp)
-    chosen = list[int]()
+    order = list[int]()
     for turn in range(min(count, len(Z))):
         is_wrong = (is_ok != is_ok[nearest]) & (d2 > TAKEN)
         among = np.where(is_wrong, d2, TAKEN) if turn % 2 and is_wrong.any() else d2
@@ -40,5 +40,5 @@ def most_telling(Z: Array, is_ok: NDArray[np.bool_], count: int) -> NDArray[np.i
         is_nearer = distance < d2
         d2[is_nearer], nearest[is_nearer] = distance[is_nearer], farthest
         d2[farthest] = TAKEN
-        chosen.append(farthest)
-    return np.array(chosen)
+        order.append(farthest)
+    return np.array(order)

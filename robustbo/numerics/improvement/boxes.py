@@ -11,8 +11,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from robustbo.numerics.gp.evidence import LOG_2PI
-from robustbo.numerics.improvement.cells import Cells, Edges, Flags, Places
-from robustbo.numerics.improvement.normal import LIMIT, scaled
+from robustbo.numerics.improvement.cells import DisjointBoxes, Edges, Flags, Places
+from robustbo.numerics.improvement.normal import LIMIT, scaled_parts
 from robustbo.numerics.linalg.lapack import Array
 
 DEEP = 600.0  # nats below the largest multiple: what underflows is far less
@@ -45,7 +45,7 @@ class Boxes(NamedTuple):
 
 
 class Gain(NamedTuple):
-    """What is gained at ``b`` points.
+    """Expected gain at ``b`` points.
 
     Attributes:
         value: ``b`` logarithms of the sum over all samples.
@@ -60,10 +60,10 @@ class Gain(NamedTuple):
     by_sd: Sequence[Array]
 
 
-def boxes(given: Cells, lows: Sequence[float]) -> Boxes:
-    """What is computed of boxes once; and the least value of each objective that will do."""
-    along = [_along(edges, low) for edges, low in zip(given.edges, lows, strict=True)]
-    return Boxes(along, given.first, given.edges[0].owner[given.edges[0].low])
+def boxes(cells: DisjointBoxes, lows: Sequence[float]) -> Boxes:
+    """Boxes with what is computed of them once, above the least value of each objective that will do."""
+    along = [_along(edges, low) for edges, low in zip(cells.edges, lows, strict=True)]
+    return Boxes(along, cells.first, cells.edges[0].owner[cells.edges[0].low])
 
 
 def _along(edges: Edges, low: float) -> Along:
@@ -85,17 +85,17 @@ def log_gain(to: Boxes, M: Sequence[Array], sd: Sequence[Array], log_p: Array, *
         log_p: ``S x b`` logarithms of probabilities.
         is_sloped: Whether shares and derivatives are wanted; else there are none.
     """
-    found, is_deep = _linear(to, M, sd, log_p, is_sloped)
+    gain, is_deep = _linear(to, M, sd, log_p, is_sloped)
     if not is_deep.any():
-        return found
-    deep_M, deep_sd = ([each[:, is_deep] for each in of] for of in (M, sd))
+        return gain
+    deep_M, deep_sd = ([array[:, is_deep] for array in of] for of in (M, sd))
     again = _logarithmic(to, deep_M, deep_sd, log_p[:, is_deep])
-    found.value[is_deep] = again.value
+    gain.value[is_deep] = again.value
     if is_sloped:
-        pairs = zip((found.share, *found.by_M, *found.by_sd), (again.share, *again.by_M, *again.by_sd), strict=True)
+        pairs = zip((gain.share, *gain.by_M, *gain.by_sd), (again.share, *again.by_M, *again.by_sd), strict=True)
         for part, deep in pairs:
             part[:, is_deep] = deep
-    return found
+    return gain
 
 
 class _Edge(NamedTuple):
@@ -116,7 +116,7 @@ def _edge(of: Along, M: Array, sd: Array, is_shared: bool) -> _Edge:
     z /= s
     np.clip(z, -LIMIT, LIMIT, out=z)
     c = np.minimum(z.take(of.edges.first, 0) if is_shared else z, 0.0)
-    phi, Phi, h = scaled(z, c.take(owner, 0) if is_shared else c)
+    phi, Phi, h = scaled_parts(z, c.take(owner, 0) if is_shared else c)
     h *= s
     if of.gap is None:
         return _Edge(c, h, Phi, phi)
@@ -173,10 +173,10 @@ def _logarithmic(to: Boxes, M: Sequence[Array], sd: Sequence[Array], log_p: Arra
 
 
 def _product(of: Sequence[Array]) -> Array | float:
-    found: Array | float = 1.0
-    for each in of:
-        found = found * each
-    return found
+    product: Array | float = 1.0
+    for factor in of:
+        product = product * factor
+    return product
 
 
 def _log_sum(L: Array) -> Array:

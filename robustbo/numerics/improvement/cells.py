@@ -1,4 +1,4 @@
-"""What a set of points in several objectives does not dominate, as disjoint boxes; of many sets at once.
+"""Region that points in several objectives do not dominate, as disjoint boxes; of many sets at once.
 
 Larger is better. A box is told by places among the points of its set, so that what is computed of a coordinate is
 computed once: in each objective place 0 is the reference, places 1 to F the coordinates of the points in ascending
@@ -43,7 +43,7 @@ class Edges(NamedTuple):
     high: Places
 
 
-class Cells(NamedTuple):
+class DisjointBoxes(NamedTuple):
     """Disjoint boxes of all sets: their edges in each objective, and where in the list those of each set begin."""
 
     edges: Sequence[Edges]
@@ -51,7 +51,7 @@ class Cells(NamedTuple):
 
 
 def not_beaten(Y: Array, feasible: Flags, reference: Array) -> Flags:
-    """Which points of each set are above the reference and no other is as good in all objectives; of equals the first.
+    """Return which points are above the reference with no other as good in all objectives; of equals the first.
 
     Args:
         Y: ``S x m x K`` points.
@@ -59,18 +59,18 @@ def not_beaten(Y: Array, feasible: Flags, reference: Array) -> Flags:
         reference: ``S x K`` or ``K`` least coordinates.
     """
     counts = feasible & (np.broadcast_to(reference, (len(Y), Y.shape[-1]))[:, None, :] < Y).all(-1)
-    found = np.zeros(counts.shape, dtype=bool)
+    is_in = np.zeros(counts.shape, dtype=bool)
     for s, (of, among) in enumerate(zip(Y, counts, strict=True)):
         places = np.flatnonzero(among)
         y = of[places]
         at_least = (y[:, None, :] >= y[None, :, :]).all(-1)  # the first beats or equals the second
         is_equal = at_least & at_least.T
         beats = at_least & ~is_equal | np.triu(is_equal, 1)
-        found[s, places[~beats.any(0)]] = True
-    return found
+        is_in[s, places[~beats.any(0)]] = True
+    return is_in
 
 
-def cells(Y: Array, is_in: Flags, reference: Array) -> Cells:
+def cells(Y: Array, is_in: Flags, reference: Array) -> DisjointBoxes:
     """The region above the reference that the points of each set do not dominate.
 
     Args:
@@ -80,7 +80,7 @@ def cells(Y: Array, is_in: Flags, reference: Array) -> Cells:
     """
     S, K = len(Y), Y.shape[-1]
     reference = np.broadcast_to(reference, (S, K))
-    fronts = [of[which] for of, which in zip(Y, is_in, strict=True)]
+    fronts = [of[mask] for of, mask in zip(Y, is_in, strict=True)]
     counts = np.array([len(of) for of in fronts], dtype=np.intp)
     width = int(counts.max(initial=0)) + 2
     at = np.full((S, width, K), np.inf)
@@ -90,19 +90,19 @@ def cells(Y: Array, is_in: Flags, reference: Array) -> Cells:
         at[s, 0], at[s, 1 : len(front) + 1] = reference[s], np.take_along_axis(front, order, 0)
         of = order.argsort(0) + 1
         ranks[s, : len(front)] = of[(-of[:, -1]).argsort()]  # the best in the last objective first
-    left, done = _Pieces(np.arange(S), np.zeros((S, K), dtype=np.intp), np.repeat(counts[:, None] + 1, K, 1)), []
+    left, finished = _Pieces(np.arange(S), np.zeros((S, K), dtype=np.intp), np.repeat(counts[:, None] + 1, K, 1)), []
     for i in range(width - 2):
         left, above = _without(ranks[:, i], i < counts, left)
-        done.append(above)
-    owner, low, high = (np.concatenate(each) for each in zip(left, *done, strict=True))
+        finished.append(above)
+    owner, low, high = (np.concatenate(part) for part in zip(left, *finished, strict=True))
     if K > 2:  # of two none can be
-        owner, low, high = _joined(owner, low, high)
+        owner, low, high = _join_boxes(owner, low, high)
     is_thick = (at[owner[:, None], low, range(K)] < at[owner[:, None], high, range(K)]).all(-1)
     owner, low, high = owner[is_thick], low[is_thick], high[is_thick]
     order = owner.argsort(kind="stable")
     owner, low, high = owner[order], low[order], high[order]
     edges = [_edges(at[:, :, j], counts, owner, low[:, j], high[:, j]) for j in range(K)]
-    return Cells(edges, np.searchsorted(owner, np.arange(S)))
+    return DisjointBoxes(edges, np.searchsorted(owner, np.arange(S)))
 
 
 class _Pieces(NamedTuple):
@@ -129,15 +129,15 @@ def _without(point: Places, is_there: Flags, left: _Pieces) -> tuple[_Pieces, _P
         parts.append(_Pieces(owner[is_left], begins[is_left], high[is_left]))
         high = high.copy()
         high[:, j] = np.minimum(high[:, j], p[:, j])
-    beside = [_Pieces(*(each[~is_cut] for each in left)), *parts[1:]]
-    return _Pieces(*(np.concatenate(each) for each in zip(*beside, strict=True))), parts[0]
+    beside = [_Pieces(*(part[~is_cut] for part in left)), *parts[1:]]
+    return _Pieces(*(np.concatenate(part) for part in zip(*beside, strict=True))), parts[0]
 
 
-def _joined(owner: Places, low: Places, high: Places) -> tuple[Places, Places, Places]:
+def _join_boxes(owner: Places, low: Places, high: Places) -> tuple[Places, Places, Places]:
     """Boxes of which those that are one behind the other in some objective, and alike in the others, are one."""
     for j in range(low.shape[1]):
-        others = [each[:, k] for k in range(low.shape[1]) if k != j for each in (low, high)]
-        order = np.lexsort([low[:, j], *others, owner])
+        sides_of_others = [corners[:, k] for k in range(low.shape[1]) if k != j for corners in (low, high)]
+        order = np.lexsort([low[:, j], *sides_of_others, owner])
         owner, low, high = owner[order], low[order], high[order]
         sides = np.delete(np.concatenate([low, high], 1), [j, j + low.shape[1]], 1)
         goes_on = (owner[1:] == owner[:-1]) & (sides[1:] == sides[:-1]).all(1) & (low[1:, j] == high[:-1, j])

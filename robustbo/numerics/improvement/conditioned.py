@@ -44,7 +44,7 @@ class Prior(NamedTuple):
     s2f: Array
 
 
-class Given(NamedTuple):
+class ConditionedProcesses(NamedTuple):
     """Processes given data and values at the baseline: arrays, see the notation; P are those of each process.
 
     Attributes:
@@ -59,7 +59,7 @@ class Given(NamedTuple):
     R: Array
 
 
-class Drawn(NamedTuple):
+class CandidateSamples(NamedTuple):
     """Latent values of one process at ``m`` candidates, less its mean.
 
     Attributes:
@@ -75,15 +75,15 @@ class Drawn(NamedTuple):
     f: Array
 
 
-class At(NamedTuple):
-    """What processes say of ``b`` points: see the notation.
+class ConditionalMoments(NamedTuple):
+    """Moments of processes at ``b`` points: see the notation.
 
     Attributes:
         is_free: Where the variance is not less than the least.
     """
 
     x: Array
-    kernel: "Kernel"
+    kernel: "CrossKernel"
     k: Array
     W: Array
     c: Array
@@ -92,7 +92,7 @@ class At(NamedTuple):
     is_free: NDArray[np.bool_]
 
 
-class Kernel(NamedTuple):
+class CrossKernel(NamedTuple):
     """Prior covariances of points.
 
     Attributes:
@@ -108,31 +108,33 @@ class Kernel(NamedTuple):
 
 def means(latents: Sequence[LatentProcess], Z: Tensor) -> Tensor:
     """``p x m`` posterior means of latent values at ``m x d`` points, of ``p`` processes: in O(m n), in parts."""
-    found = np.empty((len(latents), len(Z)))
-    for row, latent in zip(found, latents, strict=True):
+    values = np.empty((len(latents), len(Z)))
+    for row, latent in zip(values, latents, strict=True):
         prior, X, al = prior_of([latent]), latent.X.numpy(), latent.al.numpy()
         for start in range(0, len(Z), AT_ONCE):
             part = slice(start, start + AT_ONCE)
-            row[part] = latent.m.item() + kernel(prior, Z[part].numpy(), X).k[0] @ al
-    return torch.from_numpy(found)
+            row[part] = latent.m.item() + cross_kernel(prior, Z[part].numpy(), X).k[0] @ al
+    return torch.from_numpy(values)
 
 
-def drawn(latent: LatentProcess, Z: Array, normal: Array) -> Drawn:
+def sample_candidates(latent: LatentProcess, Z: Array, normal: Array) -> CandidateSamples:
     """Samples at ``m x d`` candidates, from ``s x m`` standard normal numbers."""
     prior = prior_of([latent])
-    k, among = (kernel(prior, Z, x).k[0] for x in (latent.X.numpy(), Z))
+    k, among = (cross_kernel(prior, Z, x).k[0] for x in (latent.X.numpy(), Z))
     W, mean = k @ latent.P.numpy(), k @ latent.al.numpy()
     S = torch.from_numpy(among - W @ k.T)
     root = _root(S, latent.s2f)
-    return Drawn(W, mean, S.numpy(), mean + normal @ root.numpy().T)
+    return CandidateSamples(W, mean, S.numpy(), mean + normal @ root.numpy().T)
 
 
-def given(latents: Sequence[LatentProcess], samples: Sequence[Drawn], Z: Array, is_in: NDArray[np.bool_]) -> Given:
+def condition_on_samples(
+    latents: Sequence[LatentProcess], samples: Sequence[CandidateSamples], Z: Array, is_in: NDArray[np.bool_]
+) -> ConditionedProcesses:
     """Processes with the same kernel and inputs, given the values at some of the ``m x d`` candidates."""
-    R = np.stack([_inverse(each.S[np.ix_(is_in, is_in)]) for each in samples])
-    B, al = np.stack([each.W[is_in].T for each in samples]), np.stack([latent.al.numpy() for latent in latents])
+    R = np.stack([_inverse(sample.S[np.ix_(is_in, is_in)]) for sample in samples])
+    B, al = np.stack([sample.W[is_in].T for sample in samples]), np.stack([latent.al.numpy() for latent in latents])
     XZ, P = np.concatenate([latents[0].X.numpy(), Z[is_in]]), [latent.P.numpy() for latent in latents]
-    return Given(prior_of(latents), XZ, P, al, B, R)
+    return ConditionedProcesses(prior_of(latents), XZ, P, al, B, R)
 
 
 def _root(posterior: Tensor, s2f: Tensor) -> Tensor:
@@ -151,34 +153,34 @@ def _inverse(S: Array) -> Array:
     return torch.cholesky_inverse(factor(torch.from_numpy(S)).L).numpy()
 
 
-def at(to: Given, x: Array) -> At:
-    """What the processes say of ``b x d`` points, whatever the values at the baseline are."""
+def conditional_moments(to: ConditionedProcesses, x: Array) -> ConditionalMoments:
+    """Moments of the processes at ``b x d`` points that do not depend on the values at the baseline."""
     n, s2f = to.al.shape[-1], to.prior.s2f[:, None]
-    both = kernel(to.prior, x, to.XZ)
+    both = cross_kernel(to.prior, x, to.XZ)
     k = both.k[..., :n]
     W = np.stack([on @ P for on, P in zip(k, to.P, strict=True)])
     c = both.k[..., n:] - k @ to.B
     C = c @ to.R
     unclamped = s2f - np.vecdot(W, k) - np.vecdot(C, c)  # eq. 5.13
     V = np.maximum(unclamped, JITTER * s2f)
-    return At(x, both, k, W, c, C, V, unclamped == V)
+    return ConditionalMoments(x, both, k, W, c, C, V, unclamped == V)
 
 
-def gradient(to: Given, there: At, by_mean: Array, by_c: Array, by_V: Array) -> Array:
+def gradient(to: ConditionedProcesses, moments: ConditionalMoments, by_mean: Array, by_c: Array, by_V: Array) -> Array:
     """``p x b x d`` derivatives of what depends on means and variances.
 
     Args:
         to: The processes.
-        there: What they say.
+        moments: What they say.
         by_mean: ``p x b x 1`` derivatives with respect to k al.
         by_c: ``p x b x z`` with respect to c, but for the variance.
         by_V: ``p x b x 1`` with respect to V, twice; where that is free.
     """
-    by_c = by_c - by_V * there.C
-    by_k = by_mean * to.al[:, None, :] - by_V * there.W - by_c @ np.swapaxes(to.B, -1, -2)
+    by_c = by_c - by_V * moments.C
+    by_k = by_mean * to.al[:, None, :] - by_V * moments.W - by_c @ np.swapaxes(to.B, -1, -2)
     G = np.concatenate([by_k, by_c], -1)
-    G *= there.kernel.slope
-    return there.kernel.scale * (G @ to.XZ - there.x * G.sum(-1, keepdims=True))
+    G *= moments.kernel.slope
+    return moments.kernel.scale * (G @ to.XZ - moments.x * G.sum(-1, keepdims=True))
 
 
 def prior_of(latents: Sequence[LatentProcess]) -> Prior:
@@ -187,11 +189,11 @@ def prior_of(latents: Sequence[LatentProcess]) -> Prior:
     return Prior(latents[0].kernel, 1 / np.square(l), s2f)
 
 
-def kernel(prior: Prior, x: Array, Z: Array) -> Kernel:
+def cross_kernel(prior: Prior, x: Array, Z: Array) -> CrossKernel:
     """Prior covariances of ``b x d`` points with ``z x d`` others."""
     precision, s2f = prior.precision, prior.s2f[..., None, None]
     D = np.ascontiguousarray(x.T)[:, :, None] - np.ascontiguousarray(Z.T)[:, None, :]
     np.square(D, out=D)
     u2 = (precision @ D.reshape(len(D), -1)).reshape(*precision.shape[:-1], len(x), len(Z))
     correlation, slope = KERNELS[prior.kernel](u2, 0.0)
-    return Kernel(s2f * correlation, slope, SLOPES[prior.kernel] * s2f * precision[..., None, :])
+    return CrossKernel(s2f * correlation, slope, SLOPES[prior.kernel] * s2f * precision[..., None, :])

@@ -24,25 +24,25 @@ from robustbo.numerics.improvement.value_of_information import expected_improvem
 BELOW = 0.1  # of the front's range: how far the reference point lies below its worst, as in BoTorch
 
 
-def non_dominated(Y: Tensor) -> Tensor:
-    """Which of ``... x m x K`` values are beaten by no other, ``... x m``."""
+def pareto_mask(Y: Tensor) -> Tensor:
+    """Return which of ``... x m x K`` values are beaten by no other, ``... x m``."""
     return is_non_dominated(Y)
 
 
 def membership(samples: Tensor, feasible: Tensor) -> Tensor:
     """The share of ``S x m x K`` samples in which each point is feasible (``S x m``) and beaten by no other: ``m``."""
     lowest = torch.where(feasible.unsqueeze(-1), samples, torch.full_like(samples, -torch.inf))
-    return (non_dominated(lowest) & feasible).to(samples).mean(0)
+    return (pareto_mask(lowest) & feasible).to(samples).mean(0)
 
 
 def hypervolume(Y: Tensor, reference: Tensor) -> float:
-    """What ``m x K`` values dominate beyond ``K`` coordinates of a reference point."""
+    """Hypervolume that ``m x K`` values dominate beyond ``K`` coordinates of a reference point."""
     Y = Y[(reference < Y).all(-1)]
-    return Hypervolume(reference).compute(Y[non_dominated(Y)]) if len(Y) else 0.0
+    return Hypervolume(reference).compute(Y[pareto_mask(Y)]) if len(Y) else 0.0
 
 
 def reference_point(Y: Tensor, feasible: Tensor | None = None) -> Tensor:
-    """What counts as no good beside values: a tenth of the front's range below its worst, in each objective.
+    """Reference point of values: a tenth of the front's range below its worst, in each objective.
 
     Where the front has no range in an objective, that of all values counts, and where these have none, their size.
     Where nothing is feasible it lies below all values: what is, may be worse than the best that is not.
@@ -51,8 +51,8 @@ def reference_point(Y: Tensor, feasible: Tensor | None = None) -> Tensor:
         Y: ``m x K`` values, at least one.
         feasible: ``m`` booleans: which make the front; all unless given.
     """
-    some = Y if feasible is None else Y[feasible]
-    front = some[non_dominated(some)] if len(some) else Y
+    counting = Y if feasible is None else Y[feasible]
+    front = counting[pareto_mask(counting)] if len(counting) else Y
     worst, best = front.amin(0), front.amax(0)
     span = Y.amax(0) - Y.amin(0)
     size = torch.where(worst == 0, torch.ones_like(worst), worst.abs())
@@ -61,17 +61,17 @@ def reference_point(Y: Tensor, feasible: Tensor | None = None) -> Tensor:
 
 
 class Room(NamedTuple):
-    """What a front leaves to be gained: ``N x K`` corners of disjoint boxes; the upper ones may be infinite."""
+    """Region that a front leaves to be gained: ``N x K`` corners of disjoint boxes; the upper ones may be infinite."""
 
     low: Tensor
     high: Tensor
 
 
 def room(Y: Tensor, reference: Tensor) -> Room:
-    """What ``m x K`` values leave to be gained above a reference point."""
+    """Region that ``m x K`` values leave to be gained above a reference point."""
     points, least = Y.unsqueeze(0).numpy(), reference.numpy()
-    found = cells(points, not_beaten(points, (points == points).all(-1), least), least)
-    corners = [(torch.from_numpy(of.at), torch.from_numpy(of.low), torch.from_numpy(of.high)) for of in found.edges]
+    disjoint = cells(points, not_beaten(points, (points == points).all(-1), least), least)
+    corners = [(torch.from_numpy(of.at), torch.from_numpy(of.low), torch.from_numpy(of.high)) for of in disjoint.edges]
     low = torch.stack([at[begin] for at, begin, _ in corners], -1)
     return Room(low, torch.stack([torch.cat([at, at.new_tensor([torch.inf])])[end] for at, _, end in corners], -1))
 
@@ -100,10 +100,10 @@ def _above(mu: Tensor, sd: Tensor, t: Tensor) -> Tensor:
 
 
 def worth_of_objective(to: Room, Y: Tensor, k: int, y: Tensor, w: Tensor, mu: Tensor, sd: Tensor) -> Tensor:
-    """What it is worth to know doubtful values of one objective: E H(v) - H(E v), over what the value may be.
+    """Worth of knowing doubtful values of one objective: E H(v) - H(E v), over what the value may be.
 
     It is v = y, one of those measured, or, if all are wrong, normal. H is convex in each coordinate, so it is never
-    negative. With one objective it is `value_of_information.value_of_repeating`.
+    negative. With one objective it is `value_of_information.value_of_replicate`.
 
     Args:
         to: What the front of the other points leaves.
@@ -118,19 +118,19 @@ def worth_of_objective(to: Room, Y: Tensor, k: int, y: Tensor, w: Tensor, mu: Te
         ``b`` values, in the product of the objectives' units.
     """
 
-    def added(v: Tensor, spread: Tensor) -> Tensor:
+    def expected_gain(v: Tensor, spread: Tensor) -> Tensor:
         at, of = Y.clone(), torch.zeros_like(Y)
         at[:, k], of[:, k] = v, spread
         return gain(to, at, of)
 
     none, w0 = torch.zeros_like(mu), (1 - w.sum(-1)).clamp_min(0)
-    if_right = torch.stack([added(v, none) for v in y.unbind(-1)], -1)
-    knowing = (w * if_right).sum(-1) + w0 * added(mu, sd)
-    return (knowing - added((w * y).sum(-1) + w0 * mu, none)).clamp_min(0)  # eq. 5.19
+    if_right = torch.stack([expected_gain(v, none) for v in y.unbind(-1)], -1)
+    knowing = (w * if_right).sum(-1) + w0 * expected_gain(mu, sd)
+    return (knowing - expected_gain((w * y).sum(-1) + w0 * mu, none)).clamp_min(0)  # eq. 5.19
 
 
-def worth_of_bound(H: Tensor, P: Tensor) -> Tensor:
-    """What it is worth to know whether points that would add H keep a bound, which they do with probability P.
+def worth_of_constraint(H: Tensor, P: Tensor) -> Tensor:
+    """Worth of knowing whether points that would add H keep a bound, which they do with probability P.
 
     As it is, one that likely keeps it is taken and one that likely does not is left, which is wrong with the smaller of
     the probabilities.

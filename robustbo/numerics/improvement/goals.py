@@ -1,4 +1,4 @@
-"""What is wanted of an outcome."""
+"""Goals: what is wanted of an outcome."""
 
 import math
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Goal:
-    """What is wanted of one outcome, in its model's units: larger is better.
+    """Goal of one outcome, in its model's units: larger is better.
 
     Attributes:
         is_objective: Whether it is to be maximized.
@@ -24,9 +24,9 @@ class Goal:
 
     @property
     def is_bounded(self) -> bool:
-        """Whether some values will not do."""
+        """Return whether some values will not do."""
         return self.low > -math.inf or self.high < math.inf
 
-    def broken(self, mean: Tensor) -> Tensor:
-        """By how much values break the bounds."""
+    def violation(self, mean: Tensor) -> Tensor:
+        """Amounts by which values break the bounds."""
         return (self.low - mean).clamp_min(0) + (mean - self.high).clamp_min(0)

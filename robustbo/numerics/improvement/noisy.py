@@ -30,8 +30,15 @@ from torch import Tensor
 
 from robustbo.numerics.gp.evidence import LOG_2PI
 from robustbo.numerics.gp.posterior import LatentProcess
-from robustbo.numerics.improvement.conditioned import Given, at, drawn, given, gradient, means
-from robustbo.numerics.improvement.normal import LIMIT, scaled
+from robustbo.numerics.improvement.conditioned import (
+    ConditionedProcesses,
+    condition_on_samples,
+    conditional_moments,
+    gradient,
+    means,
+    sample_candidates,
+)
+from robustbo.numerics.improvement.normal import LIMIT, scaled_parts
 from robustbo.numerics.linalg.lapack import Array
 
 MOST = 256  # points whose values are sampled: of more, those with the best means
@@ -42,11 +49,11 @@ class Improvement(NamedTuple):
 
     Attributes:
         log_w: Logarithms of the processes' probabilities.
-        given: The processes.
+        processes: The processes.
     """
 
     log_w: Array
-    given: Given
+    processes: ConditionedProcesses
     a: Array
     best: Array
 
@@ -65,7 +72,7 @@ def over(
     Z: Tensor,
     normal: Tensor,
     counts: Tensor | None = None,
-    kept: Tensor | None = None,
+    required: Tensor | None = None,
 ) -> Improvement:
     """The improvement over the best of some candidates.
 
@@ -75,15 +82,15 @@ def over(
         Z: ``m x d`` candidates.
         normal: ``s x m`` standard normal numbers.
         counts: ``m`` booleans: of which the best is to be improved upon; of all unless given.
-        kept: ``m`` booleans: which are conditioned on in any case, as nothing is known there; none unless given.
+        required: ``m`` booleans: which are conditioned on in any case, as nothing is known there; none unless given.
     """
-    samples = [drawn(latent, Z.numpy(), normal.numpy()) for latent in latents]
+    samples = [sample_candidates(latent, Z.numpy(), normal.numpy()) for latent in latents]
     counting = np.arange(len(Z)) if counts is None else np.flatnonzero(counts.numpy())
-    f = np.stack([each.f[:, counting] for each in samples])
-    is_in = np.zeros(len(Z), dtype=bool) if kept is None else kept.numpy().copy()
+    f = np.stack([sample.f[:, counting] for sample in samples])
+    is_in = np.zeros(len(Z), dtype=bool) if required is None else required.numpy().copy()
     is_in[counting[f.argmax(-1)]] = True
-    processes = given(latents, samples, Z.numpy(), is_in)
-    a = processes.R @ np.stack([(each.f - each.mean)[:, is_in].T for each in samples])
+    processes = condition_on_samples(latents, samples, Z.numpy(), is_in)
+    a = processes.R @ np.stack([(sample.f - sample.mean)[:, is_in].T for sample in samples])
     return Improvement(log_w.numpy(), processes, a, f.max(-1))
 
 
@@ -92,7 +99,7 @@ def log_improvement(to: Improvement, x: Tensor, *, is_sloped: bool = True) -> tu
 
     Of several processes it is that of the mixture, the mean of their improvements.
     """
-    values, gradients = _of_each(to, x.detach().numpy(), is_sloped)
+    values, gradients = _per_process(to, x.detach().numpy(), is_sloped)
     values += to.log_w[:, None]
     largest = values.max(0)
     parts = np.exp(values - largest)
@@ -103,21 +110,21 @@ def log_improvement(to: Improvement, x: Tensor, *, is_sloped: bool = True) -> tu
     return value, torch.from_numpy(((parts / total)[..., None] * gradients).sum(0))
 
 
-def _of_each(to: Improvement, x: Array, is_sloped: bool) -> tuple[Array, Array | None]:
+def _per_process(to: Improvement, x: Array, is_sloped: bool) -> tuple[Array, Array | None]:
     """`log_improvement` of arrays, under each process."""
-    there = at(to.given, x)
-    sd = np.sqrt(there.V)
-    u = there.c @ to.a
-    u += there.k @ to.given.al[..., None] - to.best[:, None, :]
+    moments = conditional_moments(to.processes, x)
+    sd = np.sqrt(moments.V)
+    u = moments.c @ to.a
+    u += moments.k @ to.processes.al[..., None] - to.best[:, None, :]
     u /= sd[..., None]
     np.clip(u, -LIMIT, LIMIT, out=u)
     shift = np.minimum(u.max(-1), 0.0)
-    phi, Phi, h = scaled(u, shift[..., None])
+    phi, Phi, h = scaled_parts(u, shift[..., None])
     total = h.sum(-1)
     value = np.log(total) + np.log(sd) - 0.5 * (shift * shift + LOG_2PI) - math.log(u.shape[-1])  # eq. 5.14
     if not is_sloped:
         return value, None
     by_M = Phi / (total * sd)[..., None]
-    by_V = (phi.sum(-1) / (total * there.V) * there.is_free)[..., None]
+    by_V = (phi.sum(-1) / (total * moments.V) * moments.is_free)[..., None]
     by_c = by_M @ np.swapaxes(to.a, -1, -2)
-    return value, gradient(to.given, there, by_M.sum(-1, keepdims=True), by_c, by_V)
+    return value, gradient(to.processes, moments, by_M.sum(-1, keepdims=True), by_c, by_V)

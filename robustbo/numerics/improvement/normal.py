@@ -43,7 +43,7 @@ class Scaled(NamedTuple):
     h: Array
 
 
-def scaled(u: Array, c: Array) -> Scaled:
+def scaled_parts(u: Array, c: Array) -> Scaled:
     """phi, Phi and h, times sqrt(2 pi) exp(c^2 / 2).
 
     Args:
@@ -79,7 +79,7 @@ def tail_slope(x: Array) -> Array:
     return q
 
 
-class Within(NamedTuple):
+class IntervalProbability(NamedTuple):
     """The logarithm of the probability of an interval, and its derivatives by the mean and the standard deviation."""
 
     log_p: Array
@@ -87,8 +87,8 @@ class Within(NamedTuple):
     by_sd: Array
 
 
-def within(low: float, high: float, mean: Array, sd: Array) -> Within:
-    """What is the chance that a normal number lies between two bounds, of which one may be infinite; far out, too.
+def interval_probability(low: float, high: float, mean: Array, sd: Array) -> IntervalProbability:
+    """Probability that a normal number lies between two bounds, of which one may be infinite; far out, too.
 
     Args:
         low: The lower one.
@@ -103,7 +103,7 @@ def within(low: float, high: float, mean: Array, sd: Array) -> Within:
     less = np.minimum(log_ndtr(lo) - most, -LEAST)
     log_p = most + np.log(-np.expm1(less))
     at_low, at_high = (np.exp(-0.5 * (z * z + LOG_2PI) - log_p) for z in (a, b))
-    return Within(log_p, (at_low - at_high) / sd, (a * at_low - b * at_high) / sd)
+    return IntervalProbability(log_p, (at_low - at_high) / sd, (a * at_low - b * at_high) / sd)
 
 
 def log_ei(u: Tensor) -> Tensor:
@@ -118,8 +118,8 @@ class _LogEI(torch.autograd.Function):
     def forward(ctx: Any, u: Tensor) -> Tensor:
         flat = np.clip(u.detach().double().flatten().numpy(), -LIMIT, LIMIT)
         c = np.minimum(flat, 0.0)
-        found = scaled(flat, c)
-        value, slope = np.log(found.h) - 0.5 * (c * c + LOG_2PI), found.Phi / found.h
+        parts = scaled_parts(flat, c)
+        value, slope = np.log(parts.h) - 0.5 * (c * c + LOG_2PI), parts.Phi / parts.h
         ctx.save_for_backward(torch.from_numpy(slope).to(u).view(u.shape))
         return torch.from_numpy(value).to(u).view(u.shape)
 

@@ -34,28 +34,37 @@ from torch import Tensor
 from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.improvement.boxes import Boxes, boxes, log_gain
 from robustbo.numerics.improvement.cells import Flags, Places, cells, not_beaten
-from robustbo.numerics.improvement.conditioned import At, Drawn, Given, at, drawn, given, gradient, means
+from robustbo.numerics.improvement.conditioned import (
+    CandidateSamples,
+    ConditionalMoments,
+    ConditionedProcesses,
+    condition_on_samples,
+    conditional_moments,
+    gradient,
+    means,
+    sample_candidates,
+)
 from robustbo.numerics.improvement.goals import Goal
 from robustbo.numerics.improvement.noisy import MOST
-from robustbo.numerics.improvement.normal import LEAST, within
+from robustbo.numerics.improvement.normal import LEAST, interval_probability
 from robustbo.numerics.linalg.lapack import Array
 
 Mixture = tuple[Tensor, Sequence[LatentProcess]]  # p weights, and p processes with the same kernel and inputs
 
 
-class Outcome(NamedTuple):
+class SampledOutcome(NamedTuple):
     """One outcome: its components that have samples, given data and baseline.
 
     Attributes:
         goal: What is wanted of it.
-        given: They.
+        processes: The components that have samples, given data and baseline.
         m: ``p`` constant means.
         component: ``S`` numbers of the component that each sample is of.
         a: ``p`` arrays ``z x s`` of R (f - mean): of the samples f of a component.
     """
 
     goal: Goal
-    given: Given
+    processes: ConditionedProcesses
     m: Array
     component: Places
     a: Sequence[Array]
@@ -72,17 +81,17 @@ class Improvements(NamedTuple):
         boxes: What the fronts leave to be gained.
     """
 
-    outcomes: Sequence[Outcome]
+    outcomes: Sequence[SampledOutcome]
     Y: Array
     is_in: Flags
     reference: Array
     boxes: Boxes
 
 
-class _Said(NamedTuple):
-    """What an outcome is at new points: see the notation; sd is ``p x b`` of the components."""
+class _OutcomeMoments(NamedTuple):
+    """Moments of an outcome at new points: see the notation; sd is ``p x b`` of the components."""
 
-    there: At
+    at: ConditionalMoments
     M: Array
     sd: Array
 
@@ -94,7 +103,7 @@ def over(
     normal: Tensor,
     seed: int,
     counts: Tensor | None = None,
-    kept: Tensor | None = None,
+    required: Tensor | None = None,
 ) -> Improvements:
     """The improvement over the feasible front of some candidates.
 
@@ -105,15 +114,15 @@ def over(
         normal: ``S x M x m`` standard normal numbers.
         seed: Of which samples are of which component.
         counts: ``m`` booleans: which may be on the front; all unless given.
-        kept: ``m`` booleans: which are conditioned on in any case, as nothing is known there; none unless given.
+        required: ``m`` booleans: which are conditioned on in any case, as nothing is known there; none unless given.
     """
     rng, S = np.random.default_rng(seed), len(normal)
     drawing = []
     for i, (weights, latents) in enumerate(mixtures):
-        used, component = np.unique(assigned(weights.numpy(), S, rng), return_inverse=True)
-        some = [latents[c] for c in used]
-        numbers = [normal[component == c, i].numpy() for c in range(len(some))]
-        drawing.append((some, component, _each(some, Z.numpy(), numbers)))
+        used, component = np.unique(assign_components(weights.numpy(), S, rng), return_inverse=True)
+        components = [latents[c] for c in used]
+        numbers = [normal[component == c, i].numpy() for c in range(len(components))]
+        drawing.append((components, component, _sample_components(components, Z.numpy(), numbers)))
     values = [_absolute(*of) for of in drawing]
     feasible = np.ones((S, len(Z)), dtype=bool) & (True if counts is None else counts.numpy())
     for f, goal in zip(values, goals, strict=True):
@@ -121,9 +130,9 @@ def over(
     Y = np.stack([f for f, goal in zip(values, goals, strict=True) if goal.is_objective], -1)
     reference = _reference(goals, Y)
     is_in = not_beaten(Y, feasible, reference)
-    conditions = np.array(is_in.any(0)) if kept is None else is_in.any(0) | kept.numpy()
+    conditions = np.array(is_in.any(0)) if required is None else is_in.any(0) | required.numpy()
     conditions[0] |= not conditions.any()  # some point must be
-    outcomes = [_given(goal, *of, Z.numpy(), conditions) for goal, of in zip(goals, drawing, strict=True)]
+    outcomes = [_condition_outcome(goal, *of, Z.numpy(), conditions) for goal, of in zip(goals, drawing, strict=True)]
     return _over(outcomes, Y, is_in, reference)
 
 
@@ -131,10 +140,10 @@ def contenders(mixtures: Sequence[Mixture], goals: Sequence[Goal], Z: Tensor) ->
     """``m x d`` points that may well be on the front, of more: whose means keep the bounds and are least beaten."""
     if len(Z) <= MOST:
         return Z
-    said = [weights @ means(latents, Z) for weights, latents in mixtures]
-    broken = torch.stack([goal.broken(mean) for goal, mean in zip(goals, said, strict=True)]).sum(0)
+    means_of = [weights @ means(latents, Z) for weights, latents in mixtures]
+    broken = torch.stack([goal.violation(mean) for goal, mean in zip(goals, means_of, strict=True)]).sum(0)
     by = torch.full((len(Z), len(Z)), math.inf, dtype=Z.dtype)  # how much the one is better in all objectives
-    for goal, mean in zip(goals, said, strict=True):
+    for goal, mean in zip(goals, means_of, strict=True):
         if goal.is_objective:
             by = by.minimum((mean - mean[:, None]) / (mean.amax() - mean.amin()).clamp_min(LEAST))
     by[:, broken > 0] = -math.inf
@@ -142,80 +151,87 @@ def contenders(mixtures: Sequence[Mixture], goals: Sequence[Goal], Z: Tensor) ->
     return Z[beaten.argsort(stable=True)[:MOST].sort().values]
 
 
-def _over(outcomes: Sequence[Outcome], Y: Array, is_in: Flags, reference: Array) -> Improvements:
+def _over(outcomes: Sequence[SampledOutcome], Y: Array, is_in: Flags, reference: Array) -> Improvements:
     lows = [outcome.goal.low for outcome in outcomes if outcome.goal.is_objective]
     return Improvements(outcomes, Y, is_in, reference, boxes(cells(Y, is_in, reference), lows))
 
 
-def assigned(weights: Array, S: int, rng: np.random.Generator) -> Places:
-    """Which of ``p`` components each of ``S`` samples is of: as many of each as its weight says, in random order."""
+def assign_components(weights: Array, S: int, rng: np.random.Generator) -> Places:
+    """Assign one of ``p`` components to each of ``S`` samples: as many of each as its weight says, in random order."""
     bounds = np.cumsum(weights) / weights.sum()
-    found = np.searchsorted(bounds[:-1], (np.arange(S) + 0.5) / S)
-    return rng.permutation(found) if len(weights) > 1 else found
+    components = np.searchsorted(bounds[:-1], (np.arange(S) + 0.5) / S)
+    return rng.permutation(components) if len(weights) > 1 else components
 
 
-def _each(latents: Sequence[LatentProcess], Z: Array, normal: Sequence[Array]) -> list[Drawn]:
-    return [drawn(latent, Z, numbers) for latent, numbers in zip(latents, normal, strict=True)]
+def _sample_components(latents: Sequence[LatentProcess], Z: Array, normal: Sequence[Array]) -> list[CandidateSamples]:
+    return [sample_candidates(latent, Z, numbers) for latent, numbers in zip(latents, normal, strict=True)]
 
 
-def _absolute(latents: Sequence[LatentProcess], component: Places, samples: Sequence[Drawn]) -> Array:
+def _absolute(latents: Sequence[LatentProcess], component: Places, samples: Sequence[CandidateSamples]) -> Array:
     """``S x m`` samples of an outcome."""
     f = np.empty((len(component), len(samples[0].mean)))
-    for c, (latent, each) in enumerate(zip(latents, samples, strict=True)):
-        f[component == c] = latent.m.item() + each.f
+    for c, (latent, sample) in enumerate(zip(latents, samples, strict=True)):
+        f[component == c] = latent.m.item() + sample.f
     return f
 
 
-def _given(
-    goal: Goal, latents: Sequence[LatentProcess], component: Places, samples: Sequence[Drawn], Z: Array, is_in: Flags
-) -> Outcome:
-    processes = given(latents, samples, Z, is_in)
-    a = [R @ (each.f - each.mean)[:, is_in].T for R, each in zip(processes.R, samples, strict=True)]
-    return Outcome(goal, processes, np.array([latent.m.item() for latent in latents]), component, a)
+def _condition_outcome(
+    goal: Goal,
+    latents: Sequence[LatentProcess],
+    component: Places,
+    samples: Sequence[CandidateSamples],
+    Z: Array,
+    is_in: Flags,
+) -> SampledOutcome:
+    processes = condition_on_samples(latents, samples, Z, is_in)
+    a = [R @ (sample.f - sample.mean)[:, is_in].T for R, sample in zip(processes.R, samples, strict=True)]
+    return SampledOutcome(goal, processes, np.array([latent.m.item() for latent in latents]), component, a)
 
 
 def _reference(goals: Sequence[Goal], Y: Array) -> Array:
-    given = [goal.reference for goal in goals if goal.is_objective]
-    return np.array([Y.min()] if len(given) == 1 else given, dtype=float)
+    references = [goal.reference for goal in goals if goal.is_objective]
+    return np.array([Y.min()] if len(references) == 1 else references, dtype=float)
 
 
-def thinned(to: Improvements, every: int) -> Improvements:
-    """The same of one in so many samples."""
+def thin_samples(to: Improvements, every: int) -> Improvements:
+    """Keep one in so many samples."""
     outcomes = []
     for of in to.outcomes:
-        kept = np.arange(0, len(of.component), every)
-        used, component = np.unique(of.component[kept], return_inverse=True)
-        a = [of.a[c][:, np.isin(np.flatnonzero(of.component == c), kept)] for c in used]
-        outcomes.append(of._replace(given=_some(of.given, used), m=of.m[used], component=component, a=a))
+        places = np.arange(0, len(of.component), every)
+        used, component = np.unique(of.component[places], return_inverse=True)
+        a = [of.a[c][:, np.isin(np.flatnonzero(of.component == c), places)] for c in used]
+        outcomes.append(
+            of._replace(processes=_select_components(of.processes, used), m=of.m[used], component=component, a=a)
+        )
     return _over(outcomes, to.Y[::every], to.is_in[::every], to.reference)
 
 
-def _some(of: Given, used: Places) -> Given:
+def _select_components(of: ConditionedProcesses, used: Places) -> ConditionedProcesses:
     prior = of.prior._replace(precision=of.prior.precision[used], s2f=of.prior.s2f[used])
-    return Given(prior, of.XZ, [of.P[c] for c in used], of.al[used], of.B[used], of.R[used])
+    return ConditionedProcesses(prior, of.XZ, [of.P[c] for c in used], of.al[used], of.B[used], of.R[used])
 
 
 def log_improvement(to: Improvements, x: Tensor, *, is_sloped: bool = True) -> tuple[Tensor, Tensor | None]:
     """The logarithm of the expected gain at ``b x d`` points, ``b``; its gradient, ``b x d``, if wanted."""
-    said = [_said(outcome, x.detach().numpy()) for outcome in to.outcomes]
-    S = len(said[0].M)
-    log_p, slopes = np.zeros_like(said[0].M), []
-    for outcome, of in zip(to.outcomes, said, strict=True):
+    moments = [_outcome_moments(outcome, x.detach().numpy()) for outcome in to.outcomes]
+    S = len(moments[0].M)
+    log_p, slopes = np.zeros_like(moments[0].M), []
+    for outcome, of in zip(to.outcomes, moments, strict=True):
         goal = outcome.goal
         low = -math.inf if goal.is_objective else goal.low  # which the gain knows
         is_bound = low > -math.inf or goal.high < math.inf
-        found = within(low, goal.high, of.M, of.sd[outcome.component]) if is_bound else None
-        slopes.append(found)
-        if found is not None:
-            log_p += found.log_p
+        interval = interval_probability(low, goal.high, of.M, of.sd[outcome.component]) if is_bound else None
+        slopes.append(interval)
+        if interval is not None:
+            log_p += interval.log_p
     objectives = [i for i, outcome in enumerate(to.outcomes) if outcome.goal.is_objective]
-    M, sd = [said[i].M for i in objectives], [said[i].sd[to.outcomes[i].component] for i in objectives]
+    M, sd = [moments[i].M for i in objectives], [moments[i].sd[to.outcomes[i].component] for i in objectives]
     gain = log_gain(to.boxes, M, sd, log_p, is_sloped=is_sloped)
     value = torch.from_numpy(gain.value - math.log(S))
     if not is_sloped:
         return value, None
     total = np.zeros(x.shape)
-    for i, (outcome, of, bound) in enumerate(zip(to.outcomes, said, slopes, strict=True)):
+    for i, (outcome, of, bound) in enumerate(zip(to.outcomes, moments, slopes, strict=True)):
         by_M, by_sd = np.zeros_like(of.M), np.zeros_like(of.M)
         if bound is not None:
             by_M, by_sd = gain.share * bound.by_mean, gain.share * bound.by_sd
@@ -226,18 +242,18 @@ def log_improvement(to: Improvements, x: Tensor, *, is_sloped: bool = True) -> t
     return value, torch.from_numpy(total)
 
 
-def _said(of: Outcome, x: Array) -> _Said:
-    there = at(of.given, x)
+def _outcome_moments(of: SampledOutcome, x: Array) -> _OutcomeMoments:
+    processes_at = conditional_moments(of.processes, x)
     M = np.empty((len(of.component), len(x)))
     for c, a in enumerate(of.a):
-        M[of.component == c] = (there.c[c] @ a + (there.k[c] @ of.given.al[c] + of.m[c])[:, None]).T
-    return _Said(there, M, np.sqrt(there.V))
+        M[of.component == c] = (processes_at.c[c] @ a + (processes_at.k[c] @ of.processes.al[c] + of.m[c])[:, None]).T
+    return _OutcomeMoments(processes_at, M, np.sqrt(processes_at.V))
 
 
-def _gradient(of: Outcome, said: _Said, by_M: Array, by_sd: Array) -> Array:
+def _gradient(of: SampledOutcome, moments: _OutcomeMoments, by_M: Array, by_sd: Array) -> Array:
     """``b x d``, from derivatives with respect to the samples' means and standard deviations."""
-    each = [of.component == c for c in range(len(of.a))]
-    by_mean = np.stack([by_M[which].sum(0) for which in each])[..., None]
-    by_c = np.stack([by_M[which].T @ a.T for which, a in zip(each, of.a, strict=True)])
-    by_V = np.stack([by_sd[which].sum(0) for which in each]) / said.sd * said.there.is_free
-    return gradient(of.given, said.there, by_mean, by_c, by_V[..., None]).sum(0)
+    masks = [of.component == c for c in range(len(of.a))]
+    by_mean = np.stack([by_M[mask].sum(0) for mask in masks])[..., None]
+    by_c = np.stack([by_M[mask].T @ a.T for mask, a in zip(masks, of.a, strict=True)])
+    by_V = np.stack([by_sd[mask].sum(0) for mask in masks]) / moments.sd * moments.at.is_free
+    return gradient(of.processes, moments.at, by_mean, by_c, by_V[..., None]).sum(0)

@@ -20,17 +20,17 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from robustbo.numerics.student_t.distribution import Smooth, below_half, by_region, checked, fraction, log_tail
+from robustbo.numerics.student_t.distribution import Smooth, below_half, by_region, check_arguments, fraction, log_tail
 from robustbo.numerics.student_t.likelihood import log_normalizer
 
 
 def improvement(z: Tensor, nu: Tensor) -> Tensor:
     """Standard expected improvement h; arguments as in `log_improvement`."""
-    z, nu = checked(z, nu, 1.0, is_open=True)
+    z, nu = check_arguments(z, nu, 1.0, is_open=True)
     with torch.no_grad():
-        found = _improvement(z, nu)
-        h = found.log_h.exp()
-    return Smooth.apply(z, h, h * found.cdf_ratio, h * found.pdf_ratio)
+        parts = _improvement(z, nu)
+        h = parts.log_h.exp()
+    return Smooth.apply(z, h, h * parts.cdf_ratio, h * parts.pdf_ratio)
 
 
 def log_improvement(z: Tensor, nu: Tensor) -> Tensor:
@@ -51,11 +51,11 @@ def log_improvement(z: Tensor, nu: Tensor) -> Tensor:
         >>> round(log_improvement(-100 * one, 1000 * one).item(), 3)  # the closed form is NaN
         -1205.48
     """
-    z, nu = checked(z, nu, 1.0, is_open=True)
+    z, nu = check_arguments(z, nu, 1.0, is_open=True)
     with torch.no_grad():
-        found = _improvement(z, nu)
-        curvature = found.pdf_ratio - found.cdf_ratio.square()
-    return Smooth.apply(z, found.log_h, found.cdf_ratio, curvature)
+        parts = _improvement(z, nu)
+        curvature = parts.pdf_ratio - parts.cdf_ratio.square()
+    return Smooth.apply(z, parts.log_h, parts.cdf_ratio, curvature)
 
 
 class _Improvement(NamedTuple):
@@ -67,7 +67,7 @@ class _Improvement(NamedTuple):
 
 
 def _improvement(z: Tensor, nu: Tensor) -> _Improvement:
-    """By h(z) = z + h(-z) and Phi(z) = 1 - Phi(-z) where z is positive."""
+    """Improvement by h(z) = z + h(-z) and Phi(z) = 1 - Phi(-z) where z is positive."""
     below = _Improvement(*by_region(z, nu, 3, _improvement_middle, _improvement_tail))
     is_above = z > 0
     small = below.log_h.exp()
@@ -80,14 +80,14 @@ def _improvement(z: Tensor, nu: Tensor) -> _Improvement:
 
 
 def _improvement_middle(v: Tensor, nu: Tensor) -> tuple[Tensor, ...]:
-    """At z = -v, by h = z Phi + (nu + z^2) / (nu - 1) phi."""
+    """Improvement at z = -v, by h = z Phi + (nu + z^2) / (nu - 1) phi."""
     cdf, pdf = below_half(v, nu)
     h = (nu + v.square()) / (nu - 1) * pdf - v * cdf  # eq. 5.2
     return h.log(), cdf / h, pdf / h
 
 
 def _improvement_tail(v: Tensor, nu: Tensor, depth: int) -> tuple[Tensor, ...]:
-    """At z = -v, by B; F(1, 1/2; nu/2 + 1; -x), and so Phi, follows from it: the two are contiguous."""
+    """Improvement at z = -v, by B; F(1, 1/2; nu/2 + 1; -x), and so Phi, follows: the two are contiguous."""
     x = nu / v / v
     B = fraction(1.5, x, nu, depth)
     log_h = log_normalizer(nu) + (nu / (nu - 1)).log() - 0.5 * (nu - 3) * log_tail(v, nu) - 2 * v.log()  # eq. 5.7

@@ -1,4 +1,4 @@
-"""What it is worth to measure a point again: the expected rise of the best, looking one step ahead.
+"""Value of a replicate: the expected rise of the best, looking one step ahead.
 
 The objective there is one of the values measured there, or, if all of them are wrong, what the others predict. Another
 measurement would say which. Knowing that, one takes the better of the point and of the best among the others; not
@@ -27,7 +27,7 @@ def shares(p: Tensor) -> Tensor:
     return right / right.sum(-1, keepdim=True).clamp_min(1)  # eq. 16.5
 
 
-def value_of_repeating(y: Tensor, w: Tensor, mu: Tensor, sd: Tensor, B: Tensor) -> Tensor:
+def value_of_replicate(y: Tensor, w: Tensor, mu: Tensor, sd: Tensor, B: Tensor) -> Tensor:
     """E max(B, f) - max(B, E f), with f each of the values or normal.
 
     It is zero where nothing that could come out would change which point is the best, and never negative.
@@ -35,7 +35,7 @@ def value_of_repeating(y: Tensor, w: Tensor, mu: Tensor, sd: Tensor, B: Tensor) 
     Example:
         >>> from torch import tensor
         >>> y, w, mu, sd, B = (tensor(x, dtype=torch.float64) for x in ([5.0], [0.5], 1.0, 1e-3, 2.0))
-        >>> round(value_of_repeating(y, w, mu, sd, B).item(), 6)  # not knowing, 3; knowing, 5 or 2
+        >>> round(value_of_replicate(y, w, mu, sd, B).item(), 6)  # not knowing, 3; knowing, 5 or 2
         0.5
     """
     w0 = (1 - w.sum(-1)).clamp_min(0)

@@ -1,4 +1,4 @@
-"""Which of the values at one point are wrong, by Bayes' rule, given what is known of the objective there without them.
+"""Probability that each value at one point is wrong, by Bayes' rule, given a prediction of the objective without them.
 
 Each value is right or wrong. The right ones share the objective, and what is known of it predicts them; a wrong one has
 a wide density of its own. A fitted model is too sure of itself: the error of its prediction has a Student-t density,
@@ -80,5 +80,5 @@ def log_together(y: Sequence[float], mu: float, sd: float) -> float:
 
 
 def deviations(error: float, sd: float) -> float:
-    """How many standard deviations an error is, so that its square is a number."""
+    """Error in standard deviations, bounded so that its square is a number."""
     return min(abs(error) / max(sd, TINY), HUGE)

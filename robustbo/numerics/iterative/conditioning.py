@@ -12,13 +12,13 @@ from torch import Tensor
 
 from robustbo.numerics.gp.kernels_tiled import TiledCovariance
 from robustbo.numerics.iterative import policies, solver
-from robustbo.numerics.iterative.solver import Belief
+from robustbo.numerics.iterative.solver import WeightBelief
 from robustbo.numerics.weighted.map_fit import Weights
-from robustbo.numerics.weighted.rcgp import LeaveOneOut, Weighting
+from robustbo.numerics.weighted.rcgp import PredictionErrors, Weighting
 
 
-class Plan(NamedTuple):
-    """How to look.
+class IterationPlan(NamedTuple):
+    """Settings of the iterations.
 
     Attributes:
         policy: A name of `policies.NAMES`.
@@ -31,7 +31,7 @@ class Plan(NamedTuple):
     tolerance: float
 
 
-class Seen(NamedTuple):
+class IterativePosterior(NamedTuple):
     """The observations as far as they were looked at.
 
     Attributes:
@@ -44,20 +44,20 @@ class Seen(NamedTuple):
 
     A: TiledCovariance
     weighting: Weighting
-    belief: Belief
-    left_out: LeaveOneOut
+    belief: WeightBelief
+    left_out: PredictionErrors
     s2: Tensor
 
     @property
-    def in_sample(self) -> LeaveOneOut:
+    def in_sample(self) -> PredictionErrors:
         """Errors and variances of the values where each is predicted by all, itself included."""
         N, z, v = self.A.N, self.belief.z, self.belief.v
         f = z - self.belief.r - N * v  # K v, and A v = z - r
-        known = (self.belief.AD - N.unsqueeze(-1) * self.belief.D).square().sum(-1)
-        return LeaveOneOut(z - self.s2 * self.weighting.b - f, self.A.s2f - known + self.s2)
+        explained = (self.belief.AD - N.unsqueeze(-1) * self.belief.D).square().sum(-1)
+        return PredictionErrors(z - self.s2 * self.weighting.b - f, self.A.s2f - explained + self.s2)
 
 
-def look(prior: TiledCovariance, r: Tensor, weighting: Weighting, plan: Plan) -> Seen:
+def condition(prior: TiledCovariance, r: Tensor, weighting: Weighting, plan: IterationPlan) -> IterativePosterior:
     """Look at observations that are weighed.
 
     Args:
@@ -70,12 +70,12 @@ def look(prior: TiledCovariance, r: Tensor, weighting: Weighting, plan: Plan) ->
     count = min(plan.iterations, len(r))
     policy = policies.by_name(plan.policy, A, z, weighting.share, count)
     belief = solver.iterate(z, policy, A.times, max_iter=count, tol=plan.tolerance, N=A.N)
-    found = solver.leave_one_out(belief, A.diagonal, A.s2f)
-    left_out = LeaveOneOut(r - found.mean, found.variance.clamp_min(0.0) + prior.N)
-    return Seen(A, weighting, belief, left_out, prior.N)
+    latent = solver.leave_one_out(belief, A.diagonal, A.s2f)
+    left_out = PredictionErrors(r - latent.mean, latent.variance.clamp_min(0.0) + prior.N)
+    return IterativePosterior(A, weighting, belief, left_out, prior.N)
 
 
-def settle(prior: TiledCovariance, r: Tensor, weights: Weights, plan: Plan) -> Seen:
+def condition_in_rounds(prior: TiledCovariance, r: Tensor, weights: Weights, plan: IterationPlan) -> IterativePosterior:
     """Look after the weights have been through all their rounds, each around what the last look predicts."""
-    weighting = weights.settled(r, lambda weighting: look(prior, r, weighting, plan).left_out)
-    return look(prior, r, weighting, plan)
+    weighting = weights.settle(r, lambda weighting: condition(prior, r, weighting, plan).left_out)
+    return condition(prior, r, weighting, plan)

@@ -1,4 +1,4 @@
-"""Where a computation-aware process looks: policies for `solver.iterate`.
+"""Policies for `solver.iterate`: the actions by which a computation-aware process looks at its data.
 
 Notation as in `solver`; and
     Z   m x d  pseudo-inputs
@@ -28,8 +28,8 @@ DENSE = 500  # up to so many observations eigenvectors come from the whole matri
 def unit(A: TiledCovariance, order: Tensor) -> Policy:
     """One observation after the other, in an order: after i of them, the exact process of these i."""
 
-    def policy(taken: int, r: Tensor) -> tuple[Tensor, Tensor] | None:
-        rows = order[taken : taken + TOGETHER]
+    def policy(num_taken: int, r: Tensor) -> tuple[Tensor, Tensor] | None:
+        rows = order[num_taken : num_taken + TOGETHER]
         if not len(rows):
             return None
         S = r.new_zeros(len(r), len(rows))
@@ -61,11 +61,11 @@ def residual(A: TiledCovariance, z: Tensor, precondition: Callable[[Tensor], Ten
     return policy
 
 
-def fixed(A: TiledCovariance, S: Tensor) -> Policy:
+def fixed_actions(A: TiledCovariance, S: Tensor) -> Policy:
     """The columns of ``n x m`` S, one after the other: eigenvectors, or kernel columns at pseudo-inputs."""
 
-    def policy(taken: int, _: Tensor) -> tuple[Tensor, Tensor] | None:
-        actions = S[:, taken : taken + TOGETHER]
+    def policy(num_taken: int, _: Tensor) -> tuple[Tensor, Tensor] | None:
+        actions = S[:, num_taken : num_taken + TOGETHER]
         return (actions, A.times(actions)) if actions.shape[-1] else None
 
     return policy
@@ -129,10 +129,10 @@ def by_name(name: str, A: TiledCovariance, z: Tensor, share: Tensor, count: int)
         case "preconditioned":
             return residual(A, z, preconditioner(A, RANK))
         case "eigenvectors":
-            return fixed(A, eigenvectors(A, count))
+            return fixed_actions(A, eigenvectors(A, count))
         case "pseudo-inputs":
             columns = A.latent(pivoted_cholesky(A, count)[1])
-            return fixed(A, torch.linalg.qr(columns).Q)  # the same spans, better conditioned
+            return fixed_actions(A, torch.linalg.qr(columns).Q)  # the same spans, better conditioned
         case "weight":
             return unit(A, share.argsort(descending=True, stable=True))
         case "unit":

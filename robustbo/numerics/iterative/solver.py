@@ -34,8 +34,8 @@ SMALL = 1e-2  # likewise: the product of what is left of such an action is made 
 Policy = Callable[[int, Tensor], tuple[Tensor, Tensor] | None]
 
 
-class Belief(NamedTuple):
-    """What the iterations tell of the representer weights.
+class WeightBelief(NamedTuple):
+    """Belief on the representer weights after the iterations.
 
     Attributes:
         z: ``n`` targets.
@@ -53,18 +53,18 @@ class Belief(NamedTuple):
     AD: Tensor
     converged: bool
 
-    def first(self, i: int) -> "Belief":
-        """What the first i actions that brought something tell."""
+    def first(self, i: int) -> "WeightBelief":
+        """Belief after the first i actions that brought something."""
         D, AD = self.D[:, :i], self.AD[:, :i]
         on = D.mT @ self.z
-        return Belief(self.z, D @ on, self.z - AD @ on, D, AD, False)
+        return WeightBelief(self.z, D @ on, self.z - AD @ on, D, AD, False)
 
     def explain(self, k: Tensor) -> tuple[Tensor, Tensor]:
         """See `gp.posterior.Posterior`."""
         root = k @ self.D
         return k @ self.v, root @ root.mT  # eq. 8.4
 
-    def explained(self, k: Tensor) -> Tensor:
+    def variance_reduction(self, k: Tensor) -> Tensor:
         """``... x m`` parts |D'k_x|^2 of the prior variance that are gone, for ``... x m x n`` covariances k."""
         return (k @ self.D).square().sum(-1)  # eq. 8.4
 
@@ -77,7 +77,7 @@ def iterate(
     max_iter: int,
     tol: float = 0.0,
     N: Tensor | None = None,
-) -> Belief:
+) -> WeightBelief:
     """Update the belief action by action, each made A-orthogonal to all before, twice, so that rounding cannot tell.
 
     Args:
@@ -92,12 +92,12 @@ def iterate(
     sd = torch.ones_like(z) if N is None else N.sqrt()
     v, r, enough = torch.zeros_like(z), z.clone(), tol * (z / sd).norm()
     D, AD = z.new_zeros(2, max_iter, len(z))  # rows are the actions: they lie together in memory
-    taken, found = 0, 0
-    while found < max_iter and (tol == 0 or (r / sd).norm() > enough) and (actions := policy(taken, r)) is not None:
+    num_taken, count = 0, 0
+    while count < max_iter and (tol == 0 or (r / sd).norm() > enough) and (actions := policy(num_taken, r)) is not None:
         for s, As in zip(*(M.mT for M in actions), strict=True):
-            if found == max_iter:
+            if count == max_iter:
                 break
-            taken, before, all_of_it = taken + 1, (D[:found], AD[:found]), s @ As
+            num_taken, before, all_of_it = num_taken + 1, (D[:count], AD[:count]), s @ As
             d, Ad = _apart(*_apart(s, As, *before), *before)
             eta = d @ Ad  # eq. 8.2
             if not eta > NEGLIGIBLE * all_of_it:
@@ -107,9 +107,9 @@ def iterate(
                 eta = d @ Ad
             step = (d @ r) / eta
             v, r = v + step * d, r - step * Ad  # eq. 8.3
-            D[found], AD[found] = d / eta.sqrt(), Ad / eta.sqrt()  # eq. 8.3
-            found += 1
-    return Belief(z, v, r, D[:found].mT, AD[:found].mT, bool((r / sd).norm() <= enough))
+            D[count], AD[count] = d / eta.sqrt(), Ad / eta.sqrt()  # eq. 8.3
+            count += 1
+    return WeightBelief(z, v, r, D[:count].mT, AD[:count].mT, bool((r / sd).norm() <= enough))
 
 
 def _apart(d: Tensor, Ad: Tensor, D: Tensor, AD: Tensor) -> tuple[Tensor, Tensor]:
@@ -118,15 +118,15 @@ def _apart(d: Tensor, Ad: Tensor, D: Tensor, AD: Tensor) -> tuple[Tensor, Tensor
     return d - on @ D, Ad - on @ AD
 
 
-class LeftOut(NamedTuple):
+class LatentPrediction(NamedTuple):
     """The latent value of each observation as the others tell it: mean (less the prior's) and variance."""
 
     mean: Tensor
     variance: Tensor
 
 
-def leave_one_out(belief: Belief, A_ii: Tensor, K_ii: Tensor) -> LeftOut:
-    """What the same iterations say of each observation's latent value where its own row is left out of every action.
+def leave_one_out(belief: WeightBelief, A_ii: Tensor, K_ii: Tensor) -> LatentPrediction:
+    """Predict each observation's latent value by the same iterations, its own row left out of every action.
 
     With d and a the i-th rows of D and A D, the actions without row i have the Gram matrix
     M = I - d u' - u d' - A_ii d d' and the covariance u = a - A_ii d with the latent value: what matters lies in the
@@ -142,9 +142,9 @@ def leave_one_out(belief: Belief, A_ii: Tensor, K_ii: Tensor) -> LeftOut:
         O(n i) in all; after n actions the exact process's.
     """
     d, a = (torch.nn.functional.pad(M, (0, max(0, 2 - M.shape[-1]))) for M in (belief.D, belief.AD))
-    seen = d.mT @ belief.z
+    targets = d.mT @ belief.z
     u = a - A_ii.unsqueeze(-1) * d
-    b = seen - d * belief.z.unsqueeze(-1)  # the actions' targets without the observation's
+    b = targets - d * belief.z.unsqueeze(-1)  # the actions' targets without the observation's
     plane = torch.stack([d, u], dim=-1)  # n x i x 2
     size = plane.square().sum(-2, keepdim=True).sqrt().clamp_min(torch.finfo(d.dtype).tiny)
     Q, R = torch.linalg.qr(plane / size)
@@ -155,4 +155,4 @@ def leave_one_out(belief: Belief, A_ii: Tensor, K_ii: Tensor) -> LeftOut:
     is_there = values > SINGULAR
     inverse = torch.where(is_there, 1 / values.masked_fill(~is_there, 1.0), torch.zeros_like(values))
     on_u, on_b = ((vectors.mT @ x.unsqueeze(-1)).squeeze(-1) for x in (u2, (Q.mT @ b.unsqueeze(-1)).squeeze(-1)))
-    return LeftOut((on_u * inverse * on_b).sum(-1), K_ii - (on_u.square() * inverse).sum(-1))
+    return LatentPrediction((on_u * inverse * on_b).sum(-1), K_ii - (on_u.square() * inverse).sum(-1))

@@ -44,11 +44,11 @@ class Indefinite(NamedTuple):
     @property
     def log_det(self) -> float:
         """log|det B|."""
-        each = self.LD.diagonal().copy()
+        determinants = self.LD.diagonal().copy()
         i = (self.pivots < 0).nonzero()[0][::2]  # first rows of the blocks
         if len(i):
-            each[i], each[i + 1] = each[i] * each[i + 1] - self.LD[i + 1, i] ** 2, 1.0
-        return float(np.log(np.abs(each)).sum())
+            determinants[i], determinants[i + 1] = determinants[i] * determinants[i + 1] - self.LD[i + 1, i] ** 2, 1.0
+        return float(np.log(np.abs(determinants)).sum())
 
     def solve(self, V: Array) -> Array:
         """B^-1 V."""

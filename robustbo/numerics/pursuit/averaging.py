@@ -30,8 +30,8 @@ def probabilities(scores: Sequence[float]) -> list[float]:
         [0.5, 0.5]
     """
     w = (torch.tensor(scores, dtype=torch.float64) / TEMPERATURE).softmax(0)
-    kept = w * (w >= min(LEAST, w.max().item()))
-    return (kept / kept.sum()).tolist()
+    retained = w * (w >= min(LEAST, w.max().item()))
+    return (retained / retained.sum()).tolist()
 
 
 def moments(w: Tensor, mu: Tensor, C: Tensor) -> tuple[Tensor, Tensor]:

@@ -1,4 +1,4 @@
-"""Which observations are wrong at the moment of a Gibbs chain, and what the right ones predict for each of them.
+"""State of a Gibbs chain: the observations that are wrong at the moment, and what the right ones predict for each.
 
 Of pure noise hundreds are doubtful, and a tenth of these change sides in every sweep. So nothing is done for a change
 that is quadratic in n: the inverse is kept together with the updates of rank one that it lacks, which are carried out
@@ -61,11 +61,11 @@ class Chain:
         self._C, self._f, self._num_delayed = np.empty((DELAYED, n)), np.empty(DELAYED), 0
         self._renew()
 
-    def wrong_but(self, i: int) -> int:
-        """How many of the others are wrong."""
+    def num_others_wrong(self, i: int) -> int:
+        """Number of the other observations that are wrong."""
         return len(self._wrong) - self.is_wrong[i]
 
-    def left_out(self, i: int) -> tuple[float, float]:
+    def leave_one_out(self, i: int) -> tuple[float, float]:
         """Observation i less what the right ones but itself predict, and its variance."""
         least = LEAST * self._Sg[i, i]
         if self.is_wrong[i]:
@@ -75,7 +75,7 @@ class Chain:
         return float(self._al[i] / p), float(max(1 / p, least))
 
     def move(self, i: int) -> None:
-        """From right to wrong, or back."""
+        """Move an observation from right to wrong, or back."""
         self._moves += 1
         if self._moves > len(self._r):
             self.is_wrong[i] = not self.is_wrong[i]
@@ -86,8 +86,8 @@ class Chain:
             self._leave(i)
 
     def _join(self, i: int) -> None:
-        """From wrong to right."""
-        e, v = self.left_out(i)
+        """Move an observation from wrong to right."""
+        e, v = self.leave_one_out(i)
         row, last = self._wrong.index(i), len(self._wrong) - 1
         w = self._W[row].copy()
         w[i] = -1.0
@@ -98,8 +98,8 @@ class Chain:
         self._update(w, 1 / v, -e, self._S[:last] @ w)
 
     def _leave(self, i: int) -> None:
-        """From right to wrong."""
-        e, v = self.left_out(i)
+        """Move an observation from right to wrong."""
+        e, v = self.leave_one_out(i)
         w = self._P[i] + (self._f[: self._num_delayed] * self._C[: self._num_delayed, i]) @ self._C[: self._num_delayed]
         w[self._wrong] = 0.0
         count = len(self._wrong)

@@ -1,4 +1,4 @@
-"""How probable it is that each observation is wrong, by Gibbs sampling over all sets of outliers.
+"""Probability that each observation is wrong, by Gibbs sampling over all sets of outliers.
 
 An observation is right, and is the latent value with noise, or it is wrong, says nothing of the latent value, and has a
 Cauchy density. Any set of at most half of them may be wrong, each with the same prior probability. Given the others,
@@ -39,7 +39,7 @@ def log_cauchy(y: Tensor, scale: Tensor) -> Tensor:
     return -(math.pi * scale).log() - 2 * torch.hypot(torch.ones_like(y), y / scale).log()
 
 
-class Sampled(NamedTuple):
+class GibbsSample(NamedTuple):
     """``n`` probabilities that an observation is wrong, and those that are in the last set."""
 
     q: Tensor
@@ -57,7 +57,7 @@ def sample(
     cleared: Tensor | None = None,
     most: int | None = None,
     seed: int = 0,
-) -> Sampled:
+) -> GibbsSample:
     """Sample sets of wrong observations at given hyperparameters; a pure function.
 
     Args:
@@ -84,24 +84,24 @@ def sample(
     total, log_wrongs = np.zeros(n), (log_wrong + math.log(rate / (1 - rate))).tolist()
     for sweep in range(BURN_IN + SWEEPS):
         for i, u in zip(rng.permutation(free).tolist(), rng.random(len(free)).tolist(), strict=True):
-            e, v = chain.left_out(i)
+            e, v = chain.leave_one_out(i)
             log_right = -0.5 * (math.log(2 * math.pi * v) + e * e / v)
-            q = _logistic(log_wrongs[i] - log_right) if chain.wrong_but(i) < most else 0.0
+            q = _logistic(log_wrongs[i] - log_right) if chain.num_others_wrong(i) < most else 0.0
             if (u < q) != chain.is_wrong[i]:
                 chain.move(i)
             if sweep >= BURN_IN:
                 total[i] += q
-    return Sampled(torch.from_numpy(total / SWEEPS), tuple(i for i, wrong in enumerate(chain.is_wrong) if wrong))
+    return GibbsSample(torch.from_numpy(total / SWEEPS), tuple(i for i, wrong in enumerate(chain.is_wrong) if wrong))
 
 
-def given_the_others(e: Tensor, v: Tensor, log_wrong: Tensor, rate: float) -> Tensor:
+def conditional_probability_wrong(e: Tensor, v: Tensor, log_wrong: Tensor, rate: float) -> Tensor:
     """The probabilities that ``n`` values are wrong, each by its error and variance given others that are not asked."""
     log_right = -0.5 * ((2 * math.pi * v).log() + e.square() / v)
     return (log_wrong + math.log(rate / (1 - rate)) - log_right).sigmoid()
 
 
 def sample_doubtful(
-    known: PredictionCache, rho: Tensor, log_wrong: Tensor, *, rate: float, cleared: Tensor | None = None, seed: int = 0
+    cache: PredictionCache, rho: Tensor, log_wrong: Tensor, *, rate: float, cleared: Tensor | None = None, seed: int = 0
 ) -> Tensor:
     """The probabilities that ``n`` observations are wrong, where those that are as good as certain stay what they are.
 
@@ -109,24 +109,24 @@ def sample_doubtful(
     support of a fit. O(n) and the cube of how many are doubtful.
 
     Args:
-        known: What is known given the data.
+        cache: What is known given the data.
         rho: ``n`` added variances of it.
         log_wrong: As for `sample`, like the others.
         rate: Prior probability of being wrong.
         cleared: ``n`` booleans: those that cannot be wrong.
         seed: Of the draws.
     """
-    q = given_the_others(known.e, known.v, log_wrong, rate)
+    q = conditional_probability_wrong(cache.e, cache.v, log_wrong, rate)
     q = q if cleared is None else q.masked_fill(cleared, 0.0)
     rows = ((q > SURE) & (q < 1 - SURE)).nonzero().flatten()
     if len(rows):
-        C = torch.linalg.inv(known.P[rows][:, rows])  # what the others leave of their covariance
+        C = torch.linalg.inv(cache.P[rows][:, rows])  # what the others leave of their covariance
         begin = (rho[rows] > 0).nonzero().flatten().tolist()
         certain = int((q >= 1 - SURE).sum())
-        r, most = C @ known.al[rows], max(0, len(q) // 2 - certain)
+        r, most = C @ cache.al[rows], max(0, len(q) // 2 - certain)
         C = C - torch.diag(rho[rows])
-        found = sample(0.5 * (C + C.mT), r, log_wrong[rows], rate=rate, begin=begin, most=most, seed=seed)
-        q[rows] = found.q
+        draws = sample(0.5 * (C + C.mT), r, log_wrong[rows], rate=rate, begin=begin, most=most, seed=seed)
+        q[rows] = draws.q
     return q
 
 

@@ -23,9 +23,9 @@ from torch import Tensor
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.map_fit import Fit, climb
 from robustbo.numerics.pursuit import search, walk
-from robustbo.numerics.pursuit.held import Held, Supported
-from robustbo.numerics.pursuit.search import Plan
-from robustbo.numerics.pursuit.support_fit import Level, placed
+from robustbo.numerics.pursuit.held import FixedHyperparameters, SupportState
+from robustbo.numerics.pursuit.search import PursuitPlan
+from robustbo.numerics.pursuit.support_fit import Level, transfer_fit
 
 MANY = 256  # observations beyond which one support is as good as certain; a pursuit from nothing has no more
 TURNS = 3  # of climbs and changes of the support; later ones hardly ever change anything
@@ -34,8 +34,8 @@ OTHER = 0.1  # share of the observations by which supports differ that are anoth
 LEAST = 1e-8  # of the outcomes' variance: an added variance below is none
 
 
-class Pursued(NamedTuple):
-    """Where a pursuit ended.
+class Pursuit(NamedTuple):
+    """The result of a pursuit.
 
     Attributes:
         levels: One a size that was visited, by rising size; the best alone beyond `MANY` observations.
@@ -46,8 +46,8 @@ class Pursued(NamedTuple):
     best: Level
 
 
-def grown(part: Callable[[Tensor], Model], plan_for: Callable[[Model], Plan], n: int) -> Pursued:
-    """A pursuit that knows nothing, of n observations.
+def pursue_from_nothing(part: Callable[[Tensor], Model], plan_for: Callable[[Model], PursuitPlan], n: int) -> Pursuit:
+    """Pursue the outliers among n observations from nothing.
 
     Args:
         part: The model of the observations of some indices.
@@ -58,27 +58,27 @@ def grown(part: Callable[[Tensor], Model], plan_for: Callable[[Model], Plan], n:
     indices = evenly(n, size)
     model = part(indices)
     plan = plan_for(model)
-    levels = search.cold(model, plan)
-    found = Pursued(levels, search.best(model, plan, levels))
+    levels = search.cold_levels(model, plan)
+    pursuit = Pursuit(levels, search.best_level(model, plan, levels))
     for size in larger:
         before, indices = indices, evenly(n, size)
         place = torch.full((n,), -1).index_copy(0, before, torch.arange(len(before)))
         model = part(indices)
-        found = continued(model, plan_for(model), found, place[indices], is_climbing=True)
-    return found
+        pursuit = continue_pursuit(model, plan_for(model), pursuit, place[indices], is_climbing=True)
+    return pursuit
 
 
 def sizes(n: int) -> list[int]:
-    """How many of n observations are pursued one after the other: about twice as many each time, in the end all.
+    """Numbers of observations that are pursued one after the other: about twice as many each time, in the end all n.
 
     Example:
         >>> sizes(100), sizes(300), sizes(600), sizes(1000)
         ([100], [256, 300], [256, 600], [256, 512, 1000])
     """
-    found = [min(n, MANY)]
-    while 3 * found[-1] <= n:
-        found.append(2 * found[-1])
-    return found if found[-1] == n else [*found, n]
+    counts = [min(n, MANY)]
+    while 3 * counts[-1] <= n:
+        counts.append(2 * counts[-1])
+    return counts if counts[-1] == n else [*counts, n]
 
 
 def evenly(n: int, size: int) -> Tensor:
@@ -86,55 +86,57 @@ def evenly(n: int, size: int) -> Tensor:
     return torch.arange(size) * n // size
 
 
-def continued(model: Model, plan: Plan, before: Pursued, rows: Tensor, *, is_climbing: bool = False) -> Pursued:
-    """A pursuit that begins where one of some of the observations ended.
+def continue_pursuit(
+    model: Model, plan: PursuitPlan, before: Pursuit, rows: Tensor, *, is_climbing: bool = False
+) -> Pursuit:
+    """Continue a pursuit of some of the observations with all of them.
 
     Args:
         model: What stays fixed.
         plan: How to pursue.
         before: Where the other ended.
-        rows: Which of its observations each is, see `support_fit.placed`.
+        rows: Which of its observations each is, see `support_fit.transfer_fit`.
         is_climbing: Whether to climb, where there are many observations; the hyperparameters are held if not.
     """
     if len(model.y) > MANY:
-        begins, turns = (_worth_growing(before, plan), TURNS) if is_climbing else ([before.best], 0)
-        found = [_alternating(model, plan, placed(level.fit, rows), turns) for level in begins]
-        level = max(found, key=partial(walk.score, penalty=plan.penalty))
-        return Pursued([level], level)
-    chosen = len(before.best.support) if plan.known is None else plan.known
-    levels = search.warm(model, plan, before.levels, chosen, rows)
-    return Pursued(levels, search.best(model, plan, levels))
+        begins, turns = (_levels_to_grow(before, plan), TURNS) if is_climbing else ([before.best], 0)
+        climbs = [_alternate_climbs(model, plan, transfer_fit(level.fit, rows), turns) for level in begins]
+        level = max(climbs, key=partial(walk.score, penalty=plan.penalty))
+        return Pursuit([level], level)
+    size = len(before.best.support) if plan.fixed_size is None else plan.fixed_size
+    levels = search.warm_levels(model, plan, before.levels, size, rows)
+    return Pursuit(levels, search.best_level(model, plan, levels))
 
 
-def _worth_growing(before: Pursued, plan: Plan) -> list[Level]:
+def _levels_to_grow(before: Pursuit, plan: PursuitPlan) -> list[Level]:
     """The best level, and the best of those that are quite another word on the data: more of them may bear it out."""
     apart = OTHER * len(before.best.fit.rho)
-    others = [level for level in before.levels if abs(len(level.support) - len(before.best.support)) > apart]
-    return [before.best, *sorted(others, key=partial(walk.score, penalty=plan.penalty))[-1:]]
+    rivals = [level for level in before.levels if abs(len(level.support) - len(before.best.support)) > apart]
+    return [before.best, *sorted(rivals, key=partial(walk.score, penalty=plan.penalty))[-1:]]
 
 
-def _alternating(model: Model, plan: Plan, begin: Fit, turns: int) -> Level:
-    """Changes of the support at held hyperparameters, and climbs with the support that they lead to."""
+def _alternate_climbs(model: Model, plan: PursuitPlan, begin: Fit, turns: int) -> Level:
+    """Alternate changes of the support at fixed hyperparameters with climbs at the support that they lead to."""
     fit = begin
-    held, found = _settled(model, plan, fit)
+    fixed, state = _settle_support(model, plan, fit)
     for _ in range(turns):
-        before, support = found.members, torch.from_numpy(found.members)
-        rho, v = _spread(model.y, found), torch.from_numpy(found.v)
+        before, support = state.members, torch.from_numpy(state.members)
+        rho, v = _spread(model.y, state), torch.from_numpy(state.v)
         parameterization = plan.parameterization
         fit, _ = climb(model, fit.theta, rho, support, v, parameterization=parameterization, ftol=CLIMB_FTOL)
-        held, found = _settled(model, plan, fit)
-        if np.array_equal(found.members, before):
+        fixed, state = _settle_support(model, plan, fit)
+        if np.array_equal(state.members, before):
             break
-    fit, out = fit._replace(rho=_spread(model.y, found), F=found.F, L=found.L), held.left_out(found)
-    return Level(found.support, fit, out.e, out.v, out.gains.tolist(), held.known(found))
+    fit, out = fit._replace(rho=_spread(model.y, state), F=state.F, L=state.L), fixed.group_errors(state)
+    return Level(state.support, fit, out.e, out.v, out.gains.tolist(), fixed.prediction_cache(state))
 
 
-def _settled(model: Model, plan: Plan, fit: Fit) -> tuple[Held, Supported]:
+def _settle_support(model: Model, plan: PursuitPlan, fit: Fit) -> tuple[FixedHyperparameters, SupportState]:
     """The best support at the hyperparameters of a fit, from its own on."""
-    held, rho = Held(model, fit.theta), fit.rho.numpy()
-    return held, held.settle(held.beginning(rho * (rho > LEAST)), plan.penalty, plan.known)
+    fixed, rho = FixedHyperparameters(model, fit.theta), fit.rho.numpy()
+    return fixed, fixed.settle(fixed.initial_state(rho * (rho > LEAST)), plan.penalty, plan.fixed_size)
 
 
-def _spread(y: Tensor, found: Supported) -> Tensor:
+def _spread(y: Tensor, state: SupportState) -> Tensor:
     """``n`` added variances."""
-    return torch.zeros_like(y).index_put((torch.from_numpy(found.members),), torch.from_numpy(found.rho))
+    return torch.zeros_like(y).index_put((torch.from_numpy(state.members),), torch.from_numpy(state.rho))

@@ -49,7 +49,7 @@ LEAST = 1e-8  # of a variance, which each of a support has at least
 SETTLED = 1e-3  # relative change of every added variance below which they are at their best
 
 
-class Supported(NamedTuple):
+class SupportState(NamedTuple):
     """A support at held hyperparameters.
 
     Attributes:
@@ -75,7 +75,7 @@ class Supported(NamedTuple):
     al: Array
 
 
-class Held:
+class FixedHyperparameters:
     """A model's observations at held hyperparameters.
 
     Args:
@@ -90,11 +90,11 @@ class Held:
         value = log_posterior(model, theta, torch.zeros_like(model.y))
         if not value.evidence.converged:
             raise NumericalError("the covariance must be positive definite at the hyperparameters that are held")
-        found, self._groups, self._y = value.evidence, model.groups, value.y.numpy()
-        self._P0 = found.P.numpy()
+        evidence, self._groups, self._y = value.evidence, model.groups, value.y.numpy()
+        self._P0 = evidence.P.numpy()
         self._diagonal = self._P0.diagonal().copy()
         self._B = np.stack([self._y, np.ones_like(self._y)], axis=1)
-        self._log_det = found.log_det.item()
+        self._log_det = evidence.log_det.item()
         p = len(model.covariance.bounds)
         self._log_prior = value.covariance.log_prior + log_prior(model.blocks, theta.tolist()[p:])
         self._on_joining = np.zeros_like(self._y)  # by how much the warp's Jacobian rises
@@ -104,8 +104,8 @@ class Held:
         self._open = np.ones(len(self._y)) if model.cleared is None else 1.0 - model.cleared.numpy()
 
     @lapack.quiet()  # what is said of members is said again
-    def at(self, members: Indices, rho: Array) -> Supported:
-        """What is known with a support.
+    def at(self, members: Indices, rho: Array) -> SupportState:
+        """State with a support: errors, log posterior density, mean.
 
         Args:
             members: ``k`` sorted indices.
@@ -113,9 +113,9 @@ class Held:
         """
         n = len(self._y)
         columns, (T, log_det) = self._P0[:, members], self._inverse(members, rho)
-        W, others, own = columns @ T, self._B.copy(), self._B[members] / rho[:, None]
-        others[members] = 0.0
-        A0 = self._P0 @ others
+        W, outside, own = columns @ T, self._B.copy(), self._B[members] / rho[:, None]
+        outside[members] = 0.0
+        A0 = self._P0 @ outside
         A = A0 + W @ (own - A0[members])  # eq. 6.13
         A[members] = on_members = own + (T @ (A0[members] - own)) / rho[:, None]  # eq. 6.14
         G = self._B.T @ A
@@ -128,7 +128,7 @@ class Held:
         e[members] = (on_members[:, 0] - m * on_members[:, 1]) * rho / left
         L = -0.5 * (G[0, 0] - m * G[0, 1] + self._log_det + log_det + n * math.log(2 * math.pi))  # eq. 6.1
         F, support = L + self._log_prior + self._on_joining[members].sum(), self._groups.of(members.tolist())
-        return Supported(support, members, rho, e, v, float(F), float(L), float(m), al)
+        return SupportState(support, members, rho, e, v, float(F), float(L), float(m), al)
 
     def _inverse(self, members: Indices, rho: Array) -> tuple[Array, float]:
         """T, and by how much the support raises the logarithm of the determinant."""
@@ -138,36 +138,36 @@ class Held:
         more = float(np.log(rho).sum() + 2 * np.log(C.diagonal()).sum())  # eq. 6.13
         return lapack.inverse(C), more
 
-    def known(self, found: Supported) -> PredictionCache:
-        """What predictions with a support need."""
-        columns, (T, _) = self._P0[:, found.members], self._inverse(found.members, found.rho)
+    def prediction_cache(self, state: SupportState) -> PredictionCache:
+        """Prediction cache with a support."""
+        columns, (T, _) = self._P0[:, state.members], self._inverse(state.members, state.rho)
         P = self._P0 - (columns @ T) @ columns.T  # eq. 6.13
         P += P.T.copy()
         P *= 0.5
-        return PredictionCache(*map(lapack.as_tensor, (found.m, P, found.al, found.e, found.v)))
+        return PredictionCache(*map(lapack.as_tensor, (state.m, P, state.al, state.e, state.v)))
 
-    def beginning(self, rho: Array) -> Supported:
+    def initial_state(self, rho: Array) -> SupportState:
         """The support of the groups of which any has an added variance among ``n``."""
         members = self._members(self._groups.of(np.flatnonzero(rho * self._open).tolist()))
         return self.at(members, np.maximum(rho[members], LEAST))
 
-    def left_out(self, here: Supported) -> GroupErrors:
+    def group_errors(self, state: SupportState) -> GroupErrors:
         """Each group left out at once; errors are not held against observations that are cleared."""
-        e, v = map(torch.from_numpy, (here.e * self._open, here.v))
-        return groups_left_out(e, v, self._groups, partial(self._together, here))
+        e, v = map(torch.from_numpy, (state.e * self._open, state.v))
+        return groups_left_out(e, v, self._groups, partial(self._together, state))
 
-    def _together(self, here: Supported, group: Tensor) -> LeaveOneOut:
+    def _together(self, state: SupportState, group: Tensor) -> LeaveOneOut:
         rows, own = group.numpy(), np.zeros_like(self._y)
-        own[here.members] = here.rho
-        rest = ~np.isin(here.members, rows)
-        others, (T, _) = here.members[rest], self._inverse(here.members[rest], here.rho[rest])
-        columns = self._P0[np.ix_(rows, others)]
+        own[state.members] = state.rho
+        rest = ~np.isin(state.members, rows)
+        outside, (T, _) = state.members[rest], self._inverse(state.members[rest], state.rho[rest])
+        columns = self._P0[np.ix_(rows, outside)]
         C, _ = lapack.factor(self._P0[np.ix_(rows, rows)] - columns @ T @ columns.T)
         V = lapack.inverse(C)
-        e = V @ here.al[rows] + own[rows] * here.al[rows]  # eq. 6.20
+        e = V @ state.al[rows] + own[rows] * state.al[rows]  # eq. 6.20
         return LeaveOneOut(*map(torch.from_numpy, (e * self._open[rows], V)))
 
-    def settle(self, begin: Supported, penalty: Penalty, known: int | None = None) -> Supported:
+    def settle(self, begin: SupportState, penalty: Penalty, fixed_size: int | None = None) -> SupportState:
         """The support of the highest score that changes lead to, from one support on.
 
         Every member takes its best variance; those that gain no more than they must pay leave, and of the others that
@@ -176,45 +176,45 @@ class Held:
         Args:
             begin: Where to begin.
             penalty: Of a support.
-            known: Its size; those that gain most are taken then.
+            fixed_size: Its size; those that gain most are taken then.
         """
-        best = here = begin
-        seen = set[bytes]()
+        best = state = begin
+        visited = set[bytes]()
         for _ in range(ROUNDS):
-            e, v, gains = (each.numpy() for each in self.left_out(here))
-            support = self._next(here, gains, penalty) if known is None else largest(gains.tolist(), known)
+            e, v, gains = (part.numpy() for part in self.group_errors(state))
+            support = self._next(state, gains, penalty) if fixed_size is None else largest(gains.tolist(), fixed_size)
             members = self._members(support)
-            e[here.members], v[here.members] = here.e[here.members], here.v[here.members]
+            e[state.members], v[state.members] = state.e[state.members], state.v[state.members]
             rho = np.maximum(np.square(e[members]) - v[members], LEAST * v[members])  # eq. 6.3
-            if np.array_equal(members, here.members):
-                if np.all(np.abs(rho - here.rho) <= SETTLED * here.rho):
+            if np.array_equal(members, state.members):
+                if np.all(np.abs(rho - state.rho) <= SETTLED * state.rho):
                     break
-            elif members.tobytes() in seen:
+            elif members.tobytes() in visited:
                 break  # it goes round
-            seen.add(members.tobytes())
-            here = self.at(members, rho)
-            best = max(best, here, key=lambda each: score(each, penalty))
+            visited.add(members.tobytes())
+            state = self.at(members, rho)
+            best = max(best, state, key=lambda part: score(part, penalty))
         return best
 
     def _members(self, support: Collection[int]) -> Indices:
         return np.array(self._groups.members(support), dtype=np.intp)
 
-    def _next(self, here: Supported, gains: Array, penalty: Penalty) -> Collection[int]:
+    def _next(self, state: SupportState, gains: Array, penalty: Penalty) -> Collection[int]:
         """The groups that go on being in the support, and those that join."""
-        n, of_one = self._groups.count(len(gains)), penalty.of_one(here.support)
+        n, of_one = self._groups.count(len(gains)), penalty.of_one(state.support)
         is_in = np.zeros(len(gains), dtype=bool)
-        is_in[list(here.support)] = True
+        is_in[list(state.support)] = True
         pays = gains > np.array([of_one(i) for i in range(len(gains))])
         inside, ready = np.flatnonzero(is_in & pays), np.flatnonzero(~is_in & pays)
-        staying = inside[_falling(gains[inside])[: n // 2]]
+        staying = inside[_order_by_gain(gains[inside])[: n // 2]]
         room = min(max(1, n // JOIN_SHARE), n // 2 - len(staying))
-        return [*staying.tolist(), *ready[_falling(gains[ready])[:room]].tolist()]
+        return [*staying.tolist(), *ready[_order_by_gain(gains[ready])[:room]].tolist()]
 
 
-def _falling(gains: Array) -> Indices:
+def _order_by_gain(gains: Array) -> Indices:
     return np.argsort(-gains, kind="stable")
 
 
-def score(found: Supported, penalty: Penalty) -> float:
+def score(state: SupportState, penalty: Penalty) -> float:
     """Log posterior density minus the penalty of the support."""
-    return found.F - penalty.total(found.support)  # eq. 6.12
+    return state.F - penalty.total(state.support)  # eq. 6.12

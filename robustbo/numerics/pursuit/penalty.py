@@ -1,4 +1,4 @@
-"""How many outliers: what a support must pay, in nats, to be believed.
+"""Penalties on the number of outliers: what a support must pay, in nats, to be believed.
 
 A rule is the total penalty of a support of k among n groups of observations (`replicates.Groups`: most are of one); the
 best support has the largest F minus penalty, with F the log posterior density at its best variances. Rules depend on
@@ -28,7 +28,7 @@ BOTORCH_RATE = 0.2  # BoTorch's prior mean of k is int(0.2 n)
 
 
 class Penalty(NamedTuple):
-    """What a support must pay: by a rule for the number of its groups, and `ALIKE` for each observation beyond these.
+    """Penalty of a support: by a rule for the number of its groups, and `ALIKE` for each observation beyond these.
 
     A failure that always leaves the same number (a sensor that sticks, a default that is written) is one error.
 
@@ -46,18 +46,18 @@ class Penalty(NamedTuple):
     groups: Groups = Groups()
 
     def total(self, support: Collection[int]) -> float:
-        """Of all its groups together."""
+        """Penalty of all groups of a support together."""
         return self.by_size(len(support)) + ALIKE * (len(self.groups.members(support)) - len(support))
 
     def of_one(self, support: Collection[int]) -> Callable[[int], float]:
-        """What a group would save by leaving, or another would pay to join."""
+        """Price of one group: what it would save by leaving, or pay to join."""
         k, inside = len(support), set(support)
         dear, cheap = self.by_size(k + 1) - self.by_size(k), self.by_size(k) - self.by_size(max(k - 1, 0))
         again = {group[0]: ALIKE * (len(group) - 1) for group in self.groups.recurring}
         return lambda i: (cheap if i in inside else dear) + again.get(i, 0.0)
 
 
-def corrected(n: int, p: int, penalty: float = PER_OUTLIER) -> Rule:
+def corrected_rule(n: int, p: int, penalty: float = PER_OUTLIER) -> Rule:
     """The default: ``penalty`` nats an outlier, times n / (n - (p + k)/2 - 1).
 
     The factor is the small-sample correction of Akaike's criterion (Hurvich and Tsai, 1989), hyperparameters (which
@@ -75,7 +75,7 @@ def corrected(n: int, p: int, penalty: float = PER_OUTLIER) -> Rule:
 def of_rate(n: int, p: int, rate: float) -> Rule:
     """The default with a user's own outlier rate in (0, 1): halving its odds costs log 2 nats more an outlier."""
     odds = math.log((1 - rate) / rate) - math.log((1 - RATE) / RATE)
-    return corrected(n, p, max(PER_OUTLIER + odds, 0.5))
+    return corrected_rule(n, p, max(PER_OUTLIER + odds, 0.5))
 
 
 def botorch(n: int, mean: float | None = None) -> Rule:

@@ -15,14 +15,14 @@ from torch import Tensor
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.pursuit import walk
 from robustbo.numerics.pursuit.penalty import Penalty
-from robustbo.numerics.pursuit.support_fit import Level, Refit, empty, extended, refit, suspicious
+from robustbo.numerics.pursuit.support_fit import Level, Refit, empty, refit, suspicious_levels, transfer_level
 
 START_FTOL, WALK_FTOL, FINAL_FTOL = 1e-3, 1e-4, 1e-9  # relative tolerances of the beginning, the way and the end
 NEIGHBOURS = 1  # levels on either side of a plausible one that a warm pursuit visits
 
 
-class Plan(NamedTuple):
-    """How to pursue.
+class PursuitPlan(NamedTuple):
+    """Settings of a pursuit.
 
     Attributes:
         sizes: Of the supports to visit, rising, in groups.
@@ -30,7 +30,7 @@ class Plan(NamedTuple):
         is_backward: Whether the first walk goes from the largest size to the smallest.
         sweeps: Walks through the sizes, every second one in the other direction; more find higher maxima.
         parameterization: Of the added variances, a name of `map_fit.PARAMETERIZATIONS`.
-        known: A known size of the support, or None.
+        fixed_size: A known size of the support, or None.
     """
 
     sizes: Sequence[int]
@@ -38,18 +38,18 @@ class Plan(NamedTuple):
     is_backward: bool = True
     sweeps: int = 3
     parameterization: str = "log"
-    known: int | None = None
+    fixed_size: int | None = None
 
     def refit(self, model: Model, ftol: float) -> Refit:
         """The climb to the level of another support."""
         return partial(refit, model, parameterization=self.parameterization, ftol=ftol)
 
 
-def cold(model: Model, plan: Plan) -> list[Level]:
+def cold_levels(model: Model, plan: PursuitPlan) -> list[Level]:
     """The levels of walks that know nothing, by rising size."""
     climb, sizes = plan.refit(model, WALK_FTOL), plan.sizes
     if plan.is_backward:
-        starts = suspicious(model, ftol=START_FTOL, parameterization=plan.parameterization)
+        starts = suspicious_levels(model, ftol=START_FTOL, parameterization=plan.parameterization)
         levels = walk.walk(starts, sizes[::-1], climb)[::-1]
     else:
         levels = walk.walk([empty(model, ftol=WALK_FTOL)], sizes, climb)
@@ -62,7 +62,9 @@ def cold(model: Model, plan: Plan) -> list[Level]:
     return levels
 
 
-def warm(model: Model, plan: Plan, before: Sequence[Level], chosen: int, rows: Tensor) -> list[Level]:
+def warm_levels(
+    model: Model, plan: PursuitPlan, before: Sequence[Level], chosen_size: int, rows: Tensor
+) -> list[Level]:
     """The levels that an earlier pursuit of fewer observations makes worth a visit, by rising size.
 
     Those that are still worth it, now that these observations have been seen at each, are swept both ways.
@@ -71,28 +73,28 @@ def warm(model: Model, plan: Plan, before: Sequence[Level], chosen: int, rows: T
         model: What stays fixed.
         plan: Of its sizes, those that are worth it are visited.
         before: The levels of the earlier pursuit.
-        chosen: The size that it chose, or a known one.
-        rows: Which of its observations each is, see `support_fit.placed`.
+        chosen_size: The size that it chose, or a known one.
+        rows: Which of its observations each is, see `support_fit.transfer_fit`.
     """
     times = len(rows) / len(before[0].fit.rho)
-    sizes, climb = worth_a_visit(plan, before, chosen, times), plan.refit(model, WALK_FTOL)
-    before = [extended(model, level, rows) for level in before]
+    sizes, climb = sizes_to_visit(plan, before, chosen_size, times), plan.refit(model, WALK_FTOL)
+    before = [transfer_level(model, level, rows) for level in before]
     levels = walk.resume(before, sizes, climb)
     visited = dict(zip(sizes, levels, strict=True))
     likeliest = max(levels, key=partial(walk.score, penalty=plan.penalty))
-    sizes = worth_a_visit(plan._replace(sizes=sizes), levels, len(likeliest.support))
+    sizes = sizes_to_visit(plan._replace(sizes=sizes), levels, len(likeliest.support))
     levels = [visited[size] for size in sizes]
     levels = walk.sweep(levels[::-1], sizes[::-1], climb)[::-1]
     return walk.sweep(levels, sizes, climb)
 
 
-def worth_a_visit(plan: Plan, before: Sequence[Level], chosen: int, times: float = 1.0) -> list[int]:
+def sizes_to_visit(plan: PursuitPlan, before: Sequence[Level], chosen_size: int, times: float = 1.0) -> list[int]:
     """The sizes that were plausible, since predictions are averaged over them, the chosen one, and those next to these.
 
     Args:
         plan: Of whose sizes they are.
         before: The levels of an earlier pursuit.
-        chosen: The size that it chose, or a known one.
+        chosen_size: The size that it chose, or a known one.
         times: How many times as many observations there are as it had: outliers are taken to be as much more.
     """
     sizes = plan.sizes
@@ -100,13 +102,13 @@ def worth_a_visit(plan: Plan, before: Sequence[Level], chosen: int, times: float
     def nearest(count: float) -> int:
         return min(range(len(sizes)), key=lambda i: abs(sizes[i] - count))
 
-    plausible = walk.plausible(before, plan.penalty)
-    counts = [plan.known or times * chosen, *(times * len(level.support) for level in plausible)]
+    plausible = walk.plausible_levels(before, plan.penalty)
+    counts = [plan.fixed_size or times * chosen_size, *(times * len(level.support) for level in plausible)]
     middles = {nearest(count) for count in counts}
     return [sizes[i] for i in range(len(sizes)) if any(abs(i - middle) <= NEIGHBOURS for middle in middles)]
 
 
-def best(model: Model, plan: Plan, levels: Sequence[Level]) -> Level:
+def best_level(model: Model, plan: PursuitPlan, levels: Sequence[Level]) -> Level:
     """The level of the highest score, settled and climbed to the end."""
     penalty, climb = plan.penalty, plan.refit(model, WALK_FTOL)
     settled = walk.settle(max(levels, key=partial(walk.score, penalty=penalty)), penalty, climb)

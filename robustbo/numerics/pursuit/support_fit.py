@@ -37,7 +37,7 @@ class Level(NamedTuple):
         e: ``n`` leave-one-out errors there.
         v: ``n`` leave-one-out variances there.
         gains: ``n``: what each group gains by the best variances of its own, all else as it is in the fit.
-        known: All that is known there, where that is at hand.
+        cache: All that is known there, where that is at hand.
     """
 
     support: tuple[int, ...]
@@ -45,7 +45,7 @@ class Level(NamedTuple):
     e: Tensor
     v: Tensor
     gains: Sequence[float]
-    known: PredictionCache | None = None
+    cache: PredictionCache | None = None
 
 
 Refit = Callable[[Level, tuple[int, ...]], Level]
@@ -56,17 +56,17 @@ def refit(model: Model, level: Level, support: tuple[int, ...], **options: Any) 
     new = list(model.groups.members(set(support).difference(level.support)))
     rho = level.fit.rho.clone()
     rho[new] = optimal_variance(level.e, level.v)[new]
-    return _climbed(model, support, level.fit.theta, rho, level.v, **options)
+    return _climb_to_level(model, support, level.fit.theta, rho, level.v, **options)
 
 
 def empty(model: Model, *, start_ftol: float = 1e-4, **options: Any) -> Level:
     """The level without outliers, climbed to from the best of what every start of the model roughly leads to."""
     none = torch.zeros_like(model.y)
     rough = [maximize_alone(model, theta, ftol=start_ftol) for theta in model.starts]
-    return _climbed(model, (), max(rough, key=lambda fit: fit.F).theta, none, none, **options)
+    return _climb_to_level(model, (), max(rough, key=lambda fit: fit.F).theta, none, none, **options)
 
 
-def suspicious(model: Model, **options: Any) -> list[Level]:
+def suspicious_levels(model: Model, **options: Any) -> list[Level]:
     """Levels in which everybody is an outlier to begin with, climbed to from every start of the model.
 
     Each has a variance of `SUSPICION`, or its square where that is more, and may lose it; the cleared have none.
@@ -74,16 +74,18 @@ def suspicious(model: Model, **options: Any) -> list[Level]:
     rho, none = model.y.square().clamp_min(SUSPICION), torch.zeros_like(model.y)
     rho = rho if model.cleared is None else rho.masked_fill(model.cleared, 0.0)
     everybody = model.groups.of(rho.nonzero().flatten().tolist())
-    return [_climbed(model, everybody, theta, rho, _out(model, theta, none).v, **options) for theta in model.starts]
+    return [
+        _climb_to_level(model, everybody, theta, rho, _out(model, theta, none).v, **options) for theta in model.starts
+    ]
 
 
-def first(n: int, count: int) -> Tensor:
-    """The ``n`` rows of observations of which the first so many were fitted to, see `placed`."""
+def prefix_rows(n: int, count: int) -> Tensor:
+    """The ``n`` rows of observations of which the first so many were fitted to, see `transfer_fit`."""
     rows = torch.arange(n)
     return rows.masked_fill(rows >= count, -1)
 
 
-def placed(fit: Fit, rows: Tensor) -> Fit:
+def transfer_fit(fit: Fit, rows: Tensor) -> Fit:
     """A fit to other observations as one to these: those that it has not seen have no variance of their own.
 
     Args:
@@ -93,9 +95,9 @@ def placed(fit: Fit, rows: Tensor) -> Fit:
     return fit._replace(rho=fit.rho[rows].masked_fill(rows < 0, 0.0))
 
 
-def extended(model: Model, level: Level, rows: Tensor) -> Level:
+def transfer_level(model: Model, level: Level, rows: Tensor) -> Level:
     """A level of other observations as one of these; likewise."""
-    fit = placed(level.fit, rows)
+    fit = transfer_fit(level.fit, rows)
     stays = torch.isin(rows, _indices(level.support)) | (fit.rho > 0)
     return level_at(model, model.groups.of(stays.nonzero().flatten().tolist()), fit)
 
@@ -114,20 +116,24 @@ def screen(model: Model, theta: Tensor, threshold: float) -> Level:
     groups, rho, support = model.groups, torch.zeros_like(model.y), set[int]()
     n = groups.count(len(rho))
     while True:
-        out, taken = _out(model, theta, rho), _indices(support)
+        out, supported = _out(model, theta, rho), _indices(support)
         members = _indices(groups.members(support))
         rho = rho.index_put((members,), optimal_variance(out.e, out.v)[members])
-        found = out.gains.index_fill(0, taken, 0.0)
+        candidates = out.gains.index_fill(0, supported, 0.0)
         room = min(max(1, n // SCREEN_SHARE), n // 2 - len(support))
-        if room <= 0 or not found.max() > threshold:
-            kept = tuple(taken[out.gains[taken] > threshold].tolist())  # for others a neighbour was to blame
-            members = _indices(groups.members(kept))
+        if room <= 0 or not candidates.max() > threshold:
+            outliers = tuple(
+                supported[out.gains[supported] > threshold].tolist()
+            )  # for others a neighbour was to blame
+            members = _indices(groups.members(outliers))
             rho = torch.zeros_like(rho).index_put((members,), rho[members])
-            return _level(kept, Fit(theta, rho, -math.inf, -math.inf, 0, True), out)
-        support |= {i for i in found.argsort(descending=True)[:room].tolist() if found[i] > threshold}
+            return _level(outliers, Fit(theta, rho, -math.inf, -math.inf, 0, True), out)
+        support |= {i for i in candidates.argsort(descending=True)[:room].tolist() if candidates[i] > threshold}
 
 
-def _climbed(model: Model, support: tuple[int, ...], theta: Tensor, rho: Tensor, v: Tensor, **options: Any) -> Level:
+def _climb_to_level(
+    model: Model, support: tuple[int, ...], theta: Tensor, rho: Tensor, v: Tensor, **options: Any
+) -> Level:
     fit, value = climb(model, theta, rho, _indices(model.groups.members(support)), v, **options)
     return _level(support, fit, groups_at(model, value, fit.rho))
 

@@ -93,11 +93,11 @@ def _resize(level: Level, size: int) -> tuple[int, ...]:
 
 
 def _distinct(levels: Sequence[Level]) -> list[Level]:
-    kept: list[Level] = []
+    distinct: list[Level] = []
     for level in levels:
-        if not any(level.support == other.support and abs(level.fit.F - other.fit.F) < SAME for other in kept):
-            kept.append(level)
-    return kept
+        if not any(level.support == other.support and abs(level.fit.F - other.fit.F) < SAME for other in distinct):
+            distinct.append(level)
+    return distinct
 
 
 def settle(level: Level, penalty: Penalty, refit: Refit, *, max_rounds: int = 8) -> Level:
@@ -123,14 +123,14 @@ def score(level: Level, penalty: Penalty) -> float:
     return level.fit.F - penalty.total(level.support)  # eq. 6.12
 
 
-def plausible(levels: Sequence[Level], penalty: Penalty) -> list[Level]:
+def plausible_levels(levels: Sequence[Level], penalty: Penalty) -> list[Level]:
     """The levels that may have a part in an average."""
     scores = [score(level, penalty) for level in levels]
-    return [level for level, each in zip(levels, scores, strict=True) if each > max(scores) - REACH]
+    return [level for level, height in zip(levels, scores, strict=True) if height > max(scores) - REACH]
 
 
-def one_a_support(fits: Sequence[Fit]) -> list[Fit]:
-    """Of the fits at which the same observations have a variance of their own, the first of the highest."""
+def best_per_support(fits: Sequence[Fit]) -> list[Fit]:
+    """The best fit of each support; of equally high ones the first."""
     best = dict[tuple[int, ...], Fit]()
     for fit in fits:
         if fit.support not in best or fit.F > best[fit.support].F:

@@ -11,24 +11,24 @@ from robustbo.numerics.pursuit.search import WALK_FTOL
 from robustbo.numerics.pursuit.support_fit import Level, refit
 
 
-def with_warp(model: Model, chosen: Fit, levels: Sequence[Level]) -> list[Fit]:
+def with_warp(model: Model, best: Fit, levels: Sequence[Level]) -> list[Fit]:
     """The fits of levels, climbed to the warp of the one that was chosen where theirs is another.
 
     Args:
         model: What stays fixed.
-        chosen: Whose warp it is.
+        best: Whose warp it is.
         levels: Where to begin.
     """
     count = len(model.warp)
     if not count:
         return [level.fit for level in levels]
-    t = chosen.theta[-count:]
-    held = model._replace(warp=warp.fixed_warp(t.tolist()))
+    t = best.theta[-count:]
+    fixed = model._replace(warp=warp.fixed_warp(t.tolist()))
 
-    def climbed(level: Level) -> Fit:
+    def climb_to(level: Level) -> Fit:
         theta = torch.cat([level.fit.theta[:-count], t])
         if torch.equal(theta, level.fit.theta):
             return level.fit
-        return refit(held, level._replace(fit=level.fit._replace(theta=theta)), level.support, ftol=WALK_FTOL).fit
+        return refit(fixed, level._replace(fit=level.fit._replace(theta=theta)), level.support, ftol=WALK_FTOL).fit
 
-    return [climbed(level) for level in levels]
+    return [climb_to(level) for level in levels]

@@ -33,7 +33,7 @@ LARGE = 1e8  # v / sqrt(nu) beyond which 1 + v^2 / nu is its second term
 
 def log_pdf(z: Tensor, nu: Tensor) -> Tensor:
     """The logarithm of the standard density phi."""
-    z, nu = checked(z, nu, 0.0, is_open=True)
+    z, nu = check_arguments(z, nu, 0.0, is_open=True)
     with torch.no_grad():
         lean = _lean(z, nu)
         slope = -(nu + 1) * lean
@@ -57,7 +57,7 @@ def log_cdf(z: Tensor, nu: Tensor) -> Tensor:
         >>> round(log_cdf(-2 * one, 4 * one).exp().item(), 6)
         0.058058
     """
-    z, nu = checked(z, nu, 1.0)
+    z, nu = check_arguments(z, nu, 1.0)
     with torch.no_grad():
         (below,) = by_region(z, nu, 1, _cdf_middle, _cdf_tail)
         value = torch.where(z > 0, torch.log1p(-below.exp()), below)
@@ -69,7 +69,7 @@ def log_cdf(z: Tensor, nu: Tensor) -> Tensor:
 
 def cdf(z: Tensor, nu: Tensor) -> Tensor:
     """The standard distribution function Phi; arguments as in `log_cdf`."""
-    z, nu = checked(z, nu, 1.0)
+    z, nu = check_arguments(z, nu, 1.0)
     with torch.no_grad():
         slope = log_pdf(z, nu).exp()
         value, curvature = log_cdf(z, nu).exp(), -(nu + 1) * _lean(z, nu) * slope
@@ -96,14 +96,14 @@ def below_half(v: Tensor, nu: Tensor) -> tuple[Tensor, Tensor]:
 
 def fraction(a: float, x: Tensor, nu: Tensor, depth: int) -> Tensor:
     """F(1, a; nu/2 + 1; -x) = 1/(1 + p_1 x/(1 + p_2 x/(1 + ...))), from the bottom up."""
-    one, c = x.new_ones(()), nu / 2
+    unit, c = x.new_ones(()), nu / 2
     n = torch.arange(depth // 2 + 1, dtype=x.dtype, device=x.device).view(-1, *[1] * nu.dim())
     even = n / (c + 2 * n - 1) * ((c - a + n) / (c + 2 * n))  # p_2n, eq. 5.6
     odd = (a + n) / (c + 2 * n) * ((c + n) / (c + 2 * n + 1))  # p_2n+1, eq. 5.6
     p = torch.stack([even, odd], dim=1).flatten(0, 1)[1 : depth + 1]
-    t = one.expand_as(x)
+    t = unit.expand_as(x)
     for px in reversed((p.view(depth, -1) * x).unbind()):
-        t = torch.addcdiv(one, px, t)  # eq. 5.5
+        t = torch.addcdiv(unit, px, t)  # eq. 5.5
     return 1 / t
 
 
@@ -112,15 +112,15 @@ def by_region(
 ) -> tuple[Tensor, ...]:
     """The ``size`` numbers, a logarithm first, that the formulas give at -|z|, each in its region; NaN for NaN."""
     v, nus = z.abs().flatten(), nu.flatten() if nu.dim() else nu
-    found = v.new_full((size, len(v)), math.nan)
+    results = v.new_full((size, len(v)), math.nan)
     tops = [low for low, _ in DEPTHS] + [math.inf]
     for low, top, depth in zip([0.0, *tops], tops, [0, *(depth for _, depth in DEPTHS)], strict=False):
         where = ((v >= low) & ((v < top) | (top == math.inf))).nonzero().squeeze(-1)
         for rows in where.split(CHUNK) if len(where) else ():
             mine = nus[rows] if nus.dim() else nus
-            found[:, rows] = torch.stack(tail(v[rows], mine, depth) if depth else middle(v[rows], mine))
-    found[0, v == math.inf] = -math.inf
-    return found.view(size, *z.shape).unbind()
+            results[:, rows] = torch.stack(tail(v[rows], mine, depth) if depth else middle(v[rows], mine))
+    results[0, v == math.inf] = -math.inf
+    return results.view(size, *z.shape).unbind()
 
 
 def _log_phi(v: Tensor, nu: Tensor) -> Tensor:
@@ -138,7 +138,7 @@ def log_tail(v: Tensor, nu: Tensor) -> Tensor:
     return torch.log1p(u.clamp_max(LARGE).square()) + 2 * (u.clamp_min(LARGE) / LARGE).log()
 
 
-def checked(z: Tensor, nu: Tensor, least: float, *, is_open: bool = False) -> tuple[Tensor, Tensor]:
+def check_arguments(z: Tensor, nu: Tensor, least: float, *, is_open: bool = False) -> tuple[Tensor, Tensor]:
     """Both in one type, and in one shape unless nu is one number."""
     if nu.requires_grad:
         raise ValueError("nu must not require a gradient, of which there is none; detach it")

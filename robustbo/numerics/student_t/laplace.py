@@ -33,7 +33,7 @@ from robustbo.lazy import cached_property
 from robustbo.numerics.linalg.lapack import Array, as_tensor
 from robustbo.numerics.student_t import likelihood
 from robustbo.numerics.student_t.likelihood import Slopes
-from robustbo.numerics.student_t.signed_posterior import Posterior, posterior
+from robustbo.numerics.student_t.signed_posterior import SignedPosterior, signed_posterior
 
 CLAMP = 1e-6  # the least curvature in the distributed paper's convention, and GPy's
 
@@ -50,13 +50,13 @@ class Noise(NamedTuple):
     nu: Tensor
 
 
-def numbers(noise: Noise) -> tuple[Any, float]:
-    """The same as numbers, or an array of ``n`` squared scales."""
+def as_numbers(noise: Noise) -> tuple[Any, float]:
+    """Squared scale (a number, or an array of ``n``) and degrees of freedom."""
     return noise.s2.numpy() if noise.s2.dim() else noise.s2.item(), noise.nu.item()
 
 
-class Given(NamedTuple):
-    """What stays fixed in a search for the mode, as arrays and numbers; see `find_mode`."""
+class ModeProblem(NamedTuple):
+    """Problem of finding the mode, as arrays and numbers; see `find_mode`."""
 
     K: Array
     y: Array
@@ -64,12 +64,12 @@ class Given(NamedTuple):
     nu: float
 
 
-def given_by(K: Tensor, y: Tensor, noise: Noise) -> Given:
+def mode_problem(K: Tensor, y: Tensor, noise: Noise) -> ModeProblem:
     """Tensors as arrays of the same memory."""
-    return Given(K.numpy(), y.numpy(), *numbers(noise))
+    return ModeProblem(K.numpy(), y.numpy(), *as_numbers(noise))
 
 
-class Place(NamedTuple):
+class ModePoint(NamedTuple):
     """Some a, with what is known there.
 
     Attributes:
@@ -89,12 +89,12 @@ class Place(NamedTuple):
     residual: float
 
 
-def place(given: Given, a: Array) -> Place:
-    """What is known at a."""
-    f = given.K @ a
-    found = likelihood.terms(given.y - f, given.s2, given.nu)
-    fall = found.g - a
-    return Place(a, f, fall, found.W, found.log_kernel - 0.5 * float(a @ f), residual(fall, found.g))  # eq. 2.1.1
+def mode_point(problem: ModeProblem, a: Array) -> ModePoint:
+    """Latent values, curvatures and height at a."""
+    f = problem.K @ a
+    terms = likelihood.terms(problem.y - f, problem.s2, problem.nu)
+    fall = terms.g - a
+    return ModePoint(a, f, fall, terms.W, terms.log_kernel - 0.5 * float(a @ f), residual(fall, terms.g))  # eq. 2.1.1
 
 
 def residual(fall: Array, g: Array) -> float:
@@ -124,8 +124,8 @@ class Laplace:
     r: Tensor
     W: Tensor
     clamped: Tensor
-    signed: Posterior
-    posterior: Posterior
+    signed: SignedPosterior
+    posterior: SignedPosterior
     noise: Noise
 
     @cached_property
@@ -175,8 +175,8 @@ def approximate(
     a: Tensor,
     *,
     is_clamped: bool = False,
-    at: Place | None = None,
-    signed: Posterior | None = None,
+    at: ModePoint | None = None,
+    signed: SignedPosterior | None = None,
 ) -> Laplace:
     """The approximation at a mode.
 
@@ -194,20 +194,20 @@ def approximate(
     Returns:
         With L = log p(y | f) - a'f / 2 - log|I + K D(W)| / 2; not finite where this is no strict maximum.
     """
-    given = given_by(K, y - m, noise)
-    at = place(given, a.numpy()) if at is None else at
-    signed = posterior(given.K, at.W) if signed is None else signed
+    problem = mode_problem(K, y - m, noise)
+    at = mode_point(problem, a.numpy()) if at is None else at
+    signed = signed_posterior(problem.K, at.W) if signed is None else signed
     clamped = np.maximum(at.W, CLAMP) if is_clamped else at.W  # eq. 2.3.1
-    used = posterior(given.K, clamped) if is_clamped and bool((at.W < CLAMP).any()) else signed
-    log_scales = len(a) * (float(np.log(given.s2).mean()) if noise.s2.dim() else math.log(given.s2))
-    log_p = len(a) * likelihood.log_normalizer_of(given.nu) - 0.5 * log_scales
+    used = signed_posterior(problem.K, clamped) if is_clamped and bool((at.W < CLAMP).any()) else signed
+    log_scales = len(a) * (float(np.log(problem.s2).mean()) if noise.s2.dim() else math.log(problem.s2))
+    log_p = len(a) * likelihood.log_normalizer_of(problem.nu) - 0.5 * log_scales
     L = log_p + at.Psi - 0.5 * used.log_det if used.is_maximum else -math.inf  # eq. 2.2.1
-    f, r, W, clamped_ = (torch.from_numpy(x) for x in (at.f, given.y - at.f, at.W, clamped))
+    f, r, W, clamped_ = (torch.from_numpy(x) for x in (at.f, problem.y - at.f, at.W, clamped))
     return Laplace(as_tensor(L), a, f, r, W, clamped_, signed, used, noise)
 
 
-def unclamped(at: Laplace) -> Laplace:
-    """The same approximation with the curvatures as they are."""
+def with_signed_curvatures(at: Laplace) -> Laplace:
+    """Approximation at the same mode with the curvatures' signs as they are."""
     zero = torch.zeros_like(at.L)
     return approximate(torch.from_numpy(at.signed.K), at.r + at.f, zero, at.noise, at.a)
 
@@ -223,7 +223,7 @@ def gradient(at: Laplace, *, is_nu_free: bool = True) -> Gradient:
         docs/equations.md section 2.4.
     """
     a, r, W, clamped, v = (x.numpy() for x in (at.a, at.r, at.W, at.clamped, at.v))
-    s2, nu = numbers(at.noise)
+    s2, nu = as_numbers(at.noise)
     variances = v * (clamped == W)
     shares = likelihood.shares(r, s2, nu)
     s = -0.5 * variances * likelihood.curvature_slope(shares, nu)  # eq. 2.4.1

@@ -31,7 +31,7 @@ HUGE = 1e150  # residuals beyond count as this, whose square is still finite
 
 
 class Terms(NamedTuple):
-    """What a search for the mode needs, at once.
+    """Terms that a search for the mode needs, at once.
 
     Attributes:
         log_kernel: Sum over the observations of what depends on f, -(nu + 1) / 2 log(1 + r^2 / (nu s2)).
@@ -80,7 +80,7 @@ def curvature(r: Numbers, s2: Numbers, nu: Numbers) -> Numbers:
 
 
 class Shares(NamedTuple):
-    """What the derivatives of W are made of: r / q, s2 / q and r^2 / q, and q."""
+    """Parts of the derivatives of W: r / q, s2 / q and r^2 / q, and q."""
 
     pull: Numbers
     scale: Numbers
@@ -89,7 +89,7 @@ class Shares(NamedTuple):
 
 
 def shares(r: Numbers, s2: Numbers, nu: Numbers) -> Shares:
-    """Of residuals."""
+    """Shares of residuals."""
     r2 = _square(r)
     q = nu * s2 + r2
     return Shares(r / q, s2 / q, r2 / q, q)
@@ -140,7 +140,7 @@ def log_normalizer(nu: Tensor) -> Tensor:
 
 @lru_cache
 def log_normalizer_of(nu: float) -> float:
-    """The same of a number."""
+    """`log_normalizer` of a number."""
     return log_normalizer(torch.tensor(nu, dtype=torch.float64)).item()
 
 

@@ -31,7 +31,7 @@ from robustbo.numerics.gp.multistart import highest
 from robustbo.numerics.gp.parameters import Block, LogNormal
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.student_t import likelihood
-from robustbo.numerics.student_t.laplace import Laplace, Noise, approximate, gradient, numbers
+from robustbo.numerics.student_t.laplace import Laplace, Noise, approximate, as_numbers, gradient
 from robustbo.numerics.student_t.mode import ENOUGH, cold_starts, find_mode
 
 DOF_PRIOR = LogNormal(2.5, 1.0)  # weak: its median is 12 degrees of freedom, its mode 4.5
@@ -45,7 +45,7 @@ ROUGH_MODE = 1e-4  # as `mode.ENOUGH`, for these
 
 
 class HeavyModel(NamedTuple):
-    """What stays fixed in a search.
+    """Observations, priors and degrees of freedom: what stays fixed in a search.
 
     Attributes:
         base: Observations, covariance, noise prior or known noise (as squared scales).
@@ -57,12 +57,12 @@ class HeavyModel(NamedTuple):
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
-        """Of x."""
+        """Bounds of x."""
         return self.base.bounds + parameters.bounds(self._more)
 
     @property
     def starts(self) -> list[Tensor]:
-        """Where cold searches begin, the most plausible first."""
+        """Values of x at which cold searches begin, the most plausible first."""
         return parameters.starts(self._more, self.base.starts)
 
     @property
@@ -72,7 +72,7 @@ class HeavyModel(NamedTuple):
 
     @property
     def _more(self) -> list[Block]:
-        """What there is of x beside theta."""
+        """Blocks of x beside theta."""
         return [*([DOF] if self.dof is None else []), parameters.constant_mean(self.base.y)]
 
     def noise(self, x: Tensor) -> Noise:
@@ -82,7 +82,7 @@ class HeavyModel(NamedTuple):
         return Noise(s2, x[-2].exp() if self.dof is None else lapack.as_tensor(self.dof))
 
 
-class Value(NamedTuple):
+class HeavyLogPosterior(NamedTuple):
     """The log posterior density at some x, and what its derivatives need."""
 
     F: float
@@ -93,7 +93,7 @@ class Value(NamedTuple):
 
 def evaluate(
     model: HeavyModel, x: Tensor, latent: Tensor | None = None, em_steps: int = 0, close: float = ENOUGH
-) -> Value:
+) -> HeavyLogPosterior:
     """The log posterior density at x, with clamped curvatures; -inf where no strict maximum is found.
 
     Args:
@@ -110,13 +110,13 @@ def evaluate(
         mode = find_mode(K, y, noise, cold_starts(K, y, noise))
     else:
         mode = find_mode(K, y, noise, [latent - m], em_steps=em_steps, close=close)
-    found = approximate(K, base.y, m, noise, mode.a, is_clamped=True, at=mode.at, signed=mode.signed)
-    F = found.L.item() + covariance.log_prior + parameters.log_prior(model.likelihood_blocks, x.tolist()[p:-1])
-    is_mode = mode.converged and found.signed.is_maximum
-    return Value(F if is_mode and math.isfinite(F) else -math.inf, x, covariance, found)
+    laplace = approximate(K, base.y, m, noise, mode.a, is_clamped=True, at=mode.at, signed=mode.signed)
+    F = laplace.L.item() + covariance.log_prior + parameters.log_prior(model.likelihood_blocks, x.tolist()[p:-1])
+    is_mode = mode.converged and laplace.signed.is_maximum
+    return HeavyLogPosterior(F if is_mode and math.isfinite(F) else -math.inf, x, covariance, laplace)
 
 
-def slopes(model: HeavyModel, value: Value) -> Tensor:
+def slopes(model: HeavyModel, value: HeavyLogPosterior) -> Tensor:
     """The gradient of F in x."""
     by = gradient(value.laplace, is_nu_free=model.dof is None)
     of_likelihood = [by.log_s2.sum().item()] if model.base.s2_known is None else []
@@ -124,18 +124,18 @@ def slopes(model: HeavyModel, value: Value) -> Tensor:
     of_priors = parameters.prior_slopes(
         model.likelihood_blocks, value.x.tolist()[len(model.base.covariance.bounds) : -1]
     )
-    others = [slope + of_prior for slope, of_prior in zip(of_likelihood, of_priors, strict=True)]
-    return torch.cat([value.covariance.pullback(by.K), value.x.new_tensor([*others, by.m.sum().item()])])
+    on_likelihood = [slope + of_prior for slope, of_prior in zip(of_likelihood, of_priors, strict=True)]
+    return torch.cat([value.covariance.pullback(by.K), value.x.new_tensor([*on_likelihood, by.m.sum().item()])])
 
 
-def information(model: HeavyModel, value: Value) -> Tensor:
+def information(model: HeavyModel, value: HeavyLogPosterior) -> Tensor:
     """An approximate information matrix: that of the Gaussian process which has V as its noise variances.
 
     References:
         `log_posterior.information`; here the mean is one of the coordinates.
     """
     at, base, K = value.laplace, model.base, value.covariance.K.numpy()
-    (s2, nu), r, a = numbers(at.noise), at.r.numpy(), at.a.numpy()
+    (s2, nu), r, a = as_numbers(at.noise), at.r.numpy(), at.a.numpy()
     C, _ = lapack.factor(lapack.on_diagonal(K.copy(), likelihood.em_variance(r, s2, nu)))
     assert value.covariance.tangents is not None
     rows = [value.covariance.tangents(at.a).numpy()]
@@ -165,29 +165,29 @@ def search(model: HeavyModel, starts: list[Tensor] | None = None, *, ftol: float
     def rough(x: Tensor) -> Ascent:
         return _climb(model, _begin(model, x), ROUGH, rounds=1, close=ROUGH_MODE)
 
-    found = highest(starts or model.starts, rough, lambda best: _climb(model, best.value, ftol, rounds=ROUNDS))
-    return found._replace(value=found.value.laplace)
+    ascent = highest(starts or model.starts, rough, lambda best: _climb(model, best.value, ftol, rounds=ROUNDS))
+    return ascent._replace(value=ascent.value.laplace)
 
 
-def _begin(model: HeavyModel, x: Tensor) -> Value:
+def _begin(model: HeavyModel, x: Tensor) -> HeavyLogPosterior:
     """The log posterior density at x, from the mode nearest to the mean; from nothing where there is none."""
-    here = evaluate(model, x, x[-1].expand_as(model.base.y), BEGIN_STEPS)
-    return here if math.isfinite(here.F) else evaluate(model, x)
+    value = evaluate(model, x, x[-1].expand_as(model.base.y), BEGIN_STEPS)
+    return value if math.isfinite(value.F) else evaluate(model, x)
 
 
-def _climb(model: HeavyModel, here: Value, ftol: float, rounds: int, close: float = ENOUGH) -> Ascent:
+def _climb(model: HeavyModel, value: HeavyLogPosterior, ftol: float, rounds: int, close: float = ENOUGH) -> Ascent:
     """Climb along a mode, and again from where another is found to be higher."""
     climb = ascend if model.base.is_informed else ascend_by_gradient
-    bounds, evaluations = here.x.new_tensor(model.bounds), 1
+    bounds, evaluations = value.x.new_tensor(model.bounds), 1
     while True:
-        found = climb(_Path(model, _latent(here), close).at, here.x, *bounds.T, ftol=ftol)
-        here, evaluations, rounds = found.value, evaluations + found.num_evaluations, rounds - 1
-        if rounds == 0 or not (anew := evaluate(model, here.x)).F > here.F + HIGHER:
-            return found._replace(num_evaluations=evaluations)
-        here = anew
+        ascent = climb(_ModePath(model, _latent(value), close).at, value.x, *bounds.T, ftol=ftol)
+        value, evaluations, rounds = ascent.value, evaluations + ascent.num_evaluations, rounds - 1
+        if rounds == 0 or not (anew := evaluate(model, value.x)).F > value.F + HIGHER:
+            return ascent._replace(num_evaluations=evaluations)
+        value = anew
 
 
-class _Path:
+class _ModePath:
     """The log posterior density along a climb, which each evaluation enters from the mode where it last stood."""
 
     def __init__(self, model: HeavyModel, latent: Tensor, close: float) -> None:
@@ -204,5 +204,5 @@ class _Path:
         return Point(value.F, derivatives, value)
 
 
-def _latent(value: Value) -> Tensor:
+def _latent(value: HeavyLogPosterior) -> Tensor:
     return value.x[-1] + value.laplace.f

@@ -20,8 +20,8 @@ from torch import Tensor
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 from robustbo.numerics.student_t import likelihood
-from robustbo.numerics.student_t.laplace import Given, Noise, Place, given_by, place, residual
-from robustbo.numerics.student_t.signed_posterior import Posterior, posterior
+from robustbo.numerics.student_t.laplace import ModePoint, ModeProblem, Noise, mode_point, mode_problem, residual
+from robustbo.numerics.student_t.signed_posterior import SignedPosterior, signed_posterior
 
 EM_STEPS, NEWTON_STEPS = 30, 100
 CLOSE = 1e-10  # largest |a - g|, relative to the largest |g| where that exceeds 1
@@ -43,10 +43,10 @@ class Mode(NamedTuple):
         signed: The posterior with the curvatures there.
     """
 
-    at: Place
+    at: ModePoint
     num_iter: int
     converged: bool
-    signed: Posterior
+    signed: SignedPosterior
 
     @property
     def a(self) -> Tensor:
@@ -55,7 +55,7 @@ class Mode(NamedTuple):
 
     @property
     def Psi(self) -> float:
-        """Its height."""
+        """Height of the mode."""
         return self.at.Psi
 
 
@@ -72,94 +72,94 @@ def find_mode(
         em_steps: Steps of expectation maximization at most; 0 from the mode of a similar K.
         close: The residual to be reached.
     """
-    given = given_by(K, y, noise)
-    found = [climb(given, begin(given, f.numpy(), em_steps, close), close) for f in starts]
-    return max(found, key=lambda mode: (mode.converged, mode.Psi))
+    problem = mode_problem(K, y, noise)
+    modes = [climb(problem, begin(problem, f.numpy(), em_steps, close), close) for f in starts]
+    return max(modes, key=lambda mode: (mode.converged, mode.Psi))
 
 
 def cold_starts(K: Tensor, y: Tensor, noise: Noise) -> list[Tensor]:
-    """Where a search begins that knows nothing: at 0, and at a Gaussian process's posterior mean."""
-    given = given_by(K, y, noise)
-    mean = given.K @ _solve(given, np.broadcast_to(given.s2, given.y.shape))
+    """Latent values at which a cold search begins: 0, and a Gaussian process's posterior mean."""
+    problem = mode_problem(K, y, noise)
+    mean = problem.K @ _solve(problem, np.broadcast_to(problem.s2, problem.y.shape))
     return [torch.zeros_like(y), torch.from_numpy(mean)]
 
 
-def begin(given: Given, f: Array, em_steps: int, close: float = CLOSE) -> Place:
-    """Where to climb from: a step of Newton's method from f if none of the other kind is wanted."""
+def begin(problem: ModeProblem, f: Array, em_steps: int, close: float = CLOSE) -> ModePoint:
+    """Point to climb from: by expectation maximization, or by a Newton step from f where ``em_steps`` is 0."""
     if em_steps:
-        return place(given, em(given, f, em_steps))
-    at = likelihood.terms(given.y - f, given.s2, given.nu)
-    signed = posterior(given.K, at.W)
-    here = place(given, signed.solve(at.W * f + at.g)) if signed.is_maximum else None
-    if here is None or not here.residual <= FAR:
-        return place(given, em(given, f))
-    return _again(given, here, signed, close)
+        return mode_point(problem, em(problem, f, em_steps))
+    at = likelihood.terms(problem.y - f, problem.s2, problem.nu)
+    signed = signed_posterior(problem.K, at.W)
+    point = mode_point(problem, signed.solve(at.W * f + at.g)) if signed.is_maximum else None
+    if point is None or not point.residual <= FAR:
+        return mode_point(problem, em(problem, f))
+    return _again(problem, point, signed, close)
 
 
-def em(given: Given, f: Array, steps: int = EM_STEPS) -> Array:
+def em(problem: ModeProblem, f: Array, steps: int = EM_STEPS) -> Array:
     """``n`` values of a after expectation maximization from f: to where Newton's method takes over."""
-    K, y, s2, nu = given
+    K, y, s2, nu = problem
     V = likelihood.em_variance(y - f, s2, nu)
     for _ in range(steps):
-        a = _solve(given, V)  # eq. 2.1.2
-        found = likelihood.terms(y - K @ a, s2, nu)
-        if residual(found.g - a, found.g) < NEAR:
+        a = _solve(problem, V)  # eq. 2.1.2
+        terms = likelihood.terms(y - K @ a, s2, nu)
+        if residual(terms.g - a, terms.g) < NEAR:
             break
-        V = found.V
+        V = terms.V
     return a
 
 
-def climb(given: Given, here: Place, close: float = CLOSE) -> Mode:
+def climb(problem: ModeProblem, current: ModePoint, close: float = CLOSE) -> Mode:
     """Newton's method, with the signed curvatures where that rises, with the positive ones where not."""
     steps = 0
     while True:
-        signed = posterior(given.K, here.W)
-        if steps == NEWTON_STEPS or (here.residual <= close and signed.is_maximum):
+        signed = signed_posterior(problem.K, current.W)
+        if steps == NEWTON_STEPS or (current.residual <= close and signed.is_maximum):
             break
-        there = _step(given, here, signed, close) if signed.is_maximum else None
-        if there is None and bool((here.W < 0).any()):
-            there = _step(given, here, posterior(given.K, np.maximum(here.W, 0)), close)
-        if there is None:
+        trial = _step(problem, current, signed, close) if signed.is_maximum else None
+        if trial is None and bool((current.W < 0).any()):
+            trial = _step(problem, current, signed_posterior(problem.K, np.maximum(current.W, 0)), close)
+        if trial is None:
             break
-        here, steps = there, steps + 1
-    return Mode(here, steps, here.residual <= max(close, ENOUGH), signed)
+        current, steps = trial, steps + 1
+    return Mode(current, steps, current.residual <= max(close, ENOUGH), signed)
 
 
-def _step(given: Given, here: Place, factors: Posterior, close: float) -> Place | None:
-    """Where a Newton step with these curvatures leads, shortened until Psi rises; None where it cannot."""
-    move = factors.solve(here.fall)  # eq. 2.1.3
+def _step(problem: ModeProblem, current: ModePoint, factors: SignedPosterior, close: float) -> ModePoint | None:
+    """Take a Newton step with these curvatures, shortened until Psi rises; None where it cannot."""
+    move = factors.solve(current.fall)  # eq. 2.1.3
     share = 1.0
     for _ in range(HALVINGS):
-        there = place(given, here.a + share * move)
-        if _is_better(here, there):
-            return _again(given, there, factors, close) if share == 1 else there
+        trial = mode_point(problem, current.a + share * move)
+        if _is_better(current, trial):
+            return _again(problem, trial, factors, close) if share == 1 else trial
         share *= 0.5
     return None
 
 
-def _again(given: Given, here: Place, factors: Posterior, close: float) -> Place:
-    """After a full step more with the same factors, while they lead ten times nearer: the first makes it cubic.
+def _again(problem: ModeProblem, current: ModePoint, factors: SignedPosterior, close: float) -> ModePoint:
+    """Take further steps with the same factors, while they lead ten times nearer: the first makes it cubic.
 
     References:
         Potra and Ptak (1984), Nondiscrete induction and iterative processes.
     """
-    while here.residual > close:
-        before, there = here, place(given, here.a + factors.solve(here.fall))
-        if not _is_better(before, there):
+    while current.residual > close:
+        before, trial = current, mode_point(problem, current.a + factors.solve(current.fall))
+        if not _is_better(before, trial):
             break
-        here = there
-        if here.residual > 0.1 * before.residual:
+        current = trial
+        if current.residual > 0.1 * before.residual:
             break
-    return here
+    return current
 
 
-def _is_better(here: Place, there: Place) -> bool:
-    fall = here.Psi - there.Psi
-    is_hidden = here.residual < FLAT or fall <= LEVEL * abs(here.Psi)
-    return fall < 0 or (is_hidden and there.residual < 0.9 * here.residual)
+def _is_better(current: ModePoint, trial: ModePoint) -> bool:
+    fall = current.Psi - trial.Psi
+    is_hidden = current.residual < FLAT or fall <= LEVEL * abs(current.Psi)
+    return fall < 0 or (is_hidden and trial.residual < 0.9 * current.residual)
 
 
-def _solve(given: Given, V: Array) -> Array:
+def _solve(problem: ModeProblem, V: Array) -> Array:
     """(K + D(V))^-1 y."""
-    C, _ = lapack.factor(lapack.on_diagonal(given.K.copy(), V))
-    return lapack.solve(C, given.y)
+    C, _ = lapack.factor(lapack.on_diagonal(problem.K.copy(), V))
+    return lapack.solve(C, problem.y)

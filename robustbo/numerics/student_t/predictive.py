@@ -1,4 +1,4 @@
-"""What a normal latent value with Student-t noise predicts for a measurement: density and distribution function.
+"""Predictive density and distribution function of a measurement: a normal latent value with Student-t noise.
 
 Both are integrals over the variance V = nu s2 / chi^2 of a mixture of normal ones, by the trapezoid rule in log V.
 
@@ -76,7 +76,7 @@ def cavity(at: Laplace) -> tuple[Tensor, Tensor]:
 
 
 def cavity_of(f: Tensor, v: Tensor, W: Tensor, g: Tensor) -> tuple[Tensor, Tensor]:
-    """The same from ``... x n`` posterior means and variances, and the likelihood's curvatures and gradients there."""
+    """`cavity` from ``... x n`` posterior means and variances, and the likelihood's curvatures and gradients there."""
     share = 1 - W * v
     alone = torch.where(share > 0, v / share.masked_fill(share <= 0, 1.0), v)
     pull = torch.where(share > 0, alone * g, torch.zeros_like(v))

@@ -19,7 +19,7 @@ from robustbo.numerics.linalg.ldlt import Indefinite
 LEAST = 1e-300  # a curvature that tells nothing, and whose inverse, and all that is made of it, is finite
 
 
-class Posterior(NamedTuple):
+class SignedPosterior(NamedTuple):
     """The posterior of latent values, see `posterior`.
 
     Attributes:
@@ -47,9 +47,9 @@ class Posterior(NamedTuple):
     @property
     def variances(self) -> Array:
         """``n`` of the latent values, the diagonal of Sig."""
-        return self.K.diagonal() - self.explained(self.K)
+        return self.K.diagonal() - self.variance_reduction(self.K)
 
-    def explained(self, k: Array) -> Array:
+    def variance_reduction(self, k: Array) -> Array:
         """``m`` values of k' R k, for an ``n x m`` k: how much less than the prior variance a prediction's is."""
         return np.einsum("ij,ij->j", k, self.factors.solve(k))  # eq. 2.2.2
 
@@ -58,7 +58,7 @@ class Posterior(NamedTuple):
         return b - self.factors.solve(self.K @ b)  # eq. 2.2.7
 
 
-def posterior(K: Array, W: Array) -> Posterior:
+def signed_posterior(K: Array, W: Array) -> SignedPosterior:
     """The posterior of latent values under curvatures of either sign. O(n^3).
 
     Sig is positive definite where K + D(W)^-1 has as many negative eigenvalues as W has negative elements: both are
@@ -71,4 +71,4 @@ def posterior(K: Array, W: Array) -> Posterior:
     """
     V = 1 / np.where(np.abs(W) < LEAST, LEAST, W)
     factors = ldlt.factor(lapack.on_diagonal(K.copy(), V))  # eq. 2.2.7
-    return Posterior(K, V, factors, factors.is_regular and factors.num_negative == np.count_nonzero(V < 0))
+    return SignedPosterior(K, V, factors, factors.is_regular and factors.num_negative == np.count_nonzero(V < 0))

@@ -34,7 +34,7 @@ ROUGH = 1e-4  # relative rise of F at which the first climbs stop
 
 
 class ProcessModel(NamedTuple):
-    """What stays fixed in a search.
+    """Observations, priors and degrees of freedom: what stays fixed in a search.
 
     Attributes:
         base: Observations, covariance, noise prior or known noise.
@@ -46,17 +46,17 @@ class ProcessModel(NamedTuple):
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
-        """Of x."""
+        """Bounds of x."""
         return self.base.bounds + parameters.bounds(self.blocks)
 
     @property
     def starts(self) -> list[Tensor]:
-        """Where cold searches begin, the most plausible first."""
+        """Values of x at which cold searches begin, the most plausible first."""
         return parameters.starts(self.blocks, self.base.starts)
 
     @property
     def blocks(self) -> list[Block]:
-        """What there is of x beside theta."""
+        """Blocks of x beside theta."""
         return [EXCESS] if self.dof is None else []
 
     def nu(self, x: Tensor) -> Tensor:
@@ -64,7 +64,7 @@ class ProcessModel(NamedTuple):
         return 2 + x[-1].exp() if self.dof is None else x.new_tensor(self.dof)
 
 
-class Value(NamedTuple):
+class ProcessLogPosterior(NamedTuple):
     """The log posterior density at some x, what its derivatives need, and the Gaussian evidence for predictions."""
 
     F: float
@@ -73,24 +73,31 @@ class Value(NamedTuple):
     evidence: Evidence
     marginal: Marginal
 
-    def without_derivatives(self) -> "Value":
-        """What predictions need: it can be pickled, where functions that make derivatives cannot."""
+    def without_derivatives(self) -> "ProcessLogPosterior":
+        """Drop what derivatives need: the rest serves predictions, and can be pickled, as functions cannot."""
         return self._replace(weighted=None)
 
 
-def evaluate(model: ProcessModel, x: Tensor, m: Tensor | None = None) -> Value:
+def evaluate(model: ProcessModel, x: Tensor, m: Tensor | None = None) -> ProcessLogPosterior:
     """The log posterior density at x, the constant mean the best one unless given; -inf where it cannot be had."""
     base, p = model.base, len(x) - len(model.blocks)
     gaussian = log_posterior.log_posterior(base, x[:p], torch.zeros_like(base.y), m)
-    given = gaussian.evidence
-    found = marginal(given, base.y, shah(model.nu(x)))
-    F = gaussian.F - given.L.item() + found.L.item() + parameters.log_prior(model.blocks, x.tolist()[p:])
-    weighted = given._replace(al=found.weight.sqrt() * given.al)
-    is_fine = math.isfinite(F) and math.isfinite(found.weight.item())
-    return Value(F if is_fine else -math.inf, x, gaussian._replace(evidence=weighted), given, found)
+    gaussian_evidence = gaussian.evidence
+    integrated = marginal(gaussian_evidence, base.y, shah(model.nu(x)))
+    F = (
+        gaussian.F
+        - gaussian_evidence.L.item()
+        + integrated.L.item()
+        + parameters.log_prior(model.blocks, x.tolist()[p:])
+    )
+    weighted = gaussian_evidence._replace(al=integrated.weight.sqrt() * gaussian_evidence.al)
+    is_fine = math.isfinite(F) and math.isfinite(integrated.weight.item())
+    return ProcessLogPosterior(
+        F if is_fine else -math.inf, x, gaussian._replace(evidence=weighted), gaussian_evidence, integrated
+    )
 
 
-def slopes(model: ProcessModel, value: Value) -> Tensor:
+def slopes(model: ProcessModel, value: ProcessLogPosterior) -> Tensor:
     """The gradient of F in x."""
     assert value.weighted is not None
     on_theta, _ = log_posterior.gradient(model.base, value.weighted)
@@ -101,8 +108,8 @@ def slopes(model: ProcessModel, value: Value) -> Tensor:
     return torch.cat([on_theta, on_excess.reshape(1)])
 
 
-def information(model: ProcessModel, value: Value) -> Tensor:
-    """That of the Gaussian process which predicts the same; of the degrees of freedom, their prior's."""
+def information(model: ProcessModel, value: ProcessLogPosterior) -> Tensor:
+    """Information of the Gaussian process which predicts the same; of the degrees of freedom, their prior's."""
     nobody = torch.zeros(0, dtype=torch.long), value.x[:0]
     assert value.weighted is not None
     A = log_posterior.information(model.base, value.weighted, *nobody)
@@ -114,8 +121,8 @@ def information(model: ProcessModel, value: Value) -> Tensor:
 
 def search(model: ProcessModel, *, ftol: float = 1e-9) -> Ascent:
     """The highest of the maxima that the model's starts lead to."""
-    found = highest(model.starts, lambda x: _climb(model, x, ROUGH), lambda best: _climb(model, best.x, ftol))
-    return found._replace(value=found.value.without_derivatives())
+    ascent = highest(model.starts, lambda x: _climb(model, x, ROUGH), lambda best: _climb(model, best.x, ftol))
+    return ascent._replace(value=ascent.value.without_derivatives())
 
 
 def _climb(model: ProcessModel, x: Tensor, ftol: float) -> Ascent:

@@ -59,12 +59,12 @@ class Marginal(NamedTuple):
 
     @property
     def scale2(self) -> Tensor:
-        """What multiplies the Gaussian process's variance to give the squared scale of a prediction."""
+        """Factor from the Gaussian process's variance to the squared scale of a prediction."""
         return 1 / self.weight  # eq. 4.2
 
     @property
     def stretch(self) -> Tensor:
-        """What multiplies it to give the variance of a prediction."""
+        """Factor from the Gaussian process's variance to the variance of a prediction."""
         return self.scale2 * self.df / (self.df - 2)  # eq. 4.2
 
 
@@ -79,14 +79,14 @@ def log_evidence(beta: Tensor, log_det: Tensor, n: int, prior: InverseGamma) -> 
     return constant - 0.5 * log_det - (a + half) * torch.log1p(beta / (2 * b))  # eq. 4.1
 
 
-def marginal(given: Evidence, y: Tensor, prior: InverseGamma) -> Marginal:
+def marginal(evidence: Evidence, y: Tensor, prior: InverseGamma) -> Marginal:
     """Integrate the scale out of a Gaussian process's evidence.
 
     The gradient of L with respect to Kn is (weight al al' - P) / 2: that of the Gaussian one whose al is larger by the
     root of the weight.
 
     Args:
-        given: The evidence with a scale of 1.
+        evidence: The evidence with a scale of 1.
         y: ``... x n`` observations.
         prior: Of the scale.
 
@@ -94,9 +94,9 @@ def marginal(given: Evidence, y: Tensor, prior: InverseGamma) -> Marginal:
         docs/equations.md section 4, the gradient.
     """
     n, (a, b) = y.shape[-1], prior
-    beta = (given.al * (y - given.m.unsqueeze(-1))).sum(-1)
+    beta = (evidence.al * (y - evidence.m.unsqueeze(-1))).sum(-1)
     df = 2 * a + n
-    return Marginal(log_evidence(beta, given.log_det, n, prior), beta, df / (2 * b + beta), df, prior)  # eq. 4.6
+    return Marginal(log_evidence(beta, evidence.log_det, n, prior), beta, df / (2 * b + beta), df, prior)  # eq. 4.6
 
 
 def slopes(at: Marginal) -> tuple[Tensor, Tensor]:
@@ -106,11 +106,11 @@ def slopes(at: Marginal) -> tuple[Tensor, Tensor]:
     return on_a, a - half + half * at.beta / (2 * b + at.beta)  # eq. 4.7
 
 
-def jeffreys(given: Evidence, k: Tensor, C: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def jeffreys(evidence: Evidence, k: Tensor, C: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Location, scale and degrees of freedom of predictions where neither mean nor scale is known a priori.
 
     Args:
-        given: The evidence with a scale of 1 and the best mean.
+        evidence: The evidence with a scale of 1 and the best mean.
         k: ``... x n x t`` covariance of the observations with ``t`` latent values.
         C: ``... x t`` conditional variances of these, k** - k'P k.
         y: ``... x n`` observations, two at least.
@@ -119,15 +119,15 @@ def jeffreys(given: Evidence, k: Tensor, C: Tensor, y: Tensor) -> tuple[Tensor, 
         docs/equations.md section 4, constant mean with Jeffreys priors.
     """
     n = y.shape[-1]
-    z = y - given.m.unsqueeze(-1)
-    location = given.m.unsqueeze(-1) + (k.mT @ given.al.unsqueeze(-1)).squeeze(-1)  # eq. 4.10
-    s2 = (z * given.al).sum(-1, keepdim=True) / (n - 1)  # eq. 4.9
-    unexplained = 1 - (k.mT @ given.P1.unsqueeze(-1)).squeeze(-1)
-    scale2 = s2 * (C + unexplained.square() / given.P1.sum(-1, keepdim=True))  # eq. 4.10
+    z = y - evidence.m.unsqueeze(-1)
+    location = evidence.m.unsqueeze(-1) + (k.mT @ evidence.al.unsqueeze(-1)).squeeze(-1)  # eq. 4.10
+    s2 = (z * evidence.al).sum(-1, keepdim=True) / (n - 1)  # eq. 4.9
+    unexplained = 1 - (k.mT @ evidence.P1.unsqueeze(-1)).squeeze(-1)
+    scale2 = s2 * (C + unexplained.square() / evidence.P1.sum(-1, keepdim=True))  # eq. 4.10
     return location, scale2.sqrt(), s2.new_tensor(n - 1.0)
 
 
-class LeftOut(NamedTuple):
+class StudentTErrors(NamedTuple):
     """Student-t predictions of ``n`` observations, each by the others: errors, squared scales, degrees of freedom."""
 
     e: Tensor
@@ -135,25 +135,25 @@ class LeftOut(NamedTuple):
     df: Tensor
 
 
-def leave_one_out(given: Evidence, y: Tensor, prior: InverseGamma) -> LeftOut:
+def leave_one_out(evidence: Evidence, y: Tensor, prior: InverseGamma) -> StudentTErrors:
     """Predict each observation from the others, the mean left as it is.
 
     Without observation i the residual's length is r'P r less e_i^2 P_ii; beside a gross value that difference would be
     rounding error, so it is summed from its parts.
 
     Args:
-        given: The evidence with a scale of 1.
+        evidence: The evidence with a scale of 1.
         y: ``... x n`` observations.
         prior: Of the scale.
     """
-    P_diag = given.P.diagonal(dim1=-2, dim2=-1)
-    e = given.al / P_diag
-    r = y - given.m.unsqueeze(-1)
-    al = given.al.unsqueeze(-2) - given.P * e.unsqueeze(-1)  # row i: that of the others, zero at i
+    P_diag = evidence.P.diagonal(dim1=-2, dim2=-1)
+    e = evidence.al / P_diag
+    r = y - evidence.m.unsqueeze(-1)
+    al = evidence.al.unsqueeze(-2) - evidence.P * e.unsqueeze(-1)  # row i: that of the others, zero at i
     al = al - torch.diag_embed(al.diagonal(dim1=-2, dim2=-1))
     beta = (al @ r.unsqueeze(-1)).squeeze(-1).clamp_min(0.0)
     df = 2 * prior.a + y.shape[-1] - 1
-    return LeftOut(e, (2 * prior.b.unsqueeze(-1) + beta) / (df.unsqueeze(-1) * P_diag), df)
+    return StudentTErrors(e, (2 * prior.b.unsqueeze(-1) + beta) / (df.unsqueeze(-1) * P_diag), df)
 
 
 def gain(e: Tensor, scale2: Tensor, df: Tensor) -> Tensor:

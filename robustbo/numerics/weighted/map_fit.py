@@ -21,14 +21,14 @@ from robustbo.numerics.gp.ascent import Ascent, Point, ascend_by_gradient
 from robustbo.numerics.gp.log_posterior import Model, noise
 from robustbo.numerics.gp.multistart import highest
 from robustbo.numerics.weighted import rcgp
-from robustbo.numerics.weighted.rcgp import Conjugate, LeaveOneOut, Weighting
+from robustbo.numerics.weighted.rcgp import Conjugate, PredictionErrors, Weighting
 
 MIN_C = 1e-3  # standardized units: most values may be equal, and the quantile of their distances nothing
 ROUGH, FINE = 1e-4, 1e-9  # relative rise of F at which the first climbs stop, and the others
 
 
 class Weights(NamedTuple):
-    """By what rule observations count. The source's: quantile 0.9, one round, not weighted.
+    """Rule by which observations count. The source's: quantile 0.9, one round, not weighted.
 
     Attributes:
         is_robust: Whether by the inverse multiquadric; all alike if not.
@@ -53,7 +53,9 @@ class Weights(NamedTuple):
         c = r.abs().quantile(self.quantile) if self.threshold is None else r.new_tensor(self.threshold)
         return rcgp.inverse_multiquadric(r, c.clamp_min(MIN_C))
 
-    def settled(self, r: Tensor, predict: Callable[[Weighting], LeaveOneOut], rounds: int | None = None) -> Weighting:
+    def settle(
+        self, r: Tensor, predict: Callable[[Weighting], PredictionErrors], rounds: int | None = None
+    ) -> Weighting:
         """The weights after all rounds, or so many.
 
         Args:
@@ -65,8 +67,8 @@ class Weights(NamedTuple):
         for _ in range((self.rounds if rounds is None else rounds) - 1 if self.is_robust else 0):
             e, t = predict(weighting)
             sd = t.sqrt()
-            found = self.of(e / sd)
-            weighting = Weighting(found.J, found.b / sd)
+            reweighting = self.of(e / sd)
+            weighting = Weighting(reweighting.J, reweighting.b / sd)
         return weighting
 
 
@@ -82,7 +84,7 @@ def evaluate(model: Model, theta: Tensor, m: Tensor, weights: Weights, rounds: i
     """The process given the observations, at some hyperparameters, with its weights after all rounds (or so many)."""
     K, s2 = model.covariance.at(theta[: len(model.covariance.bounds)]).K, noise(model, theta)
     condition = partial(rcgp.condition, K, model.y - m, s2)
-    return condition(weights.settled(model.y - m, lambda w: rcgp.leave_one_out(K, condition(w)), rounds))
+    return condition(weights.settle(model.y - m, lambda w: rcgp.leave_one_out(K, condition(w)), rounds))
 
 
 def search(model: Model, weights: Weights) -> Ascent:
@@ -90,14 +92,14 @@ def search(model: Model, weights: Weights) -> Ascent:
     m = prior_mean(model.y)
     weighting = weights.of(model.y - m)
     climb = partial(_climb, model, weights)
-    found = highest(
+    ascent = highest(
         model.starts, lambda theta: climb(weighting, theta, ROUGH), lambda best: climb(weighting, best.x, FINE)
     )
     for rounds in range(2, weights.rounds + 1 if weights.is_robust else 2):
-        before, around = found, evaluate(model, found.x, m, weights, rounds).weighting
-        found = climb(around, before.x, FINE)
-        found = found._replace(num_evaluations=before.num_evaluations + found.num_evaluations)
-    return found
+        before, around = ascent, evaluate(model, ascent.x, m, weights, rounds).weighting
+        ascent = climb(around, before.x, FINE)
+        ascent = ascent._replace(num_evaluations=before.num_evaluations + ascent.num_evaluations)
+    return ascent
 
 
 def _climb(model: Model, weights: Weights, weighting: Weighting, theta: Tensor, ftol: float) -> Ascent:
@@ -108,16 +110,16 @@ def _climb(model: Model, weights: Weights, weighting: Weighting, theta: Tensor, 
 def _point(model: Model, weights: Weights, weighting: Weighting, theta: Tensor) -> Point:
     p = len(model.covariance.bounds)
     covariance, s2 = model.covariance.at(theta[:p]), noise(model, theta)
-    given = rcgp.condition(covariance.K, model.y - prior_mean(model.y), s2, weighting)
+    process = rcgp.condition(covariance.K, model.y - prior_mean(model.y), s2, weighting)
     share = weighting.share if weights.is_weighted else torch.ones_like(s2)
-    found = rcgp.objective(covariance.K, given, share)
-    F = found.L.item() + (covariance.log_prior + parameters.log_prior(model.blocks, theta.tolist()[p:]))
+    objective = rcgp.objective(covariance.K, process, share)
+    F = objective.L.item() + (covariance.log_prior + parameters.log_prior(model.blocks, theta.tolist()[p:]))
 
     def derivatives() -> tuple[Tensor, Tensor]:
-        slopes = covariance.pullback(found.G)
+        slopes = covariance.pullback(objective.G)
         if model.s2_known is None:
-            on_noise = found.L_s2 @ s2 + model.s2_prior.slope(theta[-1])
+            on_noise = objective.L_s2 @ s2 + model.s2_prior.slope(theta[-1])
             slopes = torch.cat([slopes, on_noise.reshape(1)])
         return slopes, slopes[:0]
 
-    return Point(F if given.converged and math.isfinite(F) else -math.inf, derivatives)
+    return Point(F if process.converged and math.isfinite(F) else -math.inf, derivatives)

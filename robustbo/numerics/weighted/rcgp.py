@@ -33,7 +33,7 @@ from robustbo.numerics.gp.evidence import LOG_2PI
 
 
 class Weighting(NamedTuple):
-    """How much each observation counts.
+    """Weights of the observations.
 
     Attributes:
         J: ``... x n`` stretches of the noise variance, at least 1 for the robust weights.
@@ -108,28 +108,30 @@ def condition(K: Tensor, r: Tensor, s2: Tensor, weighting: Weighting) -> Conjuga
     return Conjugate(r, s2, weighting, z, P, v, not bool(info.any()))
 
 
-class LeaveOneOut(NamedTuple):
+class PredictionErrors(NamedTuple):
     """The error of each value against the prediction by all others, and that prediction's variance, noise included."""
 
     e: Tensor
     t: Tensor
 
 
-def leave_one_out(K: Tensor, given: Conjugate) -> LeaveOneOut:
+def leave_one_out(K: Tensor, process: Conjugate) -> PredictionErrors:
     """Leave-one-out errors and variances; the weights of the others stay as they are.
 
     The latent variance 1 / P_ii - s2 J_ii is taken as (K P)_ii / P_ii: beside a large J it would cancel to nothing.
     """
-    P_ii = given.P.diagonal(dim1=-2, dim2=-1)
-    latent = (K * given.P).sum(-1) / P_ii
-    return LeaveOneOut(given.v / P_ii - given.s2 * given.weighting.b, latent.clamp_min(0.0) + given.s2)  # eq. 7.5
+    P_ii = process.P.diagonal(dim1=-2, dim2=-1)
+    latent = (K * process.P).sum(-1) / P_ii
+    return PredictionErrors(
+        process.v / P_ii - process.s2 * process.weighting.b, latent.clamp_min(0.0) + process.s2
+    )  # eq. 7.5
 
 
-def in_sample(given: Conjugate) -> LeaveOneOut:
+def in_sample(process: Conjugate) -> PredictionErrors:
     """Errors and variances of the values where each is predicted by all, itself included."""
-    N = given.s2 * given.weighting.J
-    known = N - N.square() * given.P.diagonal(dim1=-2, dim2=-1)  # diag(K - K P K), and K = A - D(N)
-    return LeaveOneOut(given.r - given.z + N * given.v, known.clamp_min(0.0) + given.s2)
+    N = process.s2 * process.weighting.J
+    latent = N - N.square() * process.P.diagonal(dim1=-2, dim2=-1)  # diag(K - K P K), and K = A - D(N)
+    return PredictionErrors(process.r - process.z + N * process.v, latent.clamp_min(0.0) + process.s2)
 
 
 class Objective(NamedTuple):
@@ -146,7 +148,7 @@ class Objective(NamedTuple):
     L_s2: Tensor
 
 
-def objective(K: Tensor, given: Conjugate, share: Tensor) -> Objective:
+def objective(K: Tensor, process: Conjugate, share: Tensor) -> Objective:
     """The leave-one-out objective, by which hyperparameters are found: the loss has units of its own, so no evidence.
 
     With phi the shares, l_i = -(log(2 pi t_i) + e_i^2 / t_i) / 2, q = phi dl / de, h = phi dl / dt, a = q / diag P and
@@ -155,16 +157,16 @@ def objective(K: Tensor, given: Conjugate, share: Tensor) -> Objective:
 
     Args:
         K: ``... x n x n`` covariance of the latent values.
-        given: The process given its observations.
+        process: The process given its observations.
         share: ``... x n`` weights of the summands; ones for the sum of the source.
 
     References:
         docs/equations.md section 7, training; the gradient is ours.
     """
-    J, b = given.weighting
-    P, v = given.P, given.v
+    J, b = process.weighting
+    P, v = process.P, process.v
     P_ii = P.diagonal(dim1=-2, dim2=-1)
-    e, t = leave_one_out(K, given)
+    e, t = leave_one_out(K, process)
     density = -0.5 * (LOG_2PI + t.log() + e.square() / t)
     q, h = -share * e / t, 0.5 * share * (e.square() / t - 1) / t
     Pa = (P @ (q / P_ii).unsqueeze(-1)).squeeze(-1)

@@ -22,13 +22,12 @@ from linear_operator.operators import DiagLinearOperator
 from torch import Tensor
 
 from robustbo.surrogates.common.capabilities import Capabilities
-from robustbo.surrogates.common.contract import Surrogate
+from robustbo.surrogates.common.contract import Surrogate, outcome_transform
 from robustbo.surrogates.common.diagnostics import Diagnostics, diagnose_by_leave_one_out
 from robustbo.surrogates.common.float32 import in_float32
 from robustbo.surrogates.common.likelihood import OutlierFixedNoiseLikelihood, OutlierGaussianLikelihood
 from robustbo.surrogates.common.options import Options
 from robustbo.surrogates.common.row_variances import RowVariancesGP
-from robustbo.surrogates.common.units import outcome_transform
 
 OUTLIER_RATE = 0.2  # BoTorch's own default: prior mean of the number of outliers, as a fraction of n
 LARGEST = 1e150  # whose square still fits into float64
@@ -168,7 +167,7 @@ class BoTorchRelevancePursuitGP(Surrogate, RobustRelevancePursuitSingleTaskGP):
 
     def diagnose(self) -> Diagnostics:
         """Leave-one-out expectations and evidence; the outliers are the support that the pursuit chose."""
-        return diagnose_by_leave_one_out(self, self._outlier_variances())
+        return diagnose_by_leave_one_out(self, self._outlier_variances(), outcome_transform(self))
 
 
 @DrawMatheronPaths.register(BoTorchRelevancePursuitGP)

@@ -17,8 +17,8 @@ from torch.distributions import Distribution
 from robustbo.numerics.baselines import exponential_tails, projection
 from robustbo.numerics.baselines.exponential_tails import Tailed
 from robustbo.surrogates.baselines.variational import VariationalGP, VariationalOptions
+from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.predictive import PredictiveDistribution
-from robustbo.surrogates.common.units import outcome_transform
 from robustbo.surrogates.student_t.model import TAIL
 from robustbo.validation import one_of
 

@@ -8,8 +8,8 @@ from torch import Tensor
 
 from robustbo.numerics.student_t.laplace import Noise
 from robustbo.surrogates.baselines.variational import VariationalGP, VariationalOptions
+from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.float32 import in_float32
-from robustbo.surrogates.common.units import outcome_transform
 from robustbo.surrogates.student_t.likelihood import DOF
 from robustbo.surrogates.student_t.predictive import StudentTPredictive
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from robustbo.numerics.baselines.trimming import kept_by_projection, removal
+from robustbo.numerics.baselines.trimming import removal, trim_by_projection
 from robustbo.numerics.gp.log_posterior import Model, log_posterior, noise
 from robustbo.numerics.gp.map_fit import Fit, maximize_alone
 from robustbo.numerics.gp.outlier_gain import errors
@@ -104,7 +104,7 @@ class TrimmedGP(MapGP):
         for round_ in range(ROUNDS):
             value = log_posterior(model, fit.theta, _removal_variances(best[0]))
             r = model.y - value.evidence.m
-            is_kept = kept_by_projection(value.covariance.K, noise(model, fit.theta), r, h)
+            is_kept = trim_by_projection(value.covariance.K, noise(model, fit.theta), r, h)
             if before is not None and torch.equal(is_kept, before):
                 break
             before, fit = is_kept, self._refit(is_kept, fit.theta)

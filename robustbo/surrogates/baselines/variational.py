@@ -26,12 +26,12 @@ from torch import Tensor
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.surrogates.common import priors
 from robustbo.surrogates.common.capabilities import Capabilities
-from robustbo.surrogates.common.contract import Surrogate
+from robustbo.surrogates.common.contract import Surrogate, outcome_transform
 from robustbo.surrogates.common.diagnostics import Diagnostics
 from robustbo.surrogates.common.float32 import in_float32
 from robustbo.surrogates.common.no_fantasies import NoFantasies
 from robustbo.surrogates.common.options import GPOptions
-from robustbo.surrogates.common.units import in_outcome_units, outcome_transform
+from robustbo.surrogates.common.units import in_outcome_units
 from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
 from robustbo.validation import whole
 

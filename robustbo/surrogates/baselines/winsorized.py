@@ -9,9 +9,9 @@ from torch import Tensor
 
 from robustbo.numerics.baselines.box_plot import whiskers
 from robustbo.surrogates.baselines.standard import PlainGP
+from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.diagnostics import Diagnostics
 from robustbo.surrogates.common.options import GPOptions
-from robustbo.surrogates.common.units import outcome_transform
 from robustbo.validation import one_of
 
 SIDES = ("bad", "both")

@@ -10,7 +10,7 @@ from torch import Tensor
 from robustbo.determinism.threads import on_one_thread
 from robustbo.numerics.committee import evidence as committee
 from robustbo.numerics.committee.aggregation import Experts
-from robustbo.numerics.committee.evidence import Shared, Total
+from robustbo.numerics.committee.evidence import SharedHyperparameters, Total
 from robustbo.numerics.committee.map_fit import CommitteeModel, search
 from robustbo.numerics.committee.partition import Shards
 from robustbo.numerics.gp.ascent import Ascent
@@ -61,7 +61,7 @@ class CommitteeCluster:
         self._experts: list[Any] = []
         self._count = 0
 
-    def evidence(self, shared: Shared, before: Sequence[Any] | None = None) -> Total:
+    def evidence(self, shared: SharedHyperparameters, before: Sequence[Any] | None = None) -> Total:
         """Compute `evidence.evidence` on the workers; the modes that it takes and returns are handles of theirs."""
         self._count += 1
         if before and self._count % FRESH == 0:
@@ -74,9 +74,11 @@ class CommitteeCluster:
             sums = twos + sums[2 * len(twos) :]
         return Total(*[*sums[0].result(), totals])
 
-    def condition(self, shared: Shared) -> None:
+    def condition(self, shared: SharedHyperparameters) -> None:
         """Find the experts, which the workers keep for `map_parts`."""
-        self._experts = [self._submit(committee.experts, part, shared, None, self._memory) for part in self._shards]
+        self._experts = [
+            self._submit(committee.build_experts, part, shared, None, self._memory) for part in self._shards
+        ]
         for part in self._experts:
             if (error := part.exception()) is not None:
                 raise error
@@ -109,7 +111,7 @@ def _as_it_is(shards: Shards) -> Shards:
     return shards
 
 
-def _evidence(shards: Shards, before: Total | Tensor | None, shared: Shared, memory: float) -> Total:
+def _evidence(shards: Shards, before: Total | Tensor | None, shared: SharedHyperparameters, memory: float) -> Total:
     return committee.evidence(shards, shared, before.f if isinstance(before, Total) else before, memory)
 
 

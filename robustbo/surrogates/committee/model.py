@@ -13,7 +13,7 @@ from robustbo.numerics.committee import evidence, map_fit
 from robustbo.numerics.committee import partition as shards
 from robustbo.numerics.committee.aggregation import COMBINE, Experts
 from robustbo.numerics.committee.errors import Pairs, first_pairs
-from robustbo.numerics.committee.evidence import Shared
+from robustbo.numerics.committee.evidence import SharedHyperparameters
 from robustbo.numerics.committee.map_fit import CommitteeModel
 from robustbo.numerics.committee.partition import Shards
 from robustbo.numerics.gp.log_posterior import Model
@@ -23,9 +23,10 @@ from robustbo.surrogates.committee.options import CommitteeOptions
 from robustbo.surrogates.committee.prediction import predict
 from robustbo.surrogates.common import priors
 from robustbo.surrogates.common.cached_posterior import CachedPosterior
+from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.diagnostics import Diagnostics
 from robustbo.surrogates.common.map_gp import ALL, MapGP
-from robustbo.surrogates.common.units import in_outcome_units, outcome_transform
+from robustbo.surrogates.common.units import in_outcome_units
 from robustbo.surrogates.student_t.likelihood import heavy_tailed_likelihood
 from robustbo.surrogates.student_t.model import TAIL
 
@@ -44,7 +45,7 @@ class Committee(NamedTuple):
 
     parts: list[Tensor]
     shards: Shards
-    shared: Shared
+    shared: SharedHyperparameters
     experts: Experts
     pairs: Pairs
 
@@ -109,7 +110,7 @@ class CommitteeGP(CachedPosterior, MapGP):
         count = min(self.options.num_experts or math.ceil(n / self.options.expert_size), n)
         if self.options.is_dealt:
             return shards.random_parts(n, count, torch.Generator().manual_seed(0))
-        return shards.clustered_parts(self.train_inputs[0], count)
+        return shards.cluster_parts(self.train_inputs[0], count)
 
     def _shards(self, parts: list[Tensor]) -> Shards:
         return shards.shard(self.train_inputs[0], self.train_targets, parts, self._noise_variances(ALL))
@@ -140,9 +141,9 @@ class CommitteeGP(CachedPosterior, MapGP):
         """Find the experts for this model's own rows."""
         nu = None if self.options.nu == math.inf else self.likelihood.dof.to(self.train_targets)
         s2, m = self.likelihood.noise.detach().max(), self.mean_module.constant.detach()
-        shared, parts = Shared(*self._stationary(), s2, nu, m), self._parts()
+        shared, parts = SharedHyperparameters(*self._stationary(), s2, nu, m), self._parts()
         by_expert = self._shards(parts)
-        experts = evidence.experts(by_expert, shared, None, self.options.memory)
+        experts = evidence.build_experts(by_expert, shared, None, self.options.memory)
         compares_first = self.options.is_dealt and COMBINE[self.options.combine].is_correlated
         pairs = first_pairs(by_expert, shared.covariance) if compares_first else {}
         self.committee = Committee(parts, by_expert, shared, experts, pairs)

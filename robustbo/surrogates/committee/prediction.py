@@ -15,10 +15,18 @@ from linear_operator.operators import DiagLinearOperator
 from torch import Tensor
 
 from robustbo.numerics.committee import evidence
-from robustbo.numerics.committee.aggregation import LEAST, Experts, Prediction, Rule, Sums, correlation, entropy_weights
+from robustbo.numerics.committee.aggregation import (
+    LEAST,
+    ExpertPrediction,
+    Experts,
+    Rule,
+    Sums,
+    correlation,
+    entropy_weights,
+)
 from robustbo.numerics.committee.errors import Pairs
 from robustbo.numerics.committee.errors import correlation as error_correlation
-from robustbo.numerics.committee.evidence import Shared
+from robustbo.numerics.committee.evidence import SharedHyperparameters
 from robustbo.numerics.committee.partition import Shards
 
 JOINT = 512  # points whose covariance is joint; of more only the variances are given
@@ -26,7 +34,7 @@ PRIOR = 1e-6  # weight of the prior's correlations beside those of the experts, 
 
 
 def predict(
-    kernel: Kernel, X: Tensor, shards: Shards, experts: Experts, shared: Shared, rule: Rule, pairs: Pairs
+    kernel: Kernel, X: Tensor, shards: Shards, experts: Experts, shared: SharedHyperparameters, rule: Rule, pairs: Pairs
 ) -> tuple[Tensor, LinearOperator]:
     """Mean (less the prior's) and covariance of the latent values at ``... x q x d`` transformed points.
 
@@ -70,14 +78,16 @@ def predict(
     return mean, to_linear_operator(sd.unsqueeze(-1) * together / total * sd.unsqueeze(-2))
 
 
-def _predict_apart(X: Tensor, shards: Shards, experts: Experts, shared: Shared, rule: Rule, pairs: Pairs) -> Prediction:
+def _predict_apart(
+    X: Tensor, shards: Shards, experts: Experts, shared: SharedHyperparameters, rule: Rule, pairs: Pairs
+) -> ExpertPrediction:
     predictions = []
     for part in X.split(JOINT):
         v0, rho = shared.s2f.expand(len(part)), torch.ones_like(part[:, 0])
         if rule.is_correlated:
             rho = error_correlation(part, shards, experts, shared.l, v0, shared.covariance, pairs)
-        predictions.append(rule.finish(evidence.said(shards, experts, shared, part, rule), v0, rho))
-    return Prediction(*(torch.cat(column) for column in zip(*predictions, strict=True)))
+        predictions.append(rule.finish(evidence.sum_predictions(shards, experts, shared, part, rule), v0, rho))
+    return ExpertPrediction(*(torch.cat(column) for column in zip(*predictions, strict=True)))
 
 
 def _dense(kernel: Kernel, X: Tensor, Z: Tensor) -> Tensor:

@@ -13,10 +13,10 @@ from robustbo.determinism.threads import on_one_thread
 from robustbo.errors import FitError
 from robustbo.numerics.committee import evidence as committee
 from robustbo.numerics.committee import partition
-from robustbo.numerics.committee.aggregation import COMBINE, Experts, Prediction, Sums
-from robustbo.numerics.committee.evidence import Shared, Total
+from robustbo.numerics.committee.aggregation import COMBINE, ExpertPrediction, Experts, Sums
+from robustbo.numerics.committee.evidence import SharedHyperparameters, Total
 from robustbo.numerics.committee.map_fit import CommitteeModel, search
-from robustbo.numerics.committee.partition import Shards, experts_at_once, scattered_blocks
+from robustbo.numerics.committee.partition import Shards, experts_at_once, scatter_blocks
 from robustbo.numerics.gp.ascent import Ascent
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.student_t import predictive
@@ -108,7 +108,7 @@ class StreamedCommittee:
         self._memory, self._rule, self._kernel = options.memory, COMBINE[combine], kernel
         self._dof = options.nu
         per_part = CHUNKS * experts_at_once(expert_size, self._d, self._memory)
-        blocks = scattered_blocks(n, math.ceil(n / (per_part * expert_size)), torch.Generator().manual_seed(0))
+        blocks = scatter_blocks(n, math.ceil(n / (per_part * expert_size)), torch.Generator().manual_seed(0))
         sample = observations.read(torch.cat(partition.rows_of(blocks[0], n, expert_size)))
         self._scaling = SampleScaling.of(*sample)
         self._sample = partition.shard(*self._scaling.to(*sample), [torch.arange(len(sample[1]))])
@@ -116,7 +116,7 @@ class StreamedCommittee:
         self._num_fit_parts = len(blocks) if fit_experts is None else math.ceil(fit_experts / per_part)
         self._address = cluster
         self._cluster: CommitteeCluster | None = None
-        self.shared: Shared | None = None
+        self.shared: SharedHyperparameters | None = None
 
     @on_one_thread
     def fit(self, progress: Callable[[int, float], None] | None = None) -> Ascent:
@@ -145,12 +145,12 @@ class StreamedCommittee:
             raise
         if not does_all:
             cluster.close()
-        self.shared, self._cluster = model.shared(ascent.x), cluster if does_all else self._on(self._parts)
+        self.shared, self._cluster = model.hyperparameters(ascent.x), cluster if does_all else self._on(self._parts)
         self._cluster.condition(self.shared)
         return ascent
 
     @on_one_thread
-    def predict(self, X: Tensor, *, observation_noise: bool = False) -> Prediction:
+    def predict(self, X: Tensor, *, observation_noise: bool = False) -> ExpertPrediction:
         """Means and variances of the latent function, or of measurements, at ``q x d`` inputs, in the outcomes' units.
 
         Raises:
@@ -161,13 +161,13 @@ class StreamedCommittee:
         if X.dim() != 2 or X.shape[-1] != self._d or not X.isfinite().all():
             raise ValueError(f"X must be q x {self._d} finite numbers, got {tuple(X.shape)}")
         if not len(X):
-            return Prediction(X.new_empty(0), X.new_empty(0))
+            return ExpertPrediction(X.new_empty(0), X.new_empty(0))
         predictions = [self._latent(cluster, shared, part.clone()) for part in self._scaling.inputs(X).split(JOINT)]
         mean, variance = (torch.cat(column) for column in zip(*predictions, strict=True))
         if observation_noise:
             variance = variance + (shared.s2 if shared.nu is None else predictive.variance(Noise(shared.s2, shared.nu)))
         center, scale = self._scaling.center, self._scaling.scale
-        return Prediction(center + scale * (shared.m + mean), scale.square() * variance)
+        return ExpertPrediction(center + scale * (shared.m + mean), scale.square() * variance)
 
     @on_one_thread
     def outliers(self) -> list[Suspect]:
@@ -194,7 +194,7 @@ class StreamedCommittee:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _require_fit(self) -> tuple[CommitteeCluster, Shared]:
+    def _require_fit(self) -> tuple[CommitteeCluster, SharedHyperparameters]:
         if self._cluster is None or self.shared is None:
             raise ValueError("the committee must have been fitted, and not closed: call fit() first")
         return self._cluster, self.shared
@@ -202,8 +202,8 @@ class StreamedCommittee:
     def _on(self, parts: Sequence[Part]) -> CommitteeCluster:
         return CommitteeCluster(self._address, [part.read for part in parts], self._memory)
 
-    def _latent(self, cluster: CommitteeCluster, shared: Shared, X: Tensor) -> Prediction:
-        task = partial(committee.said, shared=shared, X=X, rule=self._rule)
+    def _latent(self, cluster: CommitteeCluster, shared: SharedHyperparameters, X: Tensor) -> ExpertPrediction:
+        task = partial(committee.sum_predictions, shared=shared, X=X, rule=self._rule)
         sums = reduce(Sums.plus, cluster.map_parts([task] * len(self._parts)))
         rho: Tensor | float = 1.0
         if self._rule.is_correlated:
@@ -213,11 +213,11 @@ class StreamedCommittee:
 
 def _with_progress(
     cluster: CommitteeCluster, progress: Callable[[int, float], None] | None
-) -> Callable[[Shared, Any], Total]:
+) -> Callable[[SharedHyperparameters, Any], Total]:
     """Return a cluster's evidence as a function that reports each value to ``progress``."""
     count = itertools.count(1)
 
-    def evidence(shared: Shared, before: Any) -> Total:
+    def evidence(shared: SharedHyperparameters, before: Any) -> Total:
         total = cluster.evidence(shared, before)
         if progress is not None:
             progress(next(count), total.L.item())
@@ -226,7 +226,9 @@ def _with_progress(
     return evidence
 
 
-def _suspects(by_expert: Shards, experts: Experts, part: Part, shared: Shared, memory: float) -> list[Suspect]:
+def _suspects(
+    by_expert: Shards, experts: Experts, part: Part, shared: SharedHyperparameters, memory: float
+) -> list[Suspect]:
     judged = committee.judge(by_expert, shared, experts, memory)
     index, is_row = partition.indices(part.rows)
     flagged = is_row & (judged.log_chance < math.log(TAIL))

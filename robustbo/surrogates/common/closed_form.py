@@ -10,12 +10,12 @@ from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.gp.prediction_cache import PredictionCache, prediction_cache
 from robustbo.surrogates.common import priors
-from robustbo.surrogates.common.contract import marginals
+from robustbo.surrogates.common.contract import marginals, outcome_transform
 from robustbo.surrogates.common.diagnostics import Diagnostics
-from robustbo.surrogates.common.units import in_model_units, in_outcome_units, outcome_transform
+from robustbo.surrogates.common.units import in_model_units, in_outcome_units
 
 
-class ClosedForm:
+class ClosedFormGP:
     """A `MapGP` that gives its fitted process as matrices; of a custom kernel those that need no formula."""
 
     _prediction_cache: tuple[PredictionCache, tuple[Tensor, ...]] | None = None

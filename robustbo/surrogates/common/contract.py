@@ -28,7 +28,7 @@ from robustbo.surrogates.common.diagnostics import Diagnostics, Tails, diagnose_
 from robustbo.surrogates.common.on_one_thread import OnOneThread
 from robustbo.surrogates.common.options import Options
 from robustbo.surrogates.common.quiet import quiet
-from robustbo.surrogates.common.units import in_model_units, outcome_transform
+from robustbo.surrogates.common.units import in_model_units
 from robustbo.validation import nearest
 
 # The model's arguments that are BoTorch's; what else a class takes is an option of its own.
@@ -86,7 +86,7 @@ class Surrogate(OnOneThread, GPyTorchModel):
     def diagnose(self) -> Diagnostics:
         """Diagnostics of each observation: an exact GP's leave-one-out predictions, with nothing called an outlier."""
         model: Any = self
-        return diagnose_by_leave_one_out(model, torch.zeros_like(model.train_targets))
+        return diagnose_by_leave_one_out(model, torch.zeros_like(model.train_targets), outcome_transform(model))
 
     def marginals(self, X: Tensor, is_noisy: bool = False) -> tuple[Tensor, Tensor]:
         """See `marginals`."""
@@ -148,6 +148,11 @@ def own_options(cls: type[GPyTorchModel]) -> set[str]:
 def outcome_class(cls: type[GPyTorchModel]) -> type[OutcomeTransform]:
     """The class of the transform that a model class's outcomes go through unless another is given."""
     return cls.outcome_class if issubclass(cls, Surrogate) else Surrogate.outcome_class
+
+
+def outcome_transform(model: GPyTorchModel) -> Any:
+    """The transform of a model's outcomes, None if there is none."""
+    return getattr(model, "outcome_transform", None)
 
 
 def degrees_of_freedom(posterior: Posterior) -> Tensor | None:

@@ -4,12 +4,13 @@ from typing import NamedTuple
 
 import torch
 from botorch.models.gpytorch import GPyTorchModel
+from botorch.models.transforms.outcome import OutcomeTransform
 from torch import Tensor
 
 from robustbo.numerics.gp.leave_one_out import leave_one_out
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.student_t.predictive import normal_log_tail
-from robustbo.surrogates.common.units import in_outcome_units, outcome_transform
+from robustbo.surrogates.common.units import in_outcome_units
 
 
 class Diagnostics(NamedTuple):
@@ -42,12 +43,13 @@ def normal_tails(e: Tensor, sd: Tensor) -> Tails:
     return Tails(e, normal_log_tail(e, sd))
 
 
-def diagnose_by_leave_one_out(model: GPyTorchModel, rho: Tensor) -> Diagnostics:
+def diagnose_by_leave_one_out(model: GPyTorchModel, rho: Tensor, transform: OutcomeTransform | None) -> Diagnostics:
     """Leave-one-out expectations and evidence of an exact GP; the outliers are where rho is positive.
 
     Args:
         model: A fitted exact GP.
         rho: ``n`` variances that its likelihood adds to single observations, in the model's own (transformed) units.
+        transform: The transform of the model's outcomes, or None.
     """
     model.eval()
     X, y = model.train_inputs[0], model.train_targets
@@ -55,5 +57,5 @@ def diagnose_by_leave_one_out(model: GPyTorchModel, rho: Tensor) -> Diagnostics:
         prior = model.likelihood(model.forward(X), [X])
         mean, variance = leave_one_out(y - prior.mean, prior.covariance_matrix - torch.diag(rho), rho)
         evidence = gain(y - prior.mean - mean, variance)
-        expected, sd = in_outcome_units(outcome_transform(model), mean + prior.mean, variance.sqrt())
+        expected, sd = in_outcome_units(transform, mean + prior.mean, variance.sqrt())
     return Diagnostics(expected, sd, evidence, rho > 0)

@@ -16,9 +16,9 @@ from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.gp.prediction_cache import posterior_at_inputs
 from robustbo.numerics.pursuit.averaging import moments
-from robustbo.surrogates.common.contract import Surrogate
+from robustbo.surrogates.common.contract import Surrogate, outcome_transform
 from robustbo.surrogates.common.deferred_covariance import DeferredCovariance
-from robustbo.surrogates.common.units import in_outcome_units, outcome_transform
+from robustbo.surrogates.common.units import in_outcome_units
 
 
 class Component(NamedTuple):

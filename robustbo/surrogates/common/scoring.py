@@ -8,9 +8,9 @@ from botorch.models.gpytorch import GPyTorchModel
 from torch import Tensor
 
 from robustbo.numerics.student_t import distribution
-from robustbo.surrogates.common.contract import capabilities, degrees_of_freedom
+from robustbo.surrogates.common.contract import capabilities, degrees_of_freedom, outcome_transform
 from robustbo.surrogates.common.quiet import quiet
-from robustbo.surrogates.common.units import in_model_units, in_outcome_units, outcome_transform
+from robustbo.surrogates.common.units import in_model_units, in_outcome_units
 from robustbo.surrogates.transforms.warp import WarpedStandardize
 
 BLOCK = 1000  # points predicted at a time: a posterior is joint, and its covariance takes their square

@@ -1,17 +1,10 @@
 """Conversion between a model's own (transformed) units and the outcome's; a transform that is None changes nothing."""
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
-from botorch.models.model import Model
 from botorch.models.transforms.outcome import OutcomeTransform
 from torch import Tensor
-
-
-def outcome_transform(model: Model) -> Any:
-    """The transform of a model's outcomes, None if there is none."""
-    return getattr(model, "outcome_transform", None)
 
 
 def in_outcome_units(transform: OutcomeTransform | None, mean: Tensor, sd: Tensor) -> tuple[Tensor, Tensor]:

@@ -10,9 +10,9 @@ from torch import Tensor
 
 from robustbo.numerics.gp import warp
 from robustbo.numerics.gp.log_posterior import Model
+from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.map_gp import ALL, MapGP
 from robustbo.surrogates.common.options import GPOptions
-from robustbo.surrogates.common.units import outcome_transform
 from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
 from robustbo.surrogates.transforms.learned_warp import LearnedWarp
 from robustbo.surrogates.transforms.retransform import original_outcomes, retransform, set_outcomes

@@ -13,11 +13,11 @@ from robustbo.numerics.gp.log_posterior import Model, log_posterior
 from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.iterative import conditioning
-from robustbo.numerics.iterative.conditioning import Plan, Seen
+from robustbo.numerics.iterative.conditioning import IterationPlan, IterativePosterior
 from robustbo.numerics.iterative.policies import NAMES
 from robustbo.numerics.pursuit.support_fit import empty
 from robustbo.numerics.weighted import map_fit
-from robustbo.numerics.weighted.rcgp import LeaveOneOut
+from robustbo.numerics.weighted.rcgp import PredictionErrors
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.weighted.observation_weights import ObservationWeights, WeightOptions
@@ -109,7 +109,7 @@ class ComputationAwareGP(ObservationWeights, MapGP):
     """
 
     options_class = ComputationAwareOptions
-    solution: Seen | None = None
+    solution: IterativePosterior | None = None
 
     def begin(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
         """Raise a ValueError for a custom kernel."""
@@ -140,8 +140,8 @@ class ComputationAwareGP(ObservationWeights, MapGP):
         r = self.train_targets - self.mean_module.constant.detach()
         noise = self.likelihood.noise.detach().expand_as(r)
         prior = TiledCovariance(kernel, center_inputs(self.train_inputs[0] / scales), s2f, noise)
-        plan = Plan(self.options.policy, self.options.iterations or ITERATIONS, self.options.tolerance)
-        self.solution = conditioning.settle(prior, r, self.options.weight_rule, plan)
+        plan = IterationPlan(self.options.policy, self.options.iterations or ITERATIONS, self.options.tolerance)
+        self.solution = conditioning.condition_in_rounds(prior, r, self.options.weight_rule, plan)
         self._mark()
         self._set_outlier_variances(noise * (self.solution.weighting.J - 1))
 
@@ -187,7 +187,7 @@ class ComputationAwareGP(ObservationWeights, MapGP):
             k = self.covar_module(X, self.train_inputs[0]).to_dense()
             L = torch.linalg.cholesky(self.solution.A.dense())
             explained = torch.linalg.solve_triangular(L, k.mT, upper=False).square().sum(-2)
-            combined = self.solution.A.s2f - self.solution.belief.explained(k)
+            combined = self.solution.A.s2f - self.solution.belief.variance_reduction(k)
         mathematical = self.solution.A.s2f - explained
         return Variances(combined, mathematical, combined - mathematical)
 
@@ -203,13 +203,13 @@ class ComputationAwareGP(ObservationWeights, MapGP):
         return self._latent(self.mean_module.constant.detach(), belief.D @ belief.D.mT, belief.v)
 
     @property
-    def leave_one_out(self) -> LeaveOneOut:
+    def leave_one_out(self) -> PredictionErrors:
         """Errors and variances, in the model's own units, where an observation's row is left out of every action."""
         assert self.solution is not None
         return self.solution.left_out
 
     @property
-    def in_sample(self) -> LeaveOneOut:
+    def in_sample(self) -> PredictionErrors:
         """Errors and variances where each value is predicted by all, itself included."""
         assert self.solution is not None
         return self.solution.in_sample

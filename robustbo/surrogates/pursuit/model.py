@@ -15,14 +15,14 @@ from robustbo.numerics.gp.prediction_cache import PredictionCache, prediction_ca
 from robustbo.numerics.gp.replicates import Groups, find_recurring_groups
 from robustbo.numerics.pursuit import growth, search
 from robustbo.numerics.pursuit.averaging import probabilities
-from robustbo.numerics.pursuit.gibbs import given_the_others, log_cauchy, sample_doubtful
-from robustbo.numerics.pursuit.growth import Pursued
+from robustbo.numerics.pursuit.gibbs import conditional_probability_wrong, log_cauchy, sample_doubtful
+from robustbo.numerics.pursuit.growth import Pursuit
 from robustbo.numerics.pursuit.support_fit import Level, level_at, screen
-from robustbo.numerics.pursuit.walk import level_posterior, one_a_support, plausible
+from robustbo.numerics.pursuit.walk import best_per_support, level_posterior, plausible_levels
 from robustbo.numerics.pursuit.warped import with_warp
+from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.map_gp import ALL
 from robustbo.surrogates.common.model_averaging import ModelAveraging
-from robustbo.surrogates.common.units import outcome_transform
 from robustbo.surrogates.common.warped_gp import WarpedGP
 from robustbo.surrogates.pursuit.options import PursuitOptions
 from robustbo.surrogates.transforms.inlier_rescale import RESCALE, standardize_by_inliers, standardize_like
@@ -82,15 +82,15 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
     options_class = PursuitOptions
     trace: Sequence[Level] = ()
     level_posterior: Sequence[float] = ()
-    _before: tuple[Pursued, Tensor] | None = None
-    _pursued: Pursued | None = None
+    _before: tuple[Pursuit, Tensor] | None = None
+    _pursued: Pursuit | None = None
 
     @property
-    def warm_start(self) -> tuple[Pursued, Tensor, Tensor] | None:
+    def warm_start(self) -> tuple[Pursuit, Tensor, Tensor] | None:
         """The end of this search, and center and scale of its outcomes: the start of one with more observations."""
         return None if self._pursued is None else (self._pursued, *_units(outcome_transform(self)))
 
-    def continue_from(self, before: tuple[Pursued, Tensor, Tensor], rows: Tensor) -> None:
+    def continue_from(self, before: tuple[Pursuit, Tensor, Tensor], rows: Tensor) -> None:
         """Begin the next pursuit at the levels of another model's, one fitted to most of these observations.
 
         It visits only those that were plausible, the last choice and those next to them, and sweeps them both ways
@@ -119,9 +119,9 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
 
     def _condition(self, model: Model, estimate: Fit) -> PredictionCache:
         assert self._pursued is not None
-        cache = self._pursued.best.known or super()._condition(model, estimate)
-        levels = [level._replace(known=None) for level in self._pursued.levels]
-        self.trace, self._pursued = levels, Pursued(levels, self._pursued.best._replace(known=None))
+        cache = self._pursued.best.cache or super()._condition(model, estimate)
+        levels = [level._replace(cache=None) for level in self._pursued.levels]
+        self.trace, self._pursued = levels, Pursuit(levels, self._pursued.best._replace(cache=None))
         return cache
 
     def _adopt(self, estimate: Fit) -> None:
@@ -134,9 +134,9 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
             return
         model = self.search_model()
         penalty = self.options.penalty(model)
-        levels = plausible(self.trace, penalty) if self.options.is_averaged else []
+        levels = plausible_levels(self.trace, penalty) if self.options.is_averaged else []
         climbed = with_warp(model, estimate, levels)
-        fits = one_a_support([estimate, *climbed])
+        fits = best_per_support([estimate, *climbed])
         prices = [penalty.total(model.groups.of(fit.support)) for fit in fits]
         weights = probabilities([fit.F - p for fit, p in zip(fits, prices, strict=True)])
         if (likeliest := fits[weights.index(max(weights))]) is not estimate:
@@ -152,7 +152,7 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
         """Take the fit that was climbed to from a level for the pursuit's, and that level where it is."""
         assert self._pursued is not None
         levels = [level_at(model, level.support, fit) if other is level else other for other in self.trace]
-        self._pursued = Pursued(levels, level_at(model, model.groups.of(fit.support), fit))
+        self._pursued = Pursuit(levels, level_at(model, model.groups.of(fit.support), fit))
         self.map_estimate, self.trace = fit, levels
         self.level_posterior = level_posterior(levels, self.options.penalty(model))
 
@@ -193,7 +193,7 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
         model = self.search_model()
         price = self.options.penalty(model).of_one(model.groups.of(self.support))(-1)
         z = y if self._warp is None else self._warp.unbend(y)
-        wrong = given_the_others(e, v, self._log_wrong(z), self.options.rate(len(model.y)))
+        wrong = conditional_probability_wrong(e, v, self._log_wrong(z), self.options.rate(len(model.y)))
         return gain(e, v) > price, 1 - wrong
 
     def search_model(self, rows: Tensor | slice = ALL) -> Model:
@@ -213,12 +213,12 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
     def _pursue(self, model: Model) -> Level:
         plan, before, self._before = self.options.plan(model), self._before, None
         if before is not None:
-            pursued = growth.continued(model, plan, *before)
+            pursued = growth.continue_pursuit(model, plan, *before)
         elif self.options.is_grown:
-            pursued = growth.grown(partial(self._part, model), self.options.plan, len(model.y))
+            pursued = growth.pursue_from_nothing(partial(self._part, model), self.options.plan, len(model.y))
         else:
-            levels = search.cold(model, plan)
-            pursued = Pursued(levels, search.best(model, plan, levels))
+            levels = search.cold_levels(model, plan)
+            pursued = Pursuit(levels, search.best_level(model, plan, levels))
         self.trace = pursued.levels
         self.level_posterior = level_posterior(self.trace, plan.penalty)
         self._pursued = pursued

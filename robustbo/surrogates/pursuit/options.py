@@ -6,7 +6,7 @@ from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.map_fit import PARAMETERIZATIONS
 from robustbo.numerics.pursuit import penalty as selection
 from robustbo.numerics.pursuit.penalty import Penalty, Rule
-from robustbo.numerics.pursuit.search import Plan
+from robustbo.numerics.pursuit.search import PursuitPlan
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.warped_gp import WarpOptions
 from robustbo.validation import one_of, whole
@@ -15,7 +15,7 @@ LEVELS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)  # of n; more than half cann
 CERTAIN = 1e-6  # probability that is as good as zero
 MOST_SWEEPS = 100  # nothing higher has been found long before
 DIRECTIONS = ("backward", "forward")
-RULES = {"corrected": selection.corrected, "botorch": selection.botorch, "paper": selection.paper}
+RULES = {"corrected": selection.corrected_rule, "botorch": selection.botorch, "paper": selection.paper}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,12 +87,14 @@ class PursuitOptions(WarpOptions):
             return selection.exactly(fixed)
         if self.selection == "corrected":
             return (
-                selection.corrected(n, p) if self.outlier_rate is None else selection.of_rate(n, p, self.outlier_rate)
+                selection.corrected_rule(n, p)
+                if self.outlier_rate is None
+                else selection.of_rate(n, p, self.outlier_rate)
             )
         return selection.botorch(n) if self.selection == "botorch" else selection.paper(n)
 
-    def plan(self, model: Model) -> Plan:
+    def plan(self, model: Model) -> PursuitPlan:
         """The plan of a pursuit of some observations' support."""
         n, is_backward = model.groups.count(len(model.y)), self.direction == "backward"
         penalty, fixed = self.penalty(model), self.fixed_size(n)
-        return Plan(self.sizes(n), penalty, is_backward, self.sweeps, self.parameterization, fixed)
+        return PursuitPlan(self.sizes(n), penalty, is_backward, self.sweeps, self.parameterization, fixed)

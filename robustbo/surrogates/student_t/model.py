@@ -13,15 +13,16 @@ from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.student_t import likelihood, map_fit
 from robustbo.numerics.student_t import predictive as heavy_tail
-from robustbo.numerics.student_t.laplace import Laplace, Noise, unclamped
+from robustbo.numerics.student_t.laplace import Laplace, Noise, with_signed_curvatures
 from robustbo.numerics.student_t.map_fit import HeavyModel
 from robustbo.numerics.student_t.paths import draw_weights
 from robustbo.surrogates.common.capabilities import Capabilities
+from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.diagnostics import Diagnostics, Tails
 from robustbo.surrogates.common.explicit_posterior import ExplicitPosterior
 from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.common.options import GPOptions
-from robustbo.surrogates.common.units import in_outcome_units, outcome_transform
+from robustbo.surrogates.common.units import in_outcome_units
 from robustbo.surrogates.student_t.likelihood import DOF, check_dof, heavy_tailed_likelihood
 from robustbo.surrogates.student_t.mll import LaplaceMarginalLogLikelihood
 from robustbo.surrogates.student_t.predictive import StudentTPredictive
@@ -107,7 +108,7 @@ class StudentTGP(ExplicitPosterior, MapGP):
         self._set_laplace(ascent.value)
 
     def _set_laplace(self, laplace: Laplace) -> None:
-        self.laplace = laplace if self.options.is_clamped else unclamped(laplace)
+        self.laplace = laplace if self.options.is_clamped else with_signed_curvatures(laplace)
         _ = self.laplace.R  # made now, not within whatever asks for a prediction first
         self._mark()
         V = likelihood.em_variance(laplace.r, *laplace.noise)

@@ -15,13 +15,14 @@ from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.student_t.distribution import log_cdf
 from robustbo.numerics.student_t_process import map_fit
 from robustbo.numerics.student_t_process import process as student_t_process
-from robustbo.numerics.student_t_process.map_fit import ProcessModel, Value
+from robustbo.numerics.student_t_process.map_fit import ProcessLogPosterior, ProcessModel
 from robustbo.surrogates.common.cached_posterior import CachedPosterior
 from robustbo.surrogates.common.capabilities import Capabilities
+from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.diagnostics import Diagnostics
 from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.common.options import GPOptions
-from robustbo.surrogates.common.units import in_outcome_units, outcome_transform
+from robustbo.surrogates.common.units import in_outcome_units
 from robustbo.surrogates.student_t.model import TAIL
 from robustbo.surrogates.student_t_process.mll import StudentTProcessMarginalLogLikelihood
 from robustbo.surrogates.student_t_process.posterior import StudentTPosterior
@@ -74,7 +75,7 @@ class StudentTProcess(CachedPosterior, MapGP):
     """
 
     options_class = StudentTProcessOptions
-    _value: Value | None = None
+    _value: ProcessLogPosterior | None = None
     _supports_cache_root = False  # of BoTorch's: a root would sample the normal distribution
 
     def begin(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
@@ -91,7 +92,7 @@ class StudentTProcess(CachedPosterior, MapGP):
         return self._value is not None
 
     @property
-    def value(self) -> Value:
+    def value(self) -> ProcessLogPosterior:
         """The process given the observations, in the model's own (transformed) units."""
         if self._value is None:
             self._renew()
@@ -114,7 +115,7 @@ class StudentTProcess(CachedPosterior, MapGP):
         m, fixed = self.mean_module.constant.detach(), ProcessModel(model, self.dof.item())
         self._set_value(map_fit.evaluate(fixed, self._theta(model), m))
 
-    def _set_value(self, value: Value) -> None:
+    def _set_value(self, value: ProcessLogPosterior) -> None:
         self._value = value.without_derivatives()
         self._mark()
         self._set_outlier_variances(torch.zeros_like(self.train_targets))

@@ -10,7 +10,7 @@ from robustbo.numerics.gp.ascent import Ascent
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.weighted import map_fit, rcgp
-from robustbo.numerics.weighted.rcgp import Conjugate, LeaveOneOut
+from robustbo.numerics.weighted.rcgp import Conjugate, PredictionErrors
 from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.weighted.observation_weights import ObservationWeights, WeightOptions
 from robustbo.validation import one_of
@@ -121,7 +121,7 @@ class ConjugateGP(ObservationWeights, MapGP):
         return self._latent(self.mean_module.constant.detach(), self.conjugate.P, self.conjugate.v)
 
     @property
-    def leave_one_out(self) -> LeaveOneOut:
+    def leave_one_out(self) -> PredictionErrors:
         """Leave-one-out errors and variances of the values, in the model's own (transformed) units."""
         assert self.conjugate is not None
         model = self.search_model()
@@ -129,7 +129,7 @@ class ConjugateGP(ObservationWeights, MapGP):
         return rcgp.leave_one_out(K, self.conjugate)
 
     @property
-    def in_sample(self) -> LeaveOneOut:
+    def in_sample(self) -> PredictionErrors:
         """Errors and variances where each value is predicted by all, itself included."""
         assert self.conjugate is not None
         return rcgp.in_sample(self.conjugate)

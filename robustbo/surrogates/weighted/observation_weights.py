@@ -7,12 +7,13 @@ from torch import Tensor
 
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.weighted.map_fit import Weights
-from robustbo.numerics.weighted.rcgp import LeaveOneOut
+from robustbo.numerics.weighted.rcgp import PredictionErrors
 from robustbo.surrogates.common.capabilities import Capabilities
+from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.diagnostics import Diagnostics, Tails, normal_tails
 from robustbo.surrogates.common.explicit_posterior import ExplicitPosterior
 from robustbo.surrogates.common.options import GPOptions
-from robustbo.surrogates.common.units import in_outcome_units, outcome_transform
+from robustbo.surrogates.common.units import in_outcome_units
 from robustbo.validation import whole
 
 # Standard deviations. Those of a weighed fit are short: of six loops' flagged values on Hartmann6 39 % were wrong at
@@ -61,12 +62,12 @@ class ObservationWeights(ExplicitPosterior):
     """A `MapGP` with an `ExplicitPosterior`; errors and variances are in the model's own (transformed) units."""
 
     @property
-    def leave_one_out(self) -> LeaveOneOut:
+    def leave_one_out(self) -> PredictionErrors:
         """Leave-one-out errors and variances of the values, with the noise of a new measurement."""
         raise NotImplementedError
 
     @property
-    def in_sample(self) -> LeaveOneOut:
+    def in_sample(self) -> PredictionErrors:
         """Errors and variances where each value is predicted by all, itself included."""
         raise NotImplementedError
 

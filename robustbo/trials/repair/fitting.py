@@ -35,7 +35,7 @@ class Moved(NamedTuple):
 
 
 class Remark(NamedTuple):
-    """What was done with a line that was kept."""
+    """A remark on a line that was kept: the change that it needed."""
 
     line: int
     what: str

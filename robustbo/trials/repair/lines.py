@@ -30,7 +30,7 @@ class Line(NamedTuple):
 
     @property
     def is_header(self) -> bool:
-        """Whether it begins a journal."""
+        """Return whether it begins a journal."""
         return self.content is not None and "schema" in self.content
 
 

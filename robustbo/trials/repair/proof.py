@@ -1,4 +1,4 @@
-"""Which lines of a damaged journal are as they were written, by its chain of checksums.
+"""Proofs, by the chain of checksums, that lines of a damaged journal are as they were written.
 
 A line's checksum is the CRC-32 of its text, begun at the checksum of the line before. A CRC can be run backwards: the
 text and the checksum of a line say the only checksum that it can follow. So a line is proven if that one stands in the
@@ -118,7 +118,7 @@ def _kept(lines: list[Line], keep: Collection[int]) -> tuple[dict[int, _Place], 
 
 
 def without_torn(links: list[Link], lost: list[Left], keep: Collection[int] = ()) -> tuple[list[Link], list[Left]]:
-    """The same without the last lines of a call whose end was never written, unless they are to be kept."""
+    """The lines without the last ones of a call whose end was never written, unless they are to be kept."""
     places = [place_in(link.line.content or {}) for link in links]
     count = len(links) - unfinished(places)
     torn = [link.line for link in links[count:]]
@@ -129,7 +129,7 @@ def without_torn(links: list[Link], lost: list[Left], keep: Collection[int] = ()
 
 
 def _is_proven_by_the_next(lines: list[Line], place: int) -> bool:
-    """Whether the line after follows one whose predecessor cannot be read, and which looks as it was written."""
+    """Return whether the next line follows one whose predecessor cannot be read, and which looks as it was written."""
     line, others = lines[place], lines[place + 1 : place + 2]
     if line.content is None or "event" not in line.content or place == 0 or lines[place - 1].check is not None:
         return False

@@ -1,4 +1,4 @@
-"""What a repair tells of itself: what was kept, what was left out and why, and which trials have other numbers now."""
+"""The report of a repair: lines kept, lines left out and why, and trials that have other numbers now."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,7 +38,7 @@ def report(found: Salvaged, path: Path | None) -> dict[str, Any]:
 
 
 def lines(name: str, found: Salvaged, path: Path | None) -> list[str]:
-    """It in a few lines, for people; the rest is in `tables`."""
+    """The report in a few lines, for people; the rest is in `tables`."""
     states = ", ".join(f"{count} {state}" for state, count in found.history.counts().items() if count) or "none"
     holds = f"{found.num_events} events of {len(found.history)} trials ({states})"
     if path is None:

@@ -28,7 +28,7 @@ NO_HEADER = (
 
 
 class Salvaged(NamedTuple):
-    """What is left of a journal.
+    """The part of a journal that is left.
 
     Attributes:
         data: The new journal.
@@ -52,7 +52,7 @@ class Salvaged(NamedTuple):
 
 
 def salvaged(place: Place, keep: Collection[int] = ()) -> Salvaged:
-    """What can be read and proven of a journal, which is left as it is.
+    """The part of a journal that can be read and proven; the journal is left as it is.
 
     Args:
         place: Of the journal.

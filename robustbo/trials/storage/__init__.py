@@ -1,1 +1,1 @@
-"""Where events are kept: a file or a database, both an ordered log with chained checksums."""
+"""Storage of events: a file or a database, both an ordered log with chained checksums."""

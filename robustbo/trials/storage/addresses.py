@@ -1,4 +1,4 @@
-"""Which database an address means, and which study in it: an SQLAlchemy URL and, behind a ``#``, the study's name.
+"""Addresses of a database and of a study in it: an SQLAlchemy URL and, behind a ``#``, the study's name.
 
 No message that is made here has its password.
 """
@@ -45,7 +45,7 @@ class Address:
 
     @property
     def _has_odd_database(self) -> bool:
-        """Whether the database's name has what belongs to another part of an address, typed wrongly."""
+        """Return whether the database's name has what belongs to another part of an address, typed wrongly."""
         return self.dialect != "sqlite" and any(mark in (self.url.database or "") for mark in "@:=&;")
 
     @property
@@ -59,7 +59,7 @@ class Address:
         }
 
     def without_passwords(self, text: str) -> str:
-        """What a database has said, fit for a message."""
+        """A database's words without passwords, fit for a message."""
         for secret in sorted(self._secrets, key=len, reverse=True):  # one may be a part of another
             text = text.replace(secret, "***")
         return text
@@ -71,17 +71,17 @@ class Address:
 
     @property
     def is_file(self) -> bool:
-        """Whether the database is a file of this machine."""
+        """Return whether the database is a file of this machine."""
         return self.dialect == "sqlite"
 
     @property
     def file(self) -> Path:
-        """That file."""
+        """The file of the database."""
         return Path(self.url.database or "")
 
     @property
     def is_gone(self) -> bool:
-        """Whether it is a file that is not there."""
+        """Return whether it is a file that is not there."""
         return self.is_file and not self.file.exists()
 
     @property

@@ -44,7 +44,7 @@ def limits(address: Address) -> dict[str, Any]:
 
 
 class Watched:
-    """What a connection of psycopg's is beside, so that no statement waits for ever."""
+    """A watch over a connection of psycopg's, so that no statement waits for ever."""
 
     place = ""
     allowed_s = 0.0  # for which the server has been told to wait itself
@@ -85,7 +85,7 @@ def _watched(base: type, error: type) -> type:
 
 
 def connecting(address: Address) -> Callable[..., Any]:
-    """What makes a connection of psycopg's that is watched, for SQLAlchemy's event "do_connect"."""
+    """A function that makes a watched connection of psycopg's, for SQLAlchemy's event "do_connect"."""
 
     def connect(dialect: Any, _: object, args: Any, given: dict[str, Any]) -> Any:
         dbapi = dialect.loaded_dbapi

@@ -28,12 +28,12 @@ _engines: dict[tuple[int, str], sa.Engine] = {}
 
 
 def unreadable(address: Address, error: Exception) -> JournalError:
-    """What to raise where reading has failed."""
+    """The error to raise where reading has failed."""
     return _locked(address, error) or JournalError(f"{address.name}: cannot be read: {reason(address, error)}")
 
 
 def unwritable(address: Address, error: Exception) -> JournalError:
-    """What to raise where nothing was written."""
+    """The error to raise where nothing was written."""
     said = f"{address.name}: cannot be written, and nothing was recorded: {reason(address, error)}"
     return _locked(address, error) or JournalWriteError(said)
 
@@ -138,7 +138,7 @@ def _begun_postgresql(connection: Any, _: object) -> None:
 
 
 def reason(address: Address, error: Exception) -> str:
-    """What a database said, in a line and without the password."""
+    """A database's words, in a line and without the password."""
     said = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
     return address.without_passwords(said)
 

@@ -93,7 +93,7 @@ class DatabaseLog:
         self.name = address.name
 
     def has_grown(self, mark: Mark) -> bool:
-        """Whether there is more than up to a mark (or less); a study that is gone has not."""
+        """Return whether there is more than up to a mark (or less); a study that is gone has not grown."""
         if self.address.is_gone:
             return False
         asked = sa.select(sa.func.max(TABLE.c.number)).where(TABLE.c.study == self.address.study)
@@ -184,7 +184,7 @@ class DatabaseTurn:
             raise unwritable(self._address, error) from None
 
     def _refused(self, rows: Sequence[Mapping[str, Any]], error: DBAPIError) -> Exception:
-        """What to raise where the database has refused rows: a conflict, if others are in their place."""
+        """The error to raise where the database has refused rows: a conflict, if others are in their place."""
         if code(error) in CONFLICTS:
             return Conflict()
         if isinstance(error, IntegrityError):
@@ -221,6 +221,6 @@ def _insert(connection: sa.Connection, rows: Sequence[Mapping[str, Any]]) -> Non
 
 
 def _line_at(connection: sa.Connection, row: Mapping[str, Any]) -> str | None:
-    """What is in the place of a row; None if there is nothing."""
+    """The line in the place of a row; None if there is none."""
     is_there = (TABLE.c.study == row["study"]) & (TABLE.c.number == row["number"])
     return connection.scalar(sa.select(TABLE.c.line).where(is_there))

@@ -1,4 +1,4 @@
-"""Who may decide on the next point of a study in a database: one at a time, while others append.
+"""The right to decide on the next point of a study in a database: one process at a time, while others append.
 
 On PostgreSQL it is an advisory lock that lasts as long as a transaction of its own, so that it ends with the process,
 whatever ends it, and works behind a pool of connections. For a file it is a lock on another beside it. Elsewhere there
@@ -68,7 +68,7 @@ def _advisory(address: Address) -> Iterator[None]:
 
 
 def _locked(address: Address, connection: sa.Connection, timeout_s: float) -> bool:
-    """Whether the lock was to be had within some time."""
+    """Return whether the lock was acquired within some time."""
     first, second = address.key
     try:
         connection.execute(LIMITS, {"limit": f"{1000 * timeout_s:.0f}"})
@@ -82,7 +82,7 @@ def _locked(address: Address, connection: sa.Connection, timeout_s: float) -> bo
 
 
 def _holder(address: Address, connection: sa.Connection) -> str:
-    """Who has it, now that it was not to be had."""
+    """The process that holds the lock."""
     first, second = (number & 0xFFFFFFFF for number in address.key)  # as pg_locks shows them
     with failing(unwritable, address):
         connection.rollback()

@@ -46,7 +46,7 @@ class Locked(Unshared):
 
 
 class NotTakenBackError(OSError):
-    """What could not be written as a whole may be there all the same."""
+    """A write that failed as a whole may be there all the same."""
 
 
 def lock(file: io.FileIO, path: Path, timeout_s: float) -> None:
@@ -90,7 +90,7 @@ def warn_of_waiting(what: object, who: str, timeout_s: float) -> None:
 
 
 def holder(file: io.FileIO) -> str:
-    """Which process has a file locked, where the system says so (Linux)."""
+    """The process that has a file locked, where the system says so (Linux)."""
     try:
         inode, table = os.fstat(file.fileno()).st_ino, Path("/proc/locks").read_text(encoding="ascii")
     except OSError:
@@ -100,7 +100,7 @@ def holder(file: io.FileIO) -> str:
 
 
 def is_at(file: io.FileIO, path: Path) -> bool:
-    """Whether an open file is still the one of that name: not deleted, nor replaced by another.
+    """Return whether an open file is still the one of that name: not deleted, nor replaced by another.
 
     Raises:
         FileNotFoundError: If there is none of that name any more.
@@ -109,12 +109,12 @@ def is_at(file: io.FileIO, path: Path) -> bool:
 
 
 def size(file: io.FileIO) -> int:
-    """Its bytes."""
+    """Size in bytes."""
     return os.fstat(file.fileno()).st_size
 
 
 def stamp(file: io.FileIO) -> int | None:
-    """When it was last changed, in nanoseconds; None where the system does not say."""
+    """The time of the last change, in nanoseconds; None where the system does not say."""
     try:
         return os.fstat(file.fileno()).st_mtime_ns
     except OSError:

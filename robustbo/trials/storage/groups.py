@@ -27,7 +27,7 @@ def grouped(events: Sequence[Event]) -> list[Event]:
 
 
 def place_in(content: Event) -> Place:
-    """Which event of how many a line says that it is; one that says nothing, or nonsense, is alone."""
+    """The number of a line's event in its group, and the group's size; a line without (or with nonsense) is alone."""
     match content.get(GROUP):
         case [int(number), int(count)] if 0 < number <= count:
             return number, count
@@ -42,7 +42,7 @@ def ungrouped(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def unfinished(places: Sequence[Place]) -> int:
-    """How many lines at the end are the beginning of a group whose end is missing.
+    """Number of lines at the end that begin a group whose end is missing.
 
     Lines that others have appended behind such a beginning, as older versions may, make it a part of the history.
 

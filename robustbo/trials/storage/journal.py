@@ -78,7 +78,7 @@ class JournalFile:
         return log, contents._replace(mark=mark)
 
     def has_grown(self, mark: Mark) -> bool:
-        """Whether the file is not as it was at a mark; a journal that is gone has not grown."""
+        """Return whether the file is not as it was at a mark; a journal that is gone has not grown."""
         try:
             found = self.path.stat()
         except FileNotFoundError:

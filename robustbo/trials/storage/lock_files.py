@@ -65,7 +65,7 @@ def _of_lock(path: Path) -> Iterator[None]:
 
 
 def _owned(path: Path) -> str:
-    """Whose a file is, and who may do what with it."""
+    """The owner and the permissions of a file."""
     state = path.lstat()
     try:
         owner = path.owner()

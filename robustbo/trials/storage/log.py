@@ -1,4 +1,4 @@
-"""What an ordered list of events is, wherever it is kept: lines with a chained checksum, that several may append to.
+"""The interface of an ordered list of events: lines with a chained checksum, that several may append to.
 
 A log has no memory of its own: whoever uses it keeps a `Mark` of how far they have read, and reads on from there. So an
 interrupted call leaves nothing that must be put right, and the next one finds what it wrote.
@@ -56,10 +56,10 @@ class Log(Protocol):
 
     @property
     def name(self) -> str:
-        """Where it is, for messages."""
+        """The place of the log, for messages."""
 
     def has_grown(self, mark: Mark) -> bool:
-        """Whether there is more behind a mark, or may be something else before it."""
+        """Return whether there is more behind a mark, or may be something else before it."""
 
     def turn(self) -> AbstractContextManager[Turn]:
         """Keep others from appending."""
@@ -83,11 +83,11 @@ class Memory:
         yield self
 
     def deciding(self) -> AbstractContextManager[object]:
-        """Nothing to keep anybody from."""
+        """Return at once: nobody else decides."""
         return nullcontext()
 
     def behind(self, mark: Mark) -> tuple[list[Event], Mark]:
-        """Nothing."""
+        """No event."""
         return [], mark
 
     def append(self, events: Sequence[Event], mark: Mark) -> Mark:

@@ -1,4 +1,4 @@
-"""What may be a password in what people type as the address of a database, rightly or not."""
+"""Passwords in what people type as the address of a database, rightly or not."""
 
 import re
 
@@ -15,7 +15,7 @@ OPTION = re.compile(r"([?&;#]\w*(?:pass|pwd|secret|token)\w*=)[^&#\s'\"]+", re.I
 
 
 def is_mistyped(text: str) -> bool:
-    """Whether it is no address, and was meant as one.
+    """Return whether a text is no address, and was probably meant as one.
 
     Example:
         >>> is_mistyped("postgresql:/me:s3cret@host/lab"), is_mistyped("./a:b@c.jsonl")
@@ -25,7 +25,7 @@ def is_mistyped(text: str) -> bool:
 
 
 def has_secret_option(text: str) -> bool:
-    """Whether there is an option in it whose name is that of a secret."""
+    """Return whether an option in it has the name of a secret."""
     return OPTION.search(text) is not None
 
 

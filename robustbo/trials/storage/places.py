@@ -1,4 +1,4 @@
-"""Where a log is: in a file, or in a database where its place is an address, which is shown without its password."""
+"""The place of a log: a file, or the address of a database, which is shown without its password."""
 
 import os
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ Place = str | os.PathLike[str]
 
 
 def is_address(place: Place) -> bool:
-    """Whether it names a database: ``dialect+driver://...``.
+    """Return whether a place names a database: ``dialect+driver://...``.
 
     Raises:
         JournalError: If it is an address that was typed wrongly.
@@ -79,7 +79,7 @@ def resume(place: Place, *, is_watched: bool = False) -> tuple[Log, Contents]:
 
 
 def contents(place: Place) -> Contents:
-    """What is in a log, which is left as it is.
+    """The contents of a log, which is left as it is.
 
     Raises:
         JournalError: If it cannot be read.

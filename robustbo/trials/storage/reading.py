@@ -1,4 +1,4 @@
-"""What the bytes of a journal hold: its header, its events, and where the first damaged line is."""
+"""The contents of a journal's bytes: its header, its events, and the place of the first damaged line."""
 
 import os
 import time
@@ -23,7 +23,7 @@ BEGINNING = b'{"schema"'
 
 
 class Contents(NamedTuple):
-    """What a journal holds: header, events, the mark behind them, and what follows of a write that never finished."""
+    """The contents of a journal: header, events, the mark behind them, and the rest of a write that never finished."""
 
     header: dict[str, Any]
     events: list[dict[str, Any]]
@@ -47,7 +47,7 @@ def read(path: str | os.PathLike[str]) -> Contents:
 
 
 def is_journal(path: Path) -> bool:
-    """Whether a file begins as a journal does.
+    """Return whether a file begins as a journal does.
 
     Raises:
         OSError: If it cannot be read.
@@ -69,7 +69,7 @@ def bytes_of(path: Path) -> bytes:
 
 
 def missing(path: str | os.PathLike[str]) -> JournalMissing:
-    """What to raise where there is no journal: it has the name of the one beside it that was meant."""
+    """The error to raise where there is no journal: it has the name of the one beside it that was meant."""
     if os.path.islink(path):
         must = "must be a journal, is a link to what is not there"
         return JournalMissing(f"{path}: {must}, {os.readlink(path)}; put that back, or name the journal itself")
@@ -80,7 +80,7 @@ def missing(path: str | os.PathLike[str]) -> JournalMissing:
 
 
 def contents_of(path: Path, data: bytes) -> Contents:
-    """What the bytes of a journal hold; see `read`."""
+    """The contents of a journal's bytes; see `read`."""
     if not data:
         raise JournalError(
             f"{path}: is empty, and a journal begins with a header; put it back from a copy, or delete it to begin anew"

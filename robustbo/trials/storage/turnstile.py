@@ -1,4 +1,4 @@
-"""Whose turn it is at a file's lock: those who wait for it have it in the order in which they came.
+"""A queue at a file's lock: those who wait for it have it in the order in which they came.
 
 Whoever lets go of a lock and wants it again at once wins against all who look now and then whether it is free. So a
 second file beside it is the turnstile: who waits keeps that one locked until he has the lock, and who comes back queues
@@ -105,11 +105,11 @@ class Place:
 
     @property
     def waited_s(self) -> float:
-        """For how long, in seconds."""
+        """The time spent waiting, in seconds."""
         return time.monotonic() - self._begun
 
     def is_first(self) -> bool:
-        """Whether nobody waits before us; there may be no line, as in a folder that must not be written to."""
+        """Return whether nobody waits before us; there may be no line, as in a folder that must not be written to."""
         if self._is_first is None:
             self._file = _opened(self._path, 0)
         self._is_first = self._is_first or self._file is None or _is_taken(self._file)

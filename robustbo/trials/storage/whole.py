@@ -79,7 +79,7 @@ def replace(path: Path, data: bytes, is_wanted: Callable[[], bool] = lambda: Tru
 
 
 def replace_text(path: Path, text: str) -> None:
-    """The same with text; what UTF-8 cannot have is written out."""
+    """Replace a file's contents by a text; what UTF-8 cannot have is written out."""
     replace(path, text.encode("utf-8", errors="backslashreplace"))
 
 

@@ -6,8 +6,8 @@ from torch.autograd import gradcheck
 
 from robustbo.numerics.committee import errors, evidence
 from robustbo.numerics.committee.aggregation import COMBINE, entropy_weights, latent
-from robustbo.numerics.committee.evidence import Shared
-from robustbo.numerics.committee.partition import clustered_parts, random_parts, shard
+from robustbo.numerics.committee.evidence import SharedHyperparameters
+from robustbo.numerics.committee.partition import cluster_parts, random_parts, shard
 from robustbo.numerics.gp.kernels import KERNELS, squared_differences
 
 RULE = COMBINE["calibrated"]
@@ -36,10 +36,12 @@ class Committee:
         f = L @ torch.randn(n + 200, generator=generator, dtype=torch.float64)
         self.X, self.y = points[:n], f[:n] + s2**0.5 * torch.randn(n, generator=generator, dtype=torch.float64)
         self.X_test, self.f_test = points[n:], f[n:]
-        self.parts = clustered_parts(self.X, M) if is_local else random_parts(n, M, generator)
+        self.parts = cluster_parts(self.X, M) if is_local else random_parts(n, M, generator)
         self.shards = shard(self.X, self.y, self.parts)
-        self.shared = Shared("matern52", self.l, self.s2f, self.s2, None if nu is None else number(nu), number(0.0))
-        self.experts = evidence.experts(self.shards, self.shared)
+        self.shared = SharedHyperparameters(
+            "matern52", self.l, self.s2f, self.s2, None if nu is None else number(nu), number(0.0)
+        )
+        self.experts = evidence.build_experts(self.shards, self.shared)
         self.pairs = {} if is_local else errors.first_pairs(self.shards, self.k)
 
     def latent(self, X):

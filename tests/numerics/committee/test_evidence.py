@@ -8,7 +8,7 @@ import torch
 
 from robustbo.numerics.committee import map_fit
 from robustbo.numerics.committee.aggregation import COMBINE, latent
-from robustbo.numerics.committee.evidence import Shared, evidence, experts, judge
+from robustbo.numerics.committee.evidence import SharedHyperparameters, build_experts, evidence, judge
 from robustbo.numerics.committee.map_fit import CommitteeModel, search
 from robustbo.numerics.committee.partition import random_parts, shard
 from robustbo.numerics.gp import parameters
@@ -27,7 +27,7 @@ def reference(is_normal):
     kernel, noise = FIXTURE["kernel"], FIXTURE["likelihood"]
     s2 = torch.tensor(FIXTURE["gaussian_noise_variance"] if is_normal else noise["sigma2"])
     nu = None if is_normal else torch.tensor(noise["nu"])
-    shared = Shared(
+    shared = SharedHyperparameters(
         kernel["name"], torch.tensor(kernel["lengthscales"]), torch.tensor(kernel["variance"]), s2, nu, torch.zeros(())
     )
     return shard(X, y, [torch.tensor(rows) for rows in FIXTURE["partition"]]), shared, X_test
@@ -37,7 +37,7 @@ def reference(is_normal):
 class TestTheReference:
     def test_experts_and_committees(self, model):
         shards, shared, X_test = reference(model == "gaussian")
-        found = experts(shards, shared)
+        found = build_experts(shards, shared)
         D = squared_differences(X_test, shards.X)
         k = KERNELS[shared.kernel](D, shared.l, shared.s2f).K
         mu, v = latent(k, found, shared.s2f.expand(len(X_test)))
@@ -89,7 +89,7 @@ def test_the_gradient_of_the_search(dof, known):
 @pytest.mark.parametrize("dof", [4.0, math.inf])
 def test_chunks_make_no_difference(dof):
     given = model(4, dof)
-    shared = given.shared(given.starts[0])
+    shared = given.hyperparameters(given.starts[0])
     whole, parts = (evidence(given.shards, shared, memory=memory) for memory in (1e9, 1.0))
     for one, other in zip(whole, parts, strict=True):
         torch.testing.assert_close(one, other)
@@ -107,7 +107,7 @@ def test_one_expert_is_found_as_alone(dof):
 def test_padding_counts_for_nothing():
     """Three experts of 17, 17 and 16, or each by itself."""
     given = model(3, 4.0)
-    shared = given.shared(given.starts[0])
+    shared = given.hyperparameters(given.starts[0])
     whole = evidence(given.shards, shared)
     alone = 0.0
     for i, mask in enumerate(given.shards.mask):
@@ -119,12 +119,12 @@ def test_padding_counts_for_nothing():
 
 def test_judged_by_the_others_of_the_expert():
     given = model(2, math.inf)
-    shared = given.shared(given.starts[0])
-    found = judge(given.shards, shared, experts(given.shards, shared))
+    shared = given.hyperparameters(given.starts[0])
+    found = judge(given.shards, shared, build_experts(given.shards, shared))
     X, y = given.shards.X[0], given.shards.y[0]
     rest = shard(X[1:], y[1:], [torch.arange(len(y) - 1)])
     k = KERNELS["matern52"](squared_differences(X[:1], X[1:]), shared.l, shared.s2f).K
-    one = experts(rest, shared)
+    one = build_experts(rest, shared)
     mean, variance = (x.squeeze() for x in latent(k.unsqueeze(0), one, shared.s2f.expand(1)))
     e, variance = y[0] - shared.m - mean, variance + shared.s2
     torch.testing.assert_close(found.e[0, 0], e)
@@ -148,15 +148,17 @@ def test_variances_keep_their_digits_where_the_signal_is_large(nu):
     y = 6 * X.sum(-1) + 0.03 * torch.randn(512, generator=generator)
     y[:50] += 6.0
     numbers = (torch.tensor(x) for x in (3e4, 7e-4))
-    shared = Shared("matern52", torch.full((3,), 200.0), *numbers, None if nu is None else torch.tensor(nu), y.median())
+    shared = SharedHyperparameters(
+        "matern52", torch.full((3,), 200.0), *numbers, None if nu is None else torch.tensor(nu), y.median()
+    )
     of = shard(X, y, random_parts(512, 2, generator))
-    found = experts(of, shared)
+    found = build_experts(of, shared)
     judged = judge(of, shared, found)
     assert all(part.isfinite().all() for part in judged)
     if nu is not None:
         assert (judged.log_chance.exp()[of.y - 6 * of.X.sum(-1) > 3] < 1e-3).all()
     few = of.part(slice(0, 1))._replace(X=of.X[:1, :20], y=of.y[:1, :20], mask=of.mask[:1, :20])
-    found, K = experts(few, shared), shared.prior(few)[1]
+    found, K = build_experts(few, shared), shared.prior(few)[1]
     with mpmath.workdps(60):
         A = mpmath.matrix(K[0].tolist())
         J = mpmath.eye(20) + mpmath.diag(found.W[0].tolist()) * A

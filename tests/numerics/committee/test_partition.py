@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from robustbo.numerics.committee.partition import clustered_parts, indices, random_parts, shard
+from robustbo.numerics.committee.partition import cluster_parts, indices, random_parts, shard
 
 
 def rows_of(parts):
@@ -11,7 +11,7 @@ def rows_of(parts):
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 20])
 def test_everybody_is_somewhere_once_and_sizes_hardly_differ(count):
     X = torch.rand(20, 2)
-    for parts in (random_parts(20, count, torch.Generator().manual_seed(0)), clustered_parts(X, count)):
+    for parts in (random_parts(20, count, torch.Generator().manual_seed(0)), cluster_parts(X, count)):
         assert rows_of(parts) == list(range(20))
         assert len(parts) == count
         assert max(map(len, parts)) - min(map(len, parts)) <= 1
@@ -19,7 +19,7 @@ def test_everybody_is_somewhere_once_and_sizes_hardly_differ(count):
 
 def test_clusters_are_neighbours():
     X = torch.tensor([[0.0], [10.0], [0.1], [10.1], [0.2], [10.2]])
-    assert [sorted(part.tolist()) for part in clustered_parts(X, 2)] == [[0, 2, 4], [1, 3, 5]]
+    assert [sorted(part.tolist()) for part in cluster_parts(X, 2)] == [[0, 2, 4], [1, 3, 5]]
 
 
 def test_padding_is_masked():

@@ -7,10 +7,10 @@ from numpy.testing import assert_allclose
 
 from robustbo.numerics.failures import propagation
 from robustbo.numerics.failures.likelihood import BETA, Outcomes, log_outcome
-from robustbo.numerics.failures.map_fit import Model, evaluate, search, slopes
+from robustbo.numerics.failures.map_fit import FailureModel, evaluate, search, slopes
 from robustbo.numerics.failures.predictive import predictor
 from robustbo.numerics.failures.propagation import propagate
-from robustbo.numerics.failures.sampling import samples
+from robustbo.numerics.failures.sampling import draw_samples
 from robustbo.numerics.gp.covariance import stationary
 from robustbo.numerics.gp.parameters import LogNormal
 
@@ -25,7 +25,7 @@ ALL = np.arange(60)
 def model_of(rows, is_ok, is_sure=None):
     sure = np.zeros(len(rows), bool) if is_sure is None else is_sure
     outcomes = Outcomes(1.0 * is_ok[rows], 1.0 - is_ok[rows], sure)
-    return Model(outcomes, stationary(X[rows], "matern52", PRIOR, None))
+    return FailureModel(outcomes, stationary(X[rows], "matern52", PRIOR, None))
 
 
 def with_flakes():
@@ -48,7 +48,7 @@ class TestEvidence:
         e1, m = math.exp(AT[-2]), AT[-1].item()
         t = BETA * model.outcomes.s[:, None] * (m + f)
         log_p = log_outcome(t, model.outcomes.log_b(e1)[:, None], model.outcomes.log_c(e1)[:, None]).sum(0)
-        assert pytest.approx(np.log(np.exp(log_p).mean()), abs=0.15) == at.found.L
+        assert pytest.approx(np.log(np.exp(log_p).mean()), abs=0.15) == at.approximation.L
 
     def test_its_gradient_is_that_of_differences(self, monkeypatch):
         monkeypatch.setattr(propagation, "ENOUGH", 1e-10)
@@ -56,7 +56,7 @@ class TestEvidence:
         model, step = model_of(ALL[:20], IS_VIABLE), 1e-5
         here = evaluate(model, AT)
         around = [step * unit for unit in torch.eye(4, dtype=torch.float64)]
-        begin = here.found.sites
+        begin = here.approximation.sites
         numeric = [(evaluate(model, AT + e, begin).F - evaluate(model, AT - e, begin).F) / (2 * step) for e in around]
         assert_allclose(slopes(model, here), numeric, rtol=1e-3, atol=1e-3)
 
@@ -127,7 +127,7 @@ class TestPredictions:
         value = evaluate(model, AT)
         failed = X[~IS_VIABLE]
         p = predicts(model, ALL, value).log_viable(failed)[0].exp()
-        K, found = value.covariance.K, value.found
+        K, found = value.covariance.K, value.approximation
         mu, R = AT[-1] + K @ torch.from_numpy(found.a), torch.from_numpy(found.R)
         v = (K - K @ R @ K).diagonal().clamp_min(0)
         normal = torch.special.ndtr(mu / (v + BETA**-2).sqrt())[torch.from_numpy(~IS_VIABLE)]
@@ -138,7 +138,7 @@ def test_samples_are_of_the_posterior():
     rows = np.array([0])
     model = model_of(rows, np.array([False] * 60))
     found = propagate(np.ones((1, 1)), 0.0, model.outcomes, 0.05)
-    _, zeta = samples(np.ones((1, 1)), 0.0, model.outcomes, 0.05, found, 4000, 20, np.random.default_rng(0))
+    _, zeta = draw_samples(np.ones((1, 1)), 0.0, model.outcomes, 0.05, found, 4000, 20, np.random.default_rng(0))
     assert (zeta > 0).mean() == pytest.approx(0.05 / 1.05, abs=0.02)  # a flake, else below zero
     assert zeta[zeta < 0].mean() == pytest.approx(-math.sqrt(2 / math.pi), abs=0.05)
 
@@ -156,5 +156,5 @@ def test_sites_settle_whatever_has_failed(d, kind):
         )
         is_sure = ~is_ok & (draw.random(n) < 0.3) if kind == "sure" else np.zeros(n, bool)
         covariance = stationary(torch.from_numpy(Z), "matern52", PRIOR, None)
-        model = Model(Outcomes(1.0 * is_ok, 1.0 - is_ok, is_sure), covariance)
+        model = FailureModel(Outcomes(1.0 * is_ok, 1.0 - is_ok, is_sure), covariance)
         assert math.isfinite(search(model).F)

@@ -6,13 +6,13 @@ from robustbo.numerics.improvement.front import (
     gain,
     hypervolume,
     membership,
-    non_dominated,
+    pareto_mask,
     reference_point,
     room,
-    worth_of_bound,
+    worth_of_constraint,
     worth_of_objective,
 )
-from robustbo.numerics.improvement.value_of_information import expected_improvement, value_of_repeating
+from robustbo.numerics.improvement.value_of_information import expected_improvement, value_of_replicate
 
 
 def uniform(*shape, seed=0):
@@ -31,7 +31,7 @@ def test_membership_is_the_share_of_samples():
 @pytest.mark.parametrize("K", [1, 2, 3, 4])
 def test_hypervolume_is_botorchs_of_the_front_above_the_reference(K):
     Y, reference = uniform(20, K), torch.full((K,), 0.3)
-    front = Y[non_dominated(Y)]
+    front = Y[pareto_mask(Y)]
     assert hypervolume(Y, reference) == pytest.approx(Hypervolume(reference).compute(front))
     assert hypervolume(Y - 1, reference) == 0.0
     assert hypervolume(Y[:0], reference) == 0.0
@@ -39,7 +39,7 @@ def test_hypervolume_is_botorchs_of_the_front_above_the_reference(K):
 
 def test_the_reference_point_is_botorchs_of_a_front():
     Y = uniform(20, 2)
-    torch.testing.assert_close(reference_point(Y), infer_reference_point(Y[non_dominated(Y)], scale=0.1))
+    torch.testing.assert_close(reference_point(Y), infer_reference_point(Y[pareto_mask(Y)], scale=0.1))
     likely = Y[:, 0] < 0.5
     torch.testing.assert_close(reference_point(Y, likely), reference_point(Y[likely]))
 
@@ -85,7 +85,7 @@ def test_with_one_objective_it_is_the_value_of_repeating():
     y, p, mu, sd = 2 * uniform(50), uniform(50, seed=1), 2 * uniform(50, seed=2), uniform(50, seed=3)
     w = (1 - p)[:, None]
     found = worth_of_objective(room(Y, reference), y[:, None], 0, y[:, None], w, mu, sd)
-    torch.testing.assert_close(found, value_of_repeating(y[:, None], w, mu, sd, torch.tensor(0.7)))
+    torch.testing.assert_close(found, value_of_replicate(y[:, None], w, mu, sd, torch.tensor(0.7)))
     one = gain(room(Y, reference), mu[:, None], sd[:, None])
     torch.testing.assert_close(one, expected_improvement(mu, sd, torch.tensor(0.7)))
 
@@ -119,4 +119,4 @@ def test_where_nothing_can_change_knowing_is_worth_nothing():
     certain = [torch.tensor(v) for v in ([[0.9]], [[1.0]], [0.2], [0.25])]
     assert worth_of_objective(to, uniform(1, 2), 1, *certain).item() == pytest.approx(0.0)
     P = torch.tensor([0.0, 0.2, 0.9, 1.0])
-    torch.testing.assert_close(worth_of_bound(torch.full((4,), 2.0), P), torch.tensor([0.0, 0.4, 0.2, 0.0]))
+    torch.testing.assert_close(worth_of_constraint(torch.full((4,), 2.0), P), torch.tensor([0.0, 0.4, 0.2, 0.0]))

@@ -20,22 +20,22 @@ def normal(S, m=8, seed=1):
 def improvement(S=64, is_whole=True, **options):
     """With all inputs in the baseline, or with those alone that are the best in some sample."""
     given = latent(**options)
-    return over([given], ALONE, given.X, normal(S), kept=torch.full((8,), is_whole))
+    return over([given], ALONE, given.X, normal(S), required=torch.full((8,), is_whole))
 
 
 def in_tensors(to):
-    of = {"al": to.given.al, "B": to.given.B, "R": to.given.R, "a": to.a, "best": to.best}
+    of = {"al": to.processes.al, "B": to.processes.B, "R": to.processes.R, "a": to.a, "best": to.best}
     return {name: torch.from_numpy(each[0]) for name, each in of.items()}
 
 
 def baseline(to):
-    return torch.from_numpy(to.given.XZ[to.given.al.shape[-1] :])
+    return torch.from_numpy(to.processes.XZ[to.processes.al.shape[-1] :])
 
 
 def sampled(given, to):
     """The samples at the baseline, ``z x S``."""
     mean, S = given.posterior(baseline(to))
-    return mean.unsqueeze(-1) + torch.linalg.solve(torch.from_numpy(to.given.R[0]), torch.from_numpy(to.a[0])), S
+    return mean.unsqueeze(-1) + torch.linalg.solve(torch.from_numpy(to.processes.R[0]), torch.from_numpy(to.a[0])), S
 
 
 def closed_form(mean, variance, best):
@@ -100,7 +100,7 @@ def test_the_best_is_that_of_the_points_that_count_and_is_in_the_baseline():
 def test_where_nothing_is_known_it_is_conditioned_on_though_it_is_never_the_best():
     given = latent()
     Z = torch.cat([given.X, torch.tensor([[3.0, 3.0]])])
-    to = over([given], ALONE, Z, normal(4, 9), kept=torch.arange(9) == 8)
+    to = over([given], ALONE, Z, normal(4, 9), required=torch.arange(9) == 8)
     assert baseline(to)[-1].tolist() == [3.0, 3.0]
 
 
@@ -182,10 +182,10 @@ def test_of_several_models_it_is_the_weighted_mean():
     w, step = torch.tensor([0.5, 0.2, 0.3]), 1e-6
     x, whole = torch.tensor([[0.2, 0.9], [0.5, 0.5], [0.1, 0.1], [0.8, 0.3]]), torch.full((8,), True)
     X, drawn = models[0].X, normal(64)
-    to = over(models, w.log(), X, drawn, kept=whole)
+    to = over(models, w.log(), X, drawn, required=whole)
     value, slope = log_improvement(to, x)
     torch.testing.assert_close(log_improvement(to, x, is_sloped=False)[0], value)
-    alone = torch.stack([log_improvement(over([model], ALONE, X, drawn, kept=whole), x)[0] for model in models])
+    alone = torch.stack([log_improvement(over([model], ALONE, X, drawn, required=whole), x)[0] for model in models])
     torch.testing.assert_close(value.exp(), w @ alone.exp())
     for j in range(2):
         up, down = (log_improvement(to, x + s * torch.eye(2)[j])[0] for s in (step, -step))

@@ -7,7 +7,7 @@ from botorch.utils.multi_objective.hypervolume import Hypervolume
 
 from robustbo.numerics.improvement import noisy, several
 from robustbo.numerics.improvement.goals import Goal
-from robustbo.numerics.improvement.several import assigned, log_improvement, over, thinned
+from robustbo.numerics.improvement.several import assign_components, log_improvement, over, thin_samples
 from tests.numerics.gp.test_posterior import latent
 
 GOALS = {
@@ -65,7 +65,7 @@ def test_it_is_the_mean_of_sampled_gains(name):
     rng = torch.Generator().manual_seed(5)
     gains = torch.zeros(len(x), S, N)
     for b in range(len(x)):
-        said = [several._said(of, x[b : b + 1].numpy()) for of in to.outcomes]
+        said = [several._outcome_moments(of, x[b : b + 1].numpy()) for of in to.outcomes]
         for s in range(S):
             drawn = [of.M[s, 0] + of.sd[0, 0] * torch.randn(N, generator=rng) for of in said]
             Y, is_in = torch.from_numpy(to.Y[s]), torch.from_numpy(to.is_in[s])
@@ -171,28 +171,28 @@ def test_what_does_not_count_is_not_improved_upon_and_what_is_pending_is_conditi
     to = improvements(GOALS["two"], counts=counts)
     assert not to.is_in[:, 3:].any()
     kept = torch.arange(8) == 7
-    to = improvements(GOALS["two"], counts=counts, kept=kept)
-    n = to.outcomes[0].given.al.shape[-1]
-    assert any((row == latent().X[7].numpy()).all() for row in to.outcomes[0].given.XZ[n:])
+    to = improvements(GOALS["two"], counts=counts, required=kept)
+    n = to.outcomes[0].processes.al.shape[-1]
+    assert any((row == latent().X[7].numpy()).all() for row in to.outcomes[0].processes.XZ[n:])
 
 
 def test_thinned_it_is_that_of_every_so_many_samples():
     mixed = [(torch.tensor([0.7, 0.3]), [turned(0), turned(0, l=0.2)]), *mixtures(2)[1:]]
     to = improvements(GOALS["two"], mixed=mixed)
-    few = [log_improvement(thinned(to, 1), x)[0], log_improvement(to, x)[0]]
+    few = [log_improvement(thin_samples(to, 1), x)[0], log_improvement(to, x)[0]]
     torch.testing.assert_close(*few)
-    eighth = thinned(to, 8)
+    eighth = thin_samples(to, 8)
     assert len(eighth.Y) == 8
     for of, whole in zip(eighth.outcomes, to.outcomes, strict=True):
-        M, all_of = (several._said(each, x.numpy()).M for each in (of, whole))
+        M, all_of = (several._outcome_moments(each, x.numpy()).M for each in (of, whole))
         np.testing.assert_allclose(M, all_of[::8])
 
 
 def test_each_component_has_as_many_samples_as_its_weight_says():
-    found = assigned(np.array([0.5, 0.125, 0.375]), 128, np.random.default_rng(0))
+    found = assign_components(np.array([0.5, 0.125, 0.375]), 128, np.random.default_rng(0))
     assert np.bincount(found).tolist() == [64, 16, 48]
     assert (found[:64] != 0).any()
-    assert assigned(np.ones(1), 4, np.random.default_rng(0)).tolist() == [0, 0, 0, 0]
+    assert assign_components(np.ones(1), 4, np.random.default_rng(0)).tolist() == [0, 0, 0, 0]
 
 
 def test_an_upper_bound_of_an_objective_counts_as_a_factor():

@@ -1,12 +1,12 @@
 import pytest
 import torch
 
-from robustbo.numerics.improvement.value_of_information import expected_improvement, shares, value_of_repeating
+from robustbo.numerics.improvement.value_of_information import expected_improvement, shares, value_of_replicate
 
 
 def value(y, p, *arguments):
     """Of one value that is wrong with probability p."""
-    return value_of_repeating(*(torch.tensor(x, dtype=torch.float64) for x in ([y], [1 - p], *arguments))).item()
+    return value_of_replicate(*(torch.tensor(x, dtype=torch.float64) for x in ([y], [1 - p], *arguments))).item()
 
 
 @pytest.mark.parametrize("y", [-1.0, 0.4, 2.5])
@@ -38,9 +38,9 @@ def test_of_several_values_it_is_the_mean_over_which_is_right():
     y, w = torch.tensor([3.0, -1.0, 2.0], dtype=torch.float64), torch.tensor([0.5, 0.2, 0.1], dtype=torch.float64)
     mu, sd, B = (torch.tensor(x, dtype=torch.float64) for x in (0.5, 1.0, 1.5))
     knowing = 0.5 * 3.0 + 0.2 * 1.5 + 0.1 * 2.0 + 0.2 * (1.5 + expected_improvement(mu, sd, B).item())
-    assert value_of_repeating(y, w, mu, sd, B).item() == pytest.approx(knowing - max(1.5, 1.5 - 0.2 + 0.2 + 0.1))
-    batch = value_of_repeating(y.expand(4, 3), w.expand(4, 3), *(v.expand(4) for v in (mu, sd, B)))
-    torch.testing.assert_close(batch, value_of_repeating(y, w, mu, sd, B).expand(4))
+    assert value_of_replicate(y, w, mu, sd, B).item() == pytest.approx(knowing - max(1.5, 1.5 - 0.2 + 0.2 + 0.1))
+    batch = value_of_replicate(y.expand(4, 3), w.expand(4, 3), *(v.expand(4) for v in (mu, sd, B)))
+    torch.testing.assert_close(batch, value_of_replicate(y, w, mu, sd, B).expand(4))
 
 
 def test_values_that_agree_share_what_is_right_and_what_is_wrong_is_none_of_them():

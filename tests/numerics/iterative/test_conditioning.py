@@ -2,12 +2,12 @@ import pytest
 import torch
 
 from robustbo.numerics.gp.kernels_tiled import TiledCovariance
-from robustbo.numerics.iterative.conditioning import Plan, look, settle
+from robustbo.numerics.iterative.conditioning import IterationPlan, condition, condition_in_rounds
 from robustbo.numerics.iterative.policies import NAMES
 from robustbo.numerics.weighted import rcgp
 from robustbo.numerics.weighted.map_fit import SOURCE, Weights
 
-FULL = Plan("residual", 15, 0.0)
+FULL = IterationPlan("residual", 15, 0.0)
 
 
 def example(outlier=8.0):
@@ -27,7 +27,7 @@ def exact(prior, r, weighting):
 def test_after_n_actions_it_is_the_conjugate_process(policy):
     prior, r = example()
     weighting = SOURCE.of(r)
-    seen = look(prior, r, weighting, Plan(policy, 15, 0.0))
+    seen = condition(prior, r, weighting, IterationPlan(policy, 15, 0.0))
     K, given = exact(prior, r, weighting)
     torch.testing.assert_close(seen.belief.v, given.v, rtol=1e-7, atol=1e-8)
     for found, wanted in (
@@ -41,24 +41,26 @@ def test_after_n_actions_it_is_the_conjugate_process(policy):
 def test_rounds_go_around_what_the_last_look_predicts():
     prior, r = example()
     weights = Weights()
-    seen = settle(prior, r, weights, FULL)
+    seen = condition_in_rounds(prior, r, weights, FULL)
 
     def predict(weighting):
         K, given = exact(prior, r, weighting)
         return rcgp.leave_one_out(K, given)
 
-    torch.testing.assert_close(seen.weighting.J, weights.settled(r, predict).J, rtol=1e-7, atol=1e-8)
+    torch.testing.assert_close(seen.weighting.J, weights.settle(r, predict).J, rtol=1e-7, atol=1e-8)
 
 
 def test_few_actions_leave_errors_wider_never_narrower():
     prior, r = example()
-    few, all_of_them = (look(prior, r, SOURCE.of(r), Plan("residual", count, 0.0)).left_out.t for count in (4, 15))
+    few, all_of_them = (
+        condition(prior, r, SOURCE.of(r), IterationPlan("residual", count, 0.0)).left_out.t for count in (4, 15)
+    )
     assert (few >= all_of_them - 1e-10).all()
     assert (few > all_of_them + 1e-3).any()
 
 
 def test_plain_weights_are_the_plain_process():
     prior, r = example(0.0)
-    seen = settle(prior, r, Weights(is_robust=False), FULL)
+    seen = condition_in_rounds(prior, r, Weights(is_robust=False), FULL)
     assert (seen.weighting.share == 1).all()
     torch.testing.assert_close(seen.belief.v, torch.linalg.solve(prior.dense(), r))

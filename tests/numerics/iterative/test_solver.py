@@ -35,13 +35,13 @@ def test_the_references(name, policy):
     look = {
         "cholesky": lambda: policies.unit(case.A, torch.arange(len(case.z))),
         "residual": lambda: policies.residual(case.A, case.z),
-        "pseudo_input": lambda: policies.fixed(case.A, case.S),
+        "pseudo_input": lambda: policies.fixed_actions(case.A, case.S),
     }[policy]()
     belief = iterate(case.z, look, case.A.times, max_iter=len(steps))
     tolerance = STEPS[name] if policy == "pseudo_input" else 1e-10
     for step in steps:
         here = belief.first(step["iteration"])
-        variance = case.A.s2f - here.explained(case.k)
+        variance = case.A.s2f - here.variance_reduction(case.k)
         for found, wanted in (
             (here.v, step["representer_weights"]),
             (case.m + case.k @ here.v, step["latent_mean"]),
@@ -117,7 +117,7 @@ def test_combined_variance_never_rises_and_never_falls_below_the_exact_one():
         A, z, generator = example(10, seed, kernel=("matern52", "rbf")[seed // 6 % 2])
         k = A.s2f * correlation(A.kernel, torch.rand(5, A.X.shape[1], generator=generator), A.X)
         belief = iterate(z, look(name, A, z, 10), A.times, max_iter=10)
-        combined = torch.stack([A.s2f - belief.first(i).explained(k) for i in range(belief.D.shape[-1] + 1)])
+        combined = torch.stack([A.s2f - belief.first(i).variance_reduction(k) for i in range(belief.D.shape[-1] + 1)])
         exact = A.s2f - (k * torch.linalg.solve(A.dense(), k.mT).mT).sum(-1)
         assert (combined.diff(dim=0) <= 1e-12).all()
         assert (combined >= exact - 1e-9).all()
@@ -134,7 +134,7 @@ def test_a_tolerance_ends_it():
 def test_an_action_seen_before_brings_nothing():
     A, z, _ = example()
     twice = torch.eye(12)[:, [0, 0, 1]]
-    assert iterate(z, policies.fixed(A, twice), A.times, max_iter=3).D.shape[-1] == 2
+    assert iterate(z, policies.fixed_actions(A, twice), A.times, max_iter=3).D.shape[-1] == 2
 
 
 def test_where_the_residual_is_exhausted_all_rows_are_looked_at():

@@ -121,8 +121,8 @@ def test_updates_that_are_carried_out_together_are_those_of_one_after_the_other(
         chain.move(i)
     assert sum(chain.is_wrong) > DELAYED / 2  # some have come back, and what is kept of the wrong ones has grown
     for i in range(n):
-        assert chain.left_out(i) == pytest.approx(left_out_anew(Sg, r, chain.is_wrong, i), rel=1e-8, abs=1e-9)
-        assert chain.wrong_but(i) == sum(chain.is_wrong) - chain.is_wrong[i]
+        assert chain.leave_one_out(i) == pytest.approx(left_out_anew(Sg, r, chain.is_wrong, i), rel=1e-8, abs=1e-9)
+        assert chain.num_others_wrong(i) == sum(chain.is_wrong) - chain.is_wrong[i]
 
 
 def test_the_inverse_keeps_its_digits_over_many_moves():
@@ -138,7 +138,7 @@ def test_the_inverse_keeps_its_digits_over_many_moves():
     for i in range(n):
         others = [j for j in right if j != i]
         W = np.linalg.solve(Sg[np.ix_(others, others)], Sg[others, i])
-        e, v = chain.left_out(i)
+        e, v = chain.leave_one_out(i)
         wanted = Sg[i, i] - W @ Sg[others, i]
         assert v == pytest.approx(wanted, rel=1e-3)  # of 1e-4 some processors lack a little
         assert abs(e - (r[i] - W @ r[others])) < 1e-3 * math.sqrt(wanted)

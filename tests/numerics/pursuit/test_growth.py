@@ -6,9 +6,9 @@ from robustbo.numerics.gp.covariance import stationary
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.pursuit import growth, search, walk
-from robustbo.numerics.pursuit.penalty import Penalty, corrected
-from robustbo.numerics.pursuit.search import Plan
-from robustbo.numerics.pursuit.support_fit import Level, first, placed
+from robustbo.numerics.pursuit.penalty import Penalty, corrected_rule
+from robustbo.numerics.pursuit.search import PursuitPlan
+from robustbo.numerics.pursuit.support_fit import Level, prefix_rows, transfer_fit
 
 
 def everything(n, seed=0):
@@ -31,7 +31,7 @@ def part_of(X, y):
 
 def plan(model):
     n = len(model.y)
-    return Plan([int(share * n) for share in (0, 0.05, 0.1, 0.15, 0.2, 0.3)], Penalty(corrected(n, 5)))
+    return PursuitPlan([int(share * n) for share in (0, 0.05, 0.1, 0.15, 0.2, 0.3)], Penalty(corrected_rule(n, 5)))
 
 
 def scored(model, level):
@@ -43,8 +43,8 @@ def test_it_finds_what_a_search_of_all_at_once_finds(n):
     X, y, wrong = everything(n)
     part = part_of(X, y)
     model = part(torch.arange(len(y)))
-    found = growth.grown(part, plan, n)
-    at_once = search.best(model, plan(model), search.cold(model, plan(model)))
+    found = growth.pursue_from_nothing(part, plan, n)
+    at_once = search.best_level(model, plan(model), search.cold_levels(model, plan(model)))
     assert len({*at_once.support} ^ {*found.best.support}) <= 1
     assert len(wrong ^ {*found.best.support}) <= 1
     assert scored(model, found.best) > scored(model, at_once) - 0.1
@@ -60,40 +60,40 @@ def test_it_does_so_in_a_fraction_of_the_evaluations(monkeypatch):
         return original(model, *arguments, **options)
 
     monkeypatch.setattr(map_fit, "log_posterior", counted)
-    growth.grown(part, plan, 520)
+    growth.pursue_from_nothing(part, plan, 520)
     grown = sum((n / 520) ** 3 for n in sizes)
     sizes.clear()
     model = part(torch.arange(520))
-    search.cold(model, plan(model))
+    search.cold_levels(model, plan(model))
     assert grown < len(sizes) / 3
 
 
 def test_many_observations_go_on_at_held_hyperparameters_unless_it_is_to_climb():
     X, y, wrong = everything(320)
     part = part_of(X, y)
-    before = growth.grown(part_of(X[:200], y[:200]), plan, 200)
+    before = growth.pursue_from_nothing(part_of(X[:200], y[:200]), plan, 200)
     model = part(torch.arange(len(y)))
-    held = growth.continued(model, plan(model), before, first(320, 200), is_climbing=False)
+    held = growth.continue_pursuit(model, plan(model), before, prefix_rows(320, 200), is_climbing=False)
     assert torch.equal(held.best.fit.theta, before.best.fit.theta)
     assert set(held.best.support) == wrong
     assert held.levels == [held.best]
-    climbed = growth.continued(model, plan(model), before, first(320, 200), is_climbing=True)
+    climbed = growth.continue_pursuit(model, plan(model), before, prefix_rows(320, 200), is_climbing=True)
     assert scored(model, climbed.best) > scored(model, held.best)
 
 
 def test_it_begins_at_others_of_which_some_are_left_out():
     X, y, wrong = everything(310)
-    before = growth.grown(part_of(X, y), plan, 310)
+    before = growth.pursue_from_nothing(part_of(X, y), plan, 310)
     kept = torch.tensor([i for i in range(310) if i % 7])
     model = part_of(X, y)(kept)
-    found = growth.continued(model, plan(model), before, kept)
+    found = growth.continue_pursuit(model, plan(model), before, kept)
     assert len({kept[i].item() for i in found.best.support} ^ (wrong & set(kept.tolist()))) <= 1
 
 
 def test_a_fit_to_others_has_no_variance_for_what_it_has_not_seen():
     fit = map_fit.Fit(torch.zeros(1), torch.tensor([1.0, 0.0, 3.0]), 0.0, 0.0, 1, True)
-    assert placed(fit, torch.tensor([2, -1, 0, 1])).rho.tolist() == [3.0, 0.0, 1.0, 0.0]
-    assert first(4, 2).tolist() == [0, 1, -1, -1]
+    assert transfer_fit(fit, torch.tensor([2, -1, 0, 1])).rho.tolist() == [3.0, 0.0, 1.0, 0.0]
+    assert prefix_rows(4, 2).tolist() == [0, 1, -1, -1]
 
 
 def test_what_is_another_word_on_the_data_grows_beside_the_best():
@@ -101,6 +101,6 @@ def test_what_is_another_word_on_the_data_grows_beside_the_best():
         return Level(tuple(range(size)), map_fit.Fit(torch.zeros(1), torch.zeros(200), F, F, 1, True), None, None, [])
 
     best, near, far, worse = level(0, 0.0), level(10, 5.0), level(60, 150.0), level(80, 100.0)
-    given = Plan([0], Penalty(lambda k: 3.0 * k))
-    assert growth._worth_growing(growth.Pursued([best, near, far, worse], best), given) == [best, far]
-    assert growth._worth_growing(growth.Pursued([best, near], best), given) == [best]
+    given = PursuitPlan([0], Penalty(lambda k: 3.0 * k))
+    assert growth._levels_to_grow(growth.Pursuit([best, near, far, worse], best), given) == [best, far]
+    assert growth._levels_to_grow(growth.Pursuit([best, near], best), given) == [best]

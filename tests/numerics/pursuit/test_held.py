@@ -11,10 +11,10 @@ from robustbo.numerics.gp.outlier_gain import errors, groups_at
 from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.gp.prediction_cache import posterior_at_inputs, prediction_cache
 from robustbo.numerics.gp.replicates import Groups
-from robustbo.numerics.pursuit.held import Held, score
-from robustbo.numerics.pursuit.penalty import Penalty, corrected
+from robustbo.numerics.pursuit.held import FixedHyperparameters, score
+from robustbo.numerics.pursuit.penalty import Penalty, corrected_rule
 
-PRICE = Penalty(corrected(30, 4))
+PRICE = Penalty(corrected_rule(30, 4))
 THETA = torch.tensor([-1.0, 1.0, -4.0])
 
 
@@ -33,7 +33,7 @@ def variances(n, members, rho):
 @pytest.mark.parametrize("rho", [[1.0, 0.01], [30.0, 1e6], [1e12, 2.0]])
 def test_a_support_costs_its_own_size_and_says_what_a_factorization_of_all_would(rho):
     given, members = model(), [4, 20]
-    found = Held(given, THETA).at(np.array(members), np.array(rho))
+    found = FixedHyperparameters(given, THETA).at(np.array(members), np.array(rho))
     full = variances(30, members, rho)
     value, (e, v) = log_posterior(given, THETA, full), errors(given, THETA, full)
     np.testing.assert_allclose(found.e, e, rtol=1e-6, atol=1e-6)
@@ -43,7 +43,7 @@ def test_a_support_costs_its_own_size_and_says_what_a_factorization_of_all_would
 
 
 def test_the_errors_of_a_gross_value_are_not_lost_in_its_variance():
-    held = Held(model(), THETA)
+    held = FixedHyperparameters(model(), THETA)
     (without,) = held.at(np.array([11]), np.array([1e3])).e[[11]]
     (gross,) = held.at(np.array([11]), np.array([1e18])).e[[11]]
     assert gross == pytest.approx(without, rel=1e-6)
@@ -53,12 +53,12 @@ def test_the_errors_of_a_gross_value_are_not_lost_in_its_variance():
 def test_gross_values_are_told_from_the_others_to_the_last_digits(by):
     given, members = model(by=by), [4, 11, 20]
     rho = [by**2] * 3
-    held, full = Held(given, THETA), variances(30, members, rho)
+    held, full = FixedHyperparameters(given, THETA), variances(30, members, rho)
     found = held.at(np.array(members), np.array(rho))
     direct = prediction_cache(given, THETA, full)
     assert pytest.approx(log_posterior(given, THETA, full).F, abs=1e-6) == found.F
     right = [i for i in range(30) if i not in members]
-    known = held.known(found)
+    known = held.prediction_cache(found)
     K = given.covariance.at(THETA[:2]).K
     torch.testing.assert_close(known.m + K @ known.al, direct.m + K @ direct.al, rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(found.e[right], direct.e[right], rtol=1e-5, atol=1e-5)
@@ -66,9 +66,9 @@ def test_gross_values_are_told_from_the_others_to_the_last_digits(by):
 
 
 def test_what_is_known_with_a_support_is_what_is_known_from_nothing():
-    given, held = model(), Held(model(), THETA)
+    given, held = model(), FixedHyperparameters(model(), THETA)
     found = held.at(np.array([4, 11]), np.array([20.0, 9.0]))
-    mine, direct = held.known(found), prediction_cache(given, THETA, variances(30, [4, 11], [20.0, 9.0]))
+    mine, direct = held.prediction_cache(found), prediction_cache(given, THETA, variances(30, [4, 11], [20.0, 9.0]))
     for each, other in zip(mine, direct, strict=True):
         torch.testing.assert_close(each, other, rtol=1e-7, atol=1e-7)
 
@@ -83,38 +83,38 @@ def test_the_posterior_at_the_inputs_is_that_of_the_whole_covariance():
 
 
 def test_it_settles_on_the_wrong_values_from_anywhere():
-    held = Held(model(), THETA)
+    held = FixedHyperparameters(model(), THETA)
     for begin in ([], [4], [0, 1, 2, 11], list(range(15))):
         rho = np.zeros(30)
         rho[begin] = 1.0
-        found = held.settle(held.beginning(rho), PRICE)
+        found = held.settle(held.initial_state(rho), PRICE)
         assert found.members.tolist() == [4, 11, 20]
         np.testing.assert_allclose(found.rho, np.square(found.e)[found.members] - found.v[found.members], rtol=1e-2)
 
 
 def test_what_it_settles_on_has_no_lower_score_than_where_it_began():
-    held = Held(model(wrong=(4, 5, 6, 7, 8), by=0.4), THETA)
+    held = FixedHyperparameters(model(wrong=(4, 5, 6, 7, 8), by=0.4), THETA)
     for begin in ([], [4, 5, 6, 7, 8], [15]):
         rho = np.zeros(30)
         rho[begin] = 0.3
-        first = held.beginning(rho)
+        first = held.initial_state(rho)
         assert score(held.settle(first, PRICE), PRICE) >= score(first, PRICE)
 
 
 def test_a_known_number_is_kept_to():
-    held = Held(model(), THETA)
-    assert held.settle(held.beginning(np.zeros(30)), PRICE, 2).members.shape == (2,)
+    held = FixedHyperparameters(model(), THETA)
+    assert held.settle(held.initial_state(np.zeros(30)), PRICE, 2).members.shape == (2,)
 
 
 def test_what_is_cleared_joins_no_support():
     given = model(cleared=torch.arange(30) == 11)
-    held = Held(given, THETA)
-    assert 11 not in held.settle(held.beginning(np.zeros(30)), PRICE).members
+    held = FixedHyperparameters(given, THETA)
+    assert 11 not in held.settle(held.initial_state(np.zeros(30)), PRICE).members
     suspected = np.zeros(30)
     suspected[[4, 11]] = 1.0
-    begin = held.beginning(suspected)
+    begin = held.initial_state(suspected)
     assert begin.members.tolist() == [4]
-    assert held.left_out(begin).e[11] == 0
+    assert held.group_errors(begin).e[11] == 0
 
 
 GROUPS = Groups(((4, 11, 20),))
@@ -126,16 +126,16 @@ GROUPS = Groups(((4, 11, 20),))
 )
 def test_a_group_left_out_is_what_a_factorization_of_all_says(members, rho):
     given = model(groups=GROUPS)
-    held, full = Held(given, THETA), variances(30, members, rho)
-    mine = held.left_out(held.at(np.array(members, dtype=np.intp), np.array(rho)))
+    held, full = FixedHyperparameters(given, THETA), variances(30, members, rho)
+    mine = held.group_errors(held.at(np.array(members, dtype=np.intp), np.array(rho)))
     direct = groups_at(given, log_posterior(given, THETA, full), full)
     for each, other in zip(mine, direct, strict=True):
         torch.testing.assert_close(each, other, rtol=1e-6, atol=1e-6)
 
 
 def test_the_errors_of_a_gross_group_are_not_lost_in_its_variances():
-    held = Held(model(groups=GROUPS), THETA)
-    small, gross = (held.left_out(held.at(np.array([4, 11, 20]), np.full(3, rho))) for rho in (1e2, 1e16))
+    held = FixedHyperparameters(model(groups=GROUPS), THETA)
+    small, gross = (held.group_errors(held.at(np.array([4, 11, 20]), np.full(3, rho))) for rho in (1e2, 1e16))
     torch.testing.assert_close(gross.e[[4, 11, 20]], small.e[[4, 11, 20]], rtol=1e-2, atol=0.0)
     torch.testing.assert_close(gross.v[[4, 11, 20]], small.v[[4, 11, 20]], rtol=1e-2, atol=0.0)
 
@@ -143,11 +143,11 @@ def test_the_errors_of_a_gross_group_are_not_lost_in_its_variances():
 def test_a_group_joins_and_leaves_whole():
     wrong = (4, 11, 20)
     for by, support in ((5.0, (4,)), (0.0, ())):
-        held = Held(model(wrong=wrong, by=by, groups=GROUPS), THETA)
+        held = FixedHyperparameters(model(wrong=wrong, by=by, groups=GROUPS), THETA)
         for begin in ([], [11], [4, 11, 20, 25]):
             rho = np.zeros(30)
             rho[begin] = 1.0
-            found = held.settle(held.beginning(rho), PRICE)
+            found = held.settle(held.initial_state(rho), PRICE)
             assert found.support == support
             assert found.members.tolist() == (list(wrong) if support else [])
 
@@ -155,8 +155,8 @@ def test_a_group_joins_and_leaves_whole():
 def test_at_most_half_are_wrong():
     generator = torch.Generator().manual_seed(0)
     given = model()._replace(y=100 * torch.randn(30, generator=generator))
-    held = Held(given, THETA)
-    assert len(held.settle(held.beginning(np.zeros(30)), Penalty(lambda k: 0.0)).members) <= 15
+    held = FixedHyperparameters(given, THETA)
+    assert len(held.settle(held.initial_state(np.zeros(30)), Penalty(lambda k: 0.0)).members) <= 15
 
 
 def test_hyperparameters_without_a_covariance_are_refused():
@@ -169,7 +169,7 @@ def test_hyperparameters_without_a_covariance_are_refused():
         s2_prior=None,
         s2_known=torch.zeros(2),
     )
-    broken.warped = lambda _: None
+    broken.warp_at = lambda _: None
     broken.covariance = SimpleNamespace(bounds=[], at=lambda _: SimpleNamespace(K=-torch.eye(2), log_prior=0.0))
     with pytest.raises(NumericalError, match="positive definite"):
-        Held(broken, torch.zeros(0))
+        FixedHyperparameters(broken, torch.zeros(0))

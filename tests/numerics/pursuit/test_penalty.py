@@ -7,16 +7,16 @@ from robustbo.numerics.pursuit import penalty
 
 
 def test_no_outlier_costs_nothing_and_more_cost_more():
-    for rule in (penalty.corrected(50, 9), penalty.of_rate(50, 9, 0.3), penalty.botorch(50)):
+    for rule in (penalty.corrected_rule(50, 9), penalty.of_rate(50, 9, 0.3), penalty.botorch(50)):
         prices = [rule(k) for k in range(20)]
         assert prices[0] == 0.0
         assert prices == sorted(prices)
 
 
 def test_the_correction_vanishes_with_many_observations_and_forbids_with_few():
-    assert penalty.corrected(10**6, 9)(1) == pytest.approx(penalty.PER_OUTLIER, rel=1e-4)
-    assert penalty.corrected(20, 9)(1) > 1.4 * penalty.PER_OUTLIER
-    assert penalty.corrected(5, 9)(1) == math.inf
+    assert penalty.corrected_rule(10**6, 9)(1) == pytest.approx(penalty.PER_OUTLIER, rel=1e-4)
+    assert penalty.corrected_rule(20, 9)(1) > 1.4 * penalty.PER_OUTLIER
+    assert penalty.corrected_rule(5, 9)(1) == math.inf
 
 
 def test_botorchs_rule_costs_five_nats_and_the_papers_a_fraction():
@@ -26,7 +26,7 @@ def test_botorchs_rule_costs_five_nats_and_the_papers_a_fraction():
 
 
 def test_a_higher_rate_makes_outliers_cheaper():
-    assert penalty.of_rate(100, 9, 0.4)(5) < penalty.of_rate(100, 9, 0.1)(5) == penalty.corrected(100, 9)(5)
+    assert penalty.of_rate(100, 9, 0.4)(5) < penalty.of_rate(100, 9, 0.1)(5) == penalty.corrected_rule(100, 9)(5)
 
 
 def test_a_known_number_beats_any_likelihood():

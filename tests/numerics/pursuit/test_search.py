@@ -8,8 +8,8 @@ from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.pursuit import search
 from robustbo.numerics.pursuit.penalty import Penalty
-from robustbo.numerics.pursuit.search import Plan
-from robustbo.numerics.pursuit.support_fit import first
+from robustbo.numerics.pursuit.search import PursuitPlan
+from robustbo.numerics.pursuit.support_fit import prefix_rows
 
 PRICE = Penalty(lambda k: 3.0 * k)
 
@@ -27,22 +27,26 @@ def level(size, F):
 
 @pytest.mark.parametrize("is_backward", [True, False])
 def test_a_cold_search_finds_the_outliers_in_either_direction(is_backward):
-    given, plan = model(12), Plan([0, 2, 4, 6], PRICE, is_backward)
-    levels = search.cold(given, plan)
+    given, plan = model(12), PursuitPlan([0, 2, 4, 6], PRICE, is_backward)
+    levels = search.cold_levels(given, plan)
     assert [len(found.support) <= size for found, size in zip(levels, plan.sizes, strict=True)] == [True] * 4
-    assert search.best(given, plan, levels).support == (2, 9)
+    assert search.best_level(given, plan, levels).support == (2, 9)
 
 
 def test_a_warm_search_goes_on_where_an_earlier_one_of_fewer_observations_ended():
-    plan = Plan([0, 2, 4, 6], PRICE)
-    before = search.cold(model(12), plan)
+    plan = PursuitPlan([0, 2, 4, 6], PRICE)
+    before = search.cold_levels(model(12), plan)
     given = model(13, (2, 9, 12))
-    assert search.best(given, plan, search.warm(given, plan, before, 2, first(13, 12))).support == (2, 9, 12)
+    assert search.best_level(given, plan, search.warm_levels(given, plan, before, 2, prefix_rows(13, 12))).support == (
+        2,
+        9,
+        12,
+    )
 
 
 def test_worth_a_visit_are_plausible_sizes_the_chosen_one_and_those_beside_them():
-    plan = Plan([0, 2, 4, 6, 8, 10, 12], Penalty(lambda k: 0.0))
+    plan = PursuitPlan([0, 2, 4, 6, 8, 10, 12], Penalty(lambda k: 0.0))
     before = [level(0, -100.0), level(2, 0.0), level(4, -50.0)]
-    assert search.worth_a_visit(plan, before, 2) == [0, 2, 4]
-    assert search.worth_a_visit(plan, before, 11) == [0, 2, 4, 8, 10, 12]
-    assert search.worth_a_visit(plan, [level(0, -1.0), level(5, 0.0)], 0) == [0, 2, 4, 6]
+    assert search.sizes_to_visit(plan, before, 2) == [0, 2, 4]
+    assert search.sizes_to_visit(plan, before, 11) == [0, 2, 4, 8, 10, 12]
+    assert search.sizes_to_visit(plan, [level(0, -1.0), level(5, 0.0)], 0) == [0, 2, 4, 6]

@@ -11,7 +11,7 @@ from robustbo.numerics.gp.outlier_gain import optimal_variance
 from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.gp.replicates import Groups
 from robustbo.numerics.pursuit.penalty import ALIKE, Penalty
-from robustbo.numerics.pursuit.support_fit import empty, extended, first, refit, screen, suspicious
+from robustbo.numerics.pursuit.support_fit import empty, prefix_rows, refit, screen, suspicious_levels, transfer_level
 from robustbo.numerics.pursuit.walk import level_posterior, resume, settle, sweep, walk
 
 
@@ -128,7 +128,7 @@ def test_a_level_of_fewer_observations_is_taken_up_with_its_groups_whole():
     rows = torch.tensor([-1, 6, 9, 1, 0])  # the first and the last of the group are not among them
     covariance = stationary(torch.rand(5, 1), "rbf", LogNormal(0.0, 1.0), None)
     fewer = model._replace(y=model.y[:5], covariance=covariance, groups=Groups(((0, 1, 2),)))
-    assert extended(fewer, level, rows).support == (0,)
+    assert transfer_level(fewer, level, rows).support == (0,)
 
 
 def test_the_support_posterior_is_a_distribution_that_prefers_the_best_score():
@@ -171,7 +171,7 @@ def test_the_variances_of_a_level_are_at_their_closed_form_optimum():
 
 
 def test_where_everybody_is_suspicious_the_innocent_are_cleared():
-    found = max(suspicious(small()), key=lambda level: level.fit.F)
+    found = max(suspicious_levels(small()), key=lambda level: level.fit.F)
     assert found.support == tuple(range(12))
     assert max(range(12), key=lambda i: found.gains[i]) == 5
     assert (found.fit.rho == 0).sum() >= 6
@@ -192,11 +192,11 @@ def test_levels_of_fewer_observations_are_taken_up_with_the_new_ones_free_of_sus
         covariance=stationary(torch.linspace(0, 1, 12)[:10].unsqueeze(-1), "rbf", LogNormal(0.0, 1.0), None),
     )
     before = refit(shorter, empty(shorter), (5,))
-    taken_up = extended(model, before, first(12, 10))
+    taken_up = transfer_level(model, before, prefix_rows(12, 10))
     assert taken_up.support == (5,)
     assert taken_up.fit.rho.tolist() == [*before.fit.rho.tolist(), 0.0, 0.0]
     assert len(taken_up.gains) == 12
-    again = extended(model, before, first(12, 10))
+    again = transfer_level(model, before, prefix_rows(12, 10))
     torch.testing.assert_close(taken_up.e, again.e)
 
 

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from robustbo.numerics.gp.kernels import squared_differences
 from robustbo.numerics.student_t.laplace import CLAMP, Noise, approximate, gradient
 from robustbo.numerics.student_t.mode import cold_starts, find_mode
-from robustbo.numerics.student_t.signed_posterior import posterior
+from robustbo.numerics.student_t.signed_posterior import signed_posterior
 from tests.numerics.dense import pullback
 from tests.numerics.student_t.laplace_cases import NAMES, load
 
@@ -47,7 +47,7 @@ class TestFixtures:
         found = laplace(case.K, case.y, case.noise, case.m, is_clamped=CONVENTIONS[convention])
         expected = case.content["modes"][0][convention]
         k = case.kernel(case.X_test, case.X).K
-        variance = case.s2f.item() - found.posterior.explained(k.mT.numpy())
+        variance = case.s2f.item() - found.posterior.variance_reduction(k.mT.numpy())
         assert found.L.item() == pytest.approx(expected["log_marginal"], rel=1e-9)
         assert found.posterior.log_det == pytest.approx(expected["logdet_I_plus_KW"], rel=1e-9, abs=1e-9)
         assert (case.m + k @ found.a).tolist() == pytest.approx(expected["latent_mean"], rel=1e-9, abs=1e-12)
@@ -74,41 +74,41 @@ class TestPosterior:
 
     def test_it_is_the_dense_formula_for_curvatures_of_either_sign(self):
         W = np.linspace(-0.5, 3.0, 12)
-        found, Sig = posterior(self.K, W), self.dense(W)
+        found, Sig = signed_posterior(self.K, W), self.dense(W)
         R = np.diag(W) - W[:, None] * Sig * W
         assert found.is_maximum
         assert found.log_det == pytest.approx(np.linalg.slogdet(np.eye(12) + self.K @ np.diag(W))[1])
         assert_allclose(found.solve(W), W - R @ self.K @ W)
         assert_allclose(full(found), R, atol=1e-12)
         assert_allclose(found.variances, np.diag(Sig))
-        assert_allclose(found.explained(self.K[:, :3]), np.diag(self.K.T @ R @ self.K)[:3])
+        assert_allclose(found.variance_reduction(self.K[:, :3]), np.diag(self.K.T @ R @ self.K)[:3])
 
     def test_what_is_no_maximum_is_said(self):
-        assert not posterior(self.K, np.full(12, -5.0)).is_maximum
+        assert not signed_posterior(self.K, np.full(12, -5.0)).is_maximum
 
     @pytest.mark.parametrize("W", [0.0, 1e-300, 1e12])
     def test_extreme_curvatures_will_do(self, W):
-        found = posterior(self.K, np.full(12, W))
+        found = signed_posterior(self.K, np.full(12, W))
         assert found.is_maximum
         assert math.isfinite(found.log_det)
         assert_allclose(found.solve(self.K[0]), np.linalg.solve(np.eye(12) + W * self.K, self.K[0]), atol=1e-12)
 
     def test_a_curvature_of_nothing_tells_nothing(self):
         W = np.array([0.0, 1e-320, -1e-320, -0.0, *np.linspace(-0.5, 3.0, 8)])
-        found, Sig = posterior(self.K, W), self.dense(W)
+        found, Sig = signed_posterior(self.K, W), self.dense(W)
         assert np.abs(full(found)[:4]).max() < 1e-150
         assert full(found)[4:, 4:] == pytest.approx((np.diag(W) - W[:, None] * Sig * W)[4:, 4:], abs=1e-10)
         assert_allclose(found.variances, np.diag(Sig))
 
     @pytest.mark.parametrize("W", [1.0, -0.1])
     def test_all_of_one_sign_is_no_special_case(self, W):
-        found, Sig = posterior(self.K, np.full(12, W)), self.dense(np.full(12, W))
+        found, Sig = signed_posterior(self.K, np.full(12, W)), self.dense(np.full(12, W))
         assert_allclose(found.solve(self.K[0]), np.linalg.solve(np.eye(12) + W * self.K, self.K[0]))
         assert_allclose(found.variances, np.diag(Sig))
 
     def test_the_order_in_memory_does_not_matter(self):
         W = np.linspace(-0.5, 3.0, 12)
-        here, there = posterior(self.K, W), posterior(np.asfortranarray(self.K), W)
+        here, there = signed_posterior(self.K, W), signed_posterior(np.asfortranarray(self.K), W)
         assert there.log_det == pytest.approx(here.log_det)
         assert_allclose(there.half_R, here.half_R, atol=1e-12)
         assert_allclose(there.variances, here.variances)
@@ -117,11 +117,11 @@ class TestPosterior:
     def test_what_is_no_number_is_no_maximum(self, at):
         K = self.K.copy()
         K[at] = np.nan
-        assert not posterior(K, np.ones(12)).is_maximum
+        assert not signed_posterior(K, np.ones(12)).is_maximum
 
     def test_what_it_is_given_stays_as_it_is(self):
         K, W = self.K.copy(), np.linspace(-0.5, 3.0, 12)
-        found = posterior(K, W)
+        found = signed_posterior(K, W)
         _ = full(found), found.variances, found.solve(W)
         assert_allclose(K, self.K, rtol=0)
         assert_allclose(W, np.linspace(-0.5, 3.0, 12), rtol=0)

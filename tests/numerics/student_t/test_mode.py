@@ -8,7 +8,7 @@ import torch
 from robustbo.numerics.gp.kernels import KERNELS, squared_differences
 from robustbo.numerics.student_t import likelihood
 from robustbo.numerics.student_t import mode as laplace_mode
-from robustbo.numerics.student_t.laplace import Noise, approximate, given_by, place
+from robustbo.numerics.student_t.laplace import Noise, approximate, mode_point, mode_problem
 from robustbo.numerics.student_t.mode import climb, cold_starts, em, find_mode
 from tests.numerics.student_t.laplace_cases import NAMES, load
 
@@ -62,16 +62,16 @@ def test_five_hundred_small_data_sets_end_at_a_strict_maximum(seed):
 
 def test_expectation_maximization_never_falls():
     K, y, noise = draw(torch.Generator().manual_seed(3))
-    given, f = given_by(K, y, noise), torch.zeros_like(y).numpy()
+    given, f = mode_problem(K, y, noise), torch.zeros_like(y).numpy()
     heights = [height(K, y, noise, torch.from_numpy(em(given, f, steps))) for steps in range(1, 12)]
     assert all(after >= before - 1e-9 * abs(before) for before, after in pairwise(heights))
 
 
 def test_newton_alone_climbs_from_anywhere():
     K, y, noise = draw(torch.Generator().manual_seed(4))
-    generator, given = torch.Generator().manual_seed(0), given_by(K, y, noise)
+    generator, given = torch.Generator().manual_seed(0), mode_problem(K, y, noise)
     for scale in (0.01, 1.0, 100.0):
-        assert climb(given, place(given, scale * torch.randn(len(y), generator=generator).numpy())).converged
+        assert climb(given, mode_point(given, scale * torch.randn(len(y), generator=generator).numpy())).converged
 
 
 def test_a_high_start_is_not_left_for_a_lower_one():
@@ -136,8 +136,8 @@ def test_from_anywhere_else_expectation_maximization_begins(scale, monkeypatch):
 @pytest.mark.parametrize("there", [{"Psi": -1.0, "residual": 1e-9}, {"Psi": math.nan, "residual": math.nan}])
 def test_what_is_no_better_ends_the_steps_with_the_same_factors(there, monkeypatch):
     K, y, noise = draw(torch.Generator().manual_seed(5))
-    given = given_by(K, y, noise)
-    here = place(given, y.numpy())._replace(Psi=0.0, residual=0.2)
-    factors = laplace_mode.posterior(given.K, np.ones(len(y)))
-    monkeypatch.setattr(laplace_mode, "place", lambda *_: here._replace(**there))
+    given = mode_problem(K, y, noise)
+    here = mode_point(given, y.numpy())._replace(Psi=0.0, residual=0.2)
+    factors = laplace_mode.signed_posterior(given.K, np.ones(len(y)))
+    monkeypatch.setattr(laplace_mode, "mode_point", lambda *_: here._replace(**there))
     assert laplace_mode._again(given, here, factors, 1e-10) is here

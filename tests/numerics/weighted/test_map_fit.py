@@ -7,7 +7,7 @@ from robustbo.numerics.gp.ascent import Point
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.weighted import map_fit
 from robustbo.numerics.weighted.map_fit import SOURCE, Weights, evaluate, prior_mean, search
-from robustbo.numerics.weighted.rcgp import LeaveOneOut, leave_one_out
+from robustbo.numerics.weighted.rcgp import PredictionErrors, leave_one_out
 from robustbo.surrogates.common import priors
 
 
@@ -82,7 +82,7 @@ def test_a_wrong_value_within_the_range_is_found_around_the_predictions_only():
 def test_rounds_take_weights_in_units_of_the_predictions():
     r = torch.tensor([0.5, -1.0, 6.0])
     weights = Weights(threshold=2.0, rounds=2)
-    settled = weights.settled(r, lambda _: LeaveOneOut(r, torch.tensor([1.0, 1.0, 9.0])))
+    settled = weights.settle(r, lambda _: PredictionErrors(r, torch.tensor([1.0, 1.0, 9.0])))
     torch.testing.assert_close(settled.J, 1 + torch.tensor([0.25, 0.5, 1.0]).square())
     torch.testing.assert_close(settled.b, 2 * r / (torch.tensor([2.0, 2.0, 6.0]).square() + r.square()))
 

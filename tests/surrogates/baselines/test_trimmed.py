@@ -3,7 +3,7 @@ from itertools import combinations
 import pytest
 import torch
 
-from robustbo.numerics.baselines.trimming import kept_by_projection, projected, relaxed, removal
+from robustbo.numerics.baselines.trimming import project_to_sum, relax_likelihood, removal, trim_by_projection
 from robustbo.surrogates.baselines.standard import StandardGP
 from robustbo.surrogates.baselines.trimmed import LEFT_OUT, TrimmedGP
 from robustbo.surrogates.common.contract import fit
@@ -41,21 +41,21 @@ def test_the_relaxed_likelihood_of_a_choice_is_that_of_the_kept_and_its_gradient
     b[[2, 6]] = 0.0
     constant = -torch.log(2 * torch.pi * s2[:2]).sum() / 2
     kept = [j for j in range(9) if j not in (2, 6)]
-    assert relaxed(K, s2, r, b).L.item() == pytest.approx(log_likelihood(K, s2, r, kept) + constant.item())
+    assert relax_likelihood(K, s2, r, b).L.item() == pytest.approx(log_likelihood(K, s2, r, kept) + constant.item())
     b, step = torch.rand(9), 1e-6
-    slopes = relaxed(K, s2, r, b).b
+    slopes = relax_likelihood(K, s2, r, b).b
     for i, unit in enumerate(torch.eye(9)):
-        up, down = (relaxed(K, s2, r, b + sign * step * unit).L for sign in (1, -1))
+        up, down = (relax_likelihood(K, s2, r, b + sign * step * unit).L for sign in (1, -1))
         assert slopes[i].item() == pytest.approx(((up - down) / (2 * step)).item(), rel=1e-5, abs=1e-5)
 
 
 def test_a_projection_is_the_nearest_of_its_sum():
     b = torch.tensor([2.0, 0.7, 0.1, -1.0])
-    found = projected(b, 2.0)
+    found = project_to_sum(b, 2.0)
     assert found.sum().item() == pytest.approx(2.0)
     assert ((found >= 0) & (found <= 1)).all()
     for _ in range(200):
-        other = projected(torch.randn(4), 2.0)
+        other = project_to_sum(torch.randn(4), 2.0)
         assert (found - b).norm() <= (other - b).norm() + 1e-9
 
 
@@ -63,7 +63,7 @@ def test_a_projection_is_the_nearest_of_its_sum():
 def test_the_projected_climb_keeps_the_likeliest_subset_of_all(seed):
     """Where values have neighbours enough; of nine on a line it found it three times of ten."""
     K, s2, r = process(14, seed=seed)
-    kept = kept_by_projection(K, s2, r, 2).nonzero().flatten().tolist()
+    kept = trim_by_projection(K, s2, r, 2).nonzero().flatten().tolist()
     best = max(combinations(range(14), 12), key=lambda rows: log_likelihood(K, s2, r, list(rows)))
     assert kept == list(best) == [i for i in range(14) if i not in (2, 6)]
 

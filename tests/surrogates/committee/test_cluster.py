@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from robustbo.numerics.committee import evidence
-from robustbo.numerics.committee.evidence import Shared
+from robustbo.numerics.committee.evidence import SharedHyperparameters
 from robustbo.numerics.committee.partition import random_parts, shard
 from robustbo.surrogates.committee import cluster as on_cluster
 from robustbo.surrogates.committee.cluster import CommitteeCluster
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # Dask's own, of ports and un
 
 def shared(factor=1.0):
     l, *numbers = (torch.tensor(x) for x in ([0.6 * factor, 0.6], 1.3, 0.02, 4.0, 0.5))
-    return Shared("matern52", l, *numbers)
+    return SharedHyperparameters("matern52", l, *numbers)
 
 
 def shards():

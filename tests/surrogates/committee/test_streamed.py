@@ -45,8 +45,7 @@ def fitted(files, workers):
 def test_every_row_is_read_once_and_parts_are_scattered():
     n = 2000
     parts = [
-        partition.rows_of(blocks, n, 50)
-        for blocks in partition.scattered_blocks(n, 3, torch.Generator().manual_seed(0))
+        partition.rows_of(blocks, n, 50) for blocks in partition.scatter_blocks(n, 3, torch.Generator().manual_seed(0))
     ]
     assert sorted(torch.cat([row for part in parts for row in part]).tolist()) == list(range(n))
     assert all(max(map(len, part)) - min(map(len, part)) <= 1 and len(part[0]) <= 50 for part in parts)
@@ -74,13 +73,13 @@ def test_it_predicts_in_the_outcomes_units_and_wild_values_are_named_by_falling_
 def test_what_the_workers_say_together_is_what_experts_in_one_place_say(fitted):
     part, shared, rule = fitted._parts[0], fitted.shared, COMBINE["rbcm"]
     held = part.read()
-    found = evidence.experts(held, shared)
+    found = evidence.build_experts(held, shared)
     X = torch.rand(6, 2, generator=torch.Generator().manual_seed(1))
     together = torch.cat([X.expand(len(held.y), -1, -1), held.X], -2)
     k = kernel_matrix(shared.kernel, together, shared.l, shared.s2f).K[:, :6, 6:] * held.mask.unsqueeze(-2)
     v0 = shared.s2f.expand(6)
     for one, other in zip(
-        evidence.said(held, found, shared, X, rule), rule.sums(*latent(k, found, v0), v0), strict=True
+        evidence.sum_predictions(held, found, shared, X, rule), rule.sums(*latent(k, found, v0), v0), strict=True
     ):
         torch.testing.assert_close(one, other, rtol=1e-6, atol=1e-9)
 
@@ -90,8 +89,8 @@ def test_the_correlation_of_errors_is_that_of_experts_in_one_place(fitted, files
     shared, X = fitted.shared, torch.rand(6, 2, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     v0, rule = shared.s2f.expand(6), COMBINE["calibrated"]
     parts = [part.read() for part in fitted._parts]
-    experts = [evidence.experts(part, shared) for part in parts]
-    sums = [evidence.said(*one, shared, X, rule) for one in zip(parts, experts, strict=True)]
+    experts = [evidence.build_experts(part, shared) for part in parts]
+    sums = [evidence.sum_predictions(*one, shared, X, rule) for one in zip(parts, experts, strict=True)]
     rho = evidence.error_correlation(parts[0], experts[0], shared, X)
     assert (rho > 0).all()
     wanted = rule.finish(reduce(Sums.plus, sums), v0, rho)
@@ -148,11 +147,11 @@ def test_gross_values_and_inputs_are_known_for_what_they_are(tmp_path, workers):
 
 def test_a_part_travels_alone(files):
     """Not with all that it is a view of."""
-    parts = partition.scattered_blocks(100_000, 40, torch.Generator().manual_seed(0))
+    parts = partition.scatter_blocks(100_000, 40, torch.Generator().manual_seed(0))
     assert len(pickle.dumps(parts[0])) < 1000
     whole = partition.shard(torch.rand(1000, 2), torch.rand(1000), list(torch.arange(1000).split(50)))
     assert max(len(pickle.dumps(part)) for part in parts_of(whole, 1.0)) < 0.5 * len(pickle.dumps(whole))
-    assert len(partition.scattered_blocks(300, 50, torch.Generator().manual_seed(0))) == 2
+    assert len(partition.scatter_blocks(300, 50, torch.Generator().manual_seed(0))) == 2
 
 
 def test_paths_mean_the_same_elsewhere(files, monkeypatch, tmp_path):

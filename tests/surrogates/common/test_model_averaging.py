@@ -12,7 +12,7 @@ from robustbo.loop.acquisition.log_nei import NUM_SAMPLES
 from robustbo.numerics.gp.kernels import matern52, squared_differences
 from robustbo.numerics.improvement.noisy import log_improvement, over
 from robustbo.numerics.pursuit.averaging import moments, probabilities
-from robustbo.numerics.pursuit.walk import one_a_support, plausible
+from robustbo.numerics.pursuit.walk import best_per_support, plausible_levels
 from robustbo.numerics.pursuit.warped import with_warp
 from robustbo.surrogates.common.contract import diagnose, fit
 from robustbo.surrogates.common.model_averaging import without_averaging
@@ -37,8 +37,8 @@ def model():
 def test_it_is_the_mixture_of_its_fits_by_their_dense_formulas(model):
     X, y = model.train_inputs[0], model.train_targets
     price = model.options.penalty(model.search_model())
-    levels = with_warp(model.search_model(), model.map_estimate, plausible(model.trace, price))
-    fits = one_a_support([model.map_estimate, *levels])
+    levels = with_warp(model.search_model(), model.map_estimate, plausible_levels(model.trace, price))
+    fits = best_per_support([model.map_estimate, *levels])
     weights = probabilities([found.F - price.total(found.support) for found in fits])
     assert [w for w in weights if w] == [component.weight for component in model.components]
     means, covariances = [], []
@@ -80,8 +80,8 @@ def test_the_acquisition_is_that_of_the_mixture(model):
     base = X.unique(dim=0)
     normal = draw_sobol_normal_samples(len(base), NUM_SAMPLES, dtype=X.dtype, seed=0)
     alone = torch.zeros(1)
-    is_in = (base.unsqueeze(1) == torch.from_numpy(function._to.given.XZ[len(X) :])).all(-1).any(-1)
-    found = [over([latent], alone, base, normal, kept=is_in) for latent in latents]
+    is_in = (base.unsqueeze(1) == torch.from_numpy(function._to.processes.XZ[len(X) :])).all(-1).any(-1)
+    found = [over([latent], alone, base, normal, required=is_in) for latent in latents]
     parts = torch.stack([log_improvement(each, Z)[0].exp() for each in found])
     torch.testing.assert_close(function(Z.unsqueeze(1)).exp(), torch.tensor(weights) @ parts)
 

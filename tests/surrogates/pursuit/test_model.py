@@ -9,7 +9,7 @@ from botorch.models.transforms.outcome import Standardize
 from gpytorch.kernels import MaternKernel, ScaleKernel
 
 from robustbo.numerics.pursuit import walk
-from robustbo.numerics.pursuit.support_fit import first
+from robustbo.numerics.pursuit.support_fit import prefix_rows
 from robustbo.surrogates import registry
 from robustbo.surrogates.common.contract import capabilities_for, diagnose, fit
 from robustbo.surrogates.common.priors import kernel_module, likelihood_module
@@ -229,7 +229,7 @@ def test_a_warm_fit_visits_the_plausible_levels_and_the_chosen_one_and_those_nex
 
     monkeypatch.setattr(walk, "resume", spy)
     after = RelevancePursuitGP(X, Y, levels=sizes)
-    after.continue_from(before.warm_start, first(len(X), len(X) - 1))
+    after.continue_from(before.warm_start, prefix_rows(len(X), len(X) - 1))
     assert fit(after).support == outliers
     assert visited == [[0, 1, 3, 4, 5]]
 
@@ -260,7 +260,7 @@ class TestAValueThatRecurs:
         X, Y, _, bad = self.stuck(0.45)
         before = fit(RelevancePursuitGP(X[:-1], Y[:-1]))
         after = RelevancePursuitGP(X, Y)
-        after.continue_from(before.warm_start, first(len(X), len(X) - 1))
+        after.continue_from(before.warm_start, prefix_rows(len(X), len(X) - 1))
         assert fit(after).support == bad
 
     def test_two_such_values_are_left_out_together(self):

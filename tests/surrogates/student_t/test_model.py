@@ -4,7 +4,7 @@ import pytest
 import torch
 from gpytorch.kernels import MaternKernel, ScaleKernel
 
-from robustbo.numerics.pursuit.support_fit import first
+from robustbo.numerics.pursuit.support_fit import prefix_rows
 from robustbo.surrogates.baselines.standard import PlainGP
 from robustbo.surrogates.common.contract import diagnose, fit
 from robustbo.surrogates.student_t.model import StudentTGP
@@ -146,7 +146,7 @@ def test_the_clamp_never_widens_a_prediction():
 def test_the_next_fit_begins_where_the_last_one_ended():
     X, Y = data()
     before = fit(StudentTGP(X[:-1], Y[:-1]))
-    cold, warm = fit(StudentTGP(X, Y)), fit(StudentTGP(X, Y), before.warm_start, first(len(X), len(X) - 1))
+    cold, warm = fit(StudentTGP(X, Y)), fit(StudentTGP(X, Y), before.warm_start, prefix_rows(len(X), len(X) - 1))
     assert pytest.approx(cold.map_estimate.F, abs=1e-3) == warm.map_estimate.F
 
 
