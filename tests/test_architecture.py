@@ -250,8 +250,8 @@ def test_what_may_be_imported_makes_no_circle():
         (
             ("trials", "settings", "Settings"),
             [
-                *("belief/front", "belief/incumbent", "belief/outcome_models", "belief/outliers", "candidates/choose"),
-                *("candidates/decide_several", "candidates/search_several", "decide", "feasibility/report"),
+                *("belief/front", "belief/incumbent", "belief/outcome_models", "belief/outliers"),
+                *("candidates/choose", "candidates/rules", "decide", "feasibility/report"),
                 *("observations/table", "surrogate/fallback", "surrogate/fit"),
             ],
         ),

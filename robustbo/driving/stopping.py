@@ -9,10 +9,10 @@ from torch import Tensor
 
 from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.loop.belief.front import reference_of
-from robustbo.loop.belief.incumbent import as_modelled
-from robustbo.loop.belief.measured_points import candidates
-from robustbo.loop.belief.outcome_models import Several, climb_each, missing
-from robustbo.loop.candidates.replicate_several import promised
+from robustbo.loop.belief.incumbent import incumbents_by_model
+from robustbo.loop.belief.measured_points import measured_points
+from robustbo.loop.belief.outcome_models import OutcomeModels, unmeasured_outcomes, use_models
+from robustbo.loop.candidates.replicate_by_hypervolume import expected_hypervolume
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.loop.surrogate.fit import fit
@@ -116,7 +116,7 @@ def promise(view: View, trial: Trial) -> Promise:
 
 def _of_one(view: View, trial: Trial) -> Promise:
     settings = view.settings
-    fitted, best = fit(settings, view.history, view.fits), as_modelled(settings, view.history, view.fits)[-1]
+    fitted, best = fit(settings, view.history, view.fits), incumbents_by_model(settings, view.history, view.fits)[-1]
     x = fitted.encoded([settings.space.to_unit(trial.params)])
     (mean,), (sd,) = fitted.predict(x)
     mu, s, B = torch.tensor([settings.sign * mean, sd, settings.sign * best.mean], dtype=torch.float64)
@@ -135,14 +135,16 @@ def _of_several(view: View, trial: Trial) -> Promise:
     settings = view.settings
     data, row = observations(settings, view.history), tuple(settings.space.to_unit(trial.params))
 
-    def use(several: Several) -> Promise:
-        among = candidates(data, several)
-        gain = promised(among, reference_of(settings, among), row)
-        of_objectives = [outcome_model.fitted for outcome_model in several if outcome_model.wanted.is_objective]
+    def use(models: OutcomeModels) -> Promise:
+        points = measured_points(data, models)
+        gain = expected_hypervolume(points, reference_of(settings, points), row)
+        of_objectives = [model.fitted for model in models if model.outcome.is_objective]
         noise = [_noise(fitted, fitted.encoded([row])) for fitted in of_objectives]
         return Promise(gain if math.isfinite(gain) else math.inf, noise[0] if len(noise) == 1 else 0.0)
 
-    result = None if missing(settings, data) else climb_each(settings, data, use, view.fits, is_judging=True)[0]
+    result = (
+        None if unmeasured_outcomes(settings, data) else use_models(settings, data, use, view.fits, is_judging=True)[0]
+    )
     return Promise(math.inf, 0.0) if result is None else result
 
 

@@ -8,10 +8,10 @@ import pandas as pd
 
 from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
-from robustbo.loop.belief.outcome_models import Several, climb_each, missing
+from robustbo.loop.belief.outcome_models import OutcomeModels, unmeasured_outcomes, use_models
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.cache import FitCache
-from robustbo.loop.surrogate.fallback import check_finite, climb
+from robustbo.loop.surrogate.fallback import check_finite
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
@@ -41,25 +41,18 @@ def posterior_at(
         FitError: If no surrogate can be fitted.
     """
     data = observations(settings, history)
-    if names := (missing(settings, data) if settings.outcomes else [] if data.told else [""]):
+    if names := (unmeasured_outcomes(settings, data) if settings.outcomes else [] if data.told else [""]):
         of = f" of {names}" if settings.outcomes else ""
         raise ValueError(f"a prediction needs at least one told value{of}, got none; tell one first")
-    if settings.outcomes:
-        posteriors, why = climb_each(settings, data, partial(_of_several, rows), fits, is_judging=True)
-    else:
-        posteriors, why = climb(settings, data, partial(_of_one, rows), fits, is_judging=True)
+    posteriors, why = use_models(settings, data, partial(_posteriors, rows), fits, is_judging=True)
     if posteriors is None:
         raise FitError(f"no surrogate could predict {why}")
     quantities = settings.quantities
     return {name: ([*map(quantities[name].nearest, means)], sds) for name, (means, sds) in posteriors.items()}
 
 
-def _of_one(rows: list[list[float]], _: Settings, fitted: FittedSurrogate) -> dict[str | None, Numbers]:
-    return {None: _posterior(rows, fitted)}
-
-
-def _of_several(rows: list[list[float]], models: Several) -> dict[str | None, Numbers]:
-    return {model.wanted.name: _posterior(rows, model.fitted) for model in models}
+def _posteriors(rows: list[list[float]], models: OutcomeModels) -> dict[str | None, Numbers]:
+    return {model.name: _posterior(rows, model.fitted) for model in models}
 
 
 def _posterior(rows: list[list[float]], fitted: FittedSurrogate) -> Numbers:

@@ -117,7 +117,7 @@ class View:
 
     def believed(self) -> tuple[FrontPoint, ...]:
         """The points measured whose values are believed, by trial; see `robustbo.loop.belief.front.believed`."""
-        return self._once("believed", lambda: several.believed(self.settings, self.history, self.fits))
+        return self._once("believed", lambda: several.credible_points(self.settings, self.history, self.fits))
 
     def hypervolumes(self) -> list[float]:
         """The hypervolume by trial, by what is believed now; see `robustbo.loop.belief.front.hypervolumes`."""

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from robustbo.loop.belief.incumbent import incumbent
-from robustbo.loop.belief.judge import Belief
+from robustbo.loop.belief.judge import OutlierReports
 from robustbo.loop.belief.outliers import outliers
 from robustbo.loop.decide import step
 from robustbo.loop.observations.table import observations
@@ -104,6 +104,6 @@ def test_where_nothing_is_believed_any_point_may_be_the_incumbent(monkeypatch):
     told = Settings(line, direction="maximize")
     monkeypatch.setattr(
         "robustbo.loop.belief.incumbent.judge",
-        lambda *_: Belief([replace(o, status="flagged") for o in outliers(told, made)]),
+        lambda *_: OutlierReports([replace(o, status="flagged") for o in outliers(told, made)]),
     )
     assert incumbent(told, made).trial.number == 6

@@ -46,7 +46,7 @@ def test_from_one_value_to_the_next_tried_every_one_is_reached_and_few_are_tried
     while going:
         place = going.pop()
         others = cell_numbers(
-            parameter, maximizer._others(parameter, cell_middles(parameter, torch.tensor(place)), [])
+            parameter, maximizer._neighbor_levels(parameter, cell_middles(parameter, torch.tensor(place)), [])
         ).tolist()
         assert len({*others} - {place}) == len(others) < ONE_HOT
         new = {*others} - reached
@@ -61,7 +61,7 @@ def test_what_was_measured_at_the_best_points_is_tried_and_of_few_values_all():
     region = Region(space)
     assert [maximizer._tried(region, i, best) for i in range(3)] == [[0, 1, 2, 3], [700, 3, 41], []]
     many = space.parameters[1][1]
-    others = maximizer._others(many, cell_middles(many, torch.tensor(12)), [700, 12, 41])
+    others = maximizer._neighbor_levels(many, cell_middles(many, torch.tensor(12)), [700, 12, 41])
     assert {700, 41, 11, 13, 10, 14} <= {*cell_numbers(many, others).tolist()}
 
 

@@ -22,7 +22,7 @@ def _without_kernel() -> Iterator[None]:
 
 
 class _WithoutKernel:
-    """Where BoTorch looks for the kernel, it finds none, and makes none."""
+    """A mixin by which BoTorch finds no compiled kernel, and makes none."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         with _without_kernel():

@@ -70,7 +70,7 @@ def build_acquisition(
 
 
 def _best_by_mean(model: GPyTorchModel, X: Tensor) -> Tensor:
-    """Of many ``n x d`` points those of the best posterior means: no other may well be the best."""
+    """Points, of ``n x d``, of the best posterior means: no other may well be the best."""
     if len(X) <= MOST:
         return X
     with torch.no_grad():
@@ -79,7 +79,7 @@ def _best_by_mean(model: GPyTorchModel, X: Tensor) -> Tensor:
 
 
 def has_closed_form(model: GPyTorchModel) -> TypeGuard[MapGP]:
-    """Whether it is one of ours whose fitted processes are told in numbers, and all that it says of the objective."""
+    """Return whether a model of ours has fitted processes that say all of its posterior in numbers."""
     return isinstance(model, MapGP) and model.is_named and capabilities(model).is_normal
 
 
@@ -101,20 +101,20 @@ def maximize_with_botorch(function: AcquisitionFunction, space: Space, n: int = 
         space: The space.
         n: How many observations its model has: of many, fewer points are computed at once.
     """
-    choices, others = category_counts(space), discrete_levels(space)
+    choices, levels_by_column = category_counts(space), discrete_levels(space)
     bounds = torch.tensor([[0.0], [1.0]], dtype=torch.float64).repeat(1, len(input_columns(space)))
-    for column, levels in others.items():
+    for column, levels in levels_by_column.items():
         bounds[:, column] = torch.tensor([levels[0], levels[-1]], dtype=torch.float64)
     for column, count in choices.items():
         bounds[1, column] = count - 1
-    if not others and not choices:
+    if not levels_by_column and not choices:
         options = {**NEARBY, "init_batch_limit": max(1, AT_ONCE // (MOST * max(n, 1)))}
         X, _ = optimize_acqf(function, bounds, q=1, num_restarts=NUM_RESTARTS, raw_samples=RAW_SAMPLES, options=options)
     else:
         X, _ = optimize_acqf_mixed_alternating(
             function,
             bounds,
-            discrete_dims=others,
+            discrete_dims=levels_by_column,
             cat_dims={column: list(range(count)) for column, count in choices.items()},
             num_restarts=NUM_RESTARTS,
             raw_samples=RAW_SAMPLES,

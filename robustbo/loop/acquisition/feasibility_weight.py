@@ -37,9 +37,9 @@ class FeasibilityWeighted(AcquisitionFunction):
         Z = X if self._transform is None else self._transform.transform(X)
         return self._function(X) + log_weight(Z.squeeze(-2), self._predictor)
 
-    def sloped(self, X: Tensor) -> tuple[Tensor, Tensor]:
-        """The same at ``b x d`` points, and the gradient there, of a function that has such a method too."""
-        value, slope = self._function.sloped(X)
+    def value_and_gradient(self, X: Tensor) -> tuple[Tensor, Tensor]:
+        """The logarithm at ``b x d`` points, and the gradient there, of a function that has such a method too."""
+        value, slope = self._function.value_and_gradient(X)
         Z, pull = transform_with_pullback(self._transform and self._transform.transform, X)
         more, steeper = self._predictor.log_viable(Z)
         return value + CAUTION * more, slope + CAUTION * pull(steeper)  # eq. 15.11
@@ -50,13 +50,13 @@ def log_weight(Z: Tensor, predictor: Predictor) -> Tensor:
     return CAUTION * ExplicitGradient.apply(Z, lambda at, _: predictor.log_viable(at))  # eq. 15.11
 
 
-def closed_form_of(function: AcquisitionFunction) -> ClosedForm | None:
+def inner_closed_form(function: AcquisitionFunction) -> ClosedForm | None:
     """The formula that a function is, by itself or as a `FeasibilityWeighted`; None if it is neither."""
     inner = function._function if isinstance(function, FeasibilityWeighted) else function
     return inner if isinstance(inner, ClosedForm) else None
 
 
 def with_fewer_samples(function: AcquisitionFunction) -> AbstractContextManager[None]:
-    """Run the block with an eighth of the samples of a `closed_form_of`; others stay as they are."""
-    inner = closed_form_of(function)
-    return nullcontext() if inner is None else inner.thinned()
+    """Run the block with an eighth of the samples of a `inner_closed_form`; others stay as they are."""
+    inner = inner_closed_form(function)
+    return nullcontext() if inner is None else inner.fewer_samples()

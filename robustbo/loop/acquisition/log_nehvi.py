@@ -73,10 +73,12 @@ class LogNEHVI(ClosedForm):
     ) -> None:
         super().__init__(ModelList(*models), models[0].transform_inputs)
         with torch.no_grad():
-            found = [model.latents() for model in models] if latents is None else latents
+            mixture_list = [model.latents() for model in models] if latents is None else latents
             signs = [1.0] * len(models) if signs is None else signs
-            found = [of if sign > 0 else multiply_by_sign(of, sign) for of, sign in zip(found, signs, strict=True)]
-            pairs = [tuple(zip(*mixture, strict=True)) for mixture in found]
+            mixture_list = [
+                of if sign > 0 else multiply_by_sign(of, sign) for of, sign in zip(mixture_list, signs, strict=True)
+            ]
+            pairs = [tuple(zip(*mixture, strict=True)) for mixture in mixture_list]
             mixtures = [(X_baseline.new_tensor(weights), processes) for weights, processes in pairs]
             goals = [_in_model_units(*of) for of in zip(models, goals, signs, strict=True)]
             Z = self._inputs(X_baseline)
@@ -89,10 +91,10 @@ class LogNEHVI(ClosedForm):
             Z = torch.cat([measured, pending])
             S = NUM_SAMPLES if sum(goal.is_objective for goal in goals) <= MANY else FEWER_SAMPLES
             normal = draw_sobol_normal_samples(len(goals) * len(Z), S, dtype=Z.dtype, seed=seed)
-            kept = torch.arange(len(Z)) >= len(measured)
-            self._to = over(mixtures, goals, Z, normal.view(S, len(goals), len(Z)), seed, required=kept)
+            is_pending = torch.arange(len(Z)) >= len(measured)
+            self._to = over(mixtures, goals, Z, normal.view(S, len(goals), len(Z)), seed, required=is_pending)
 
-    def _found(self, Z: Tensor, is_sloped: bool) -> tuple[Tensor, Tensor | None]:
+    def _evaluate(self, Z: Tensor, is_sloped: bool) -> tuple[Tensor, Tensor | None]:
         return log_improvement(self._to, Z, is_sloped=is_sloped)
 
     def _thin(self, to: Improvements) -> Improvements:
@@ -107,8 +109,8 @@ def _in_model_units(model: MapGP, goal: Goal, sign: float) -> Goal:
 
     def inside(*values: float) -> list[float]:
         y = torch.tensor(values, dtype=torch.float64)
-        found, _ = in_model_units(outcome_transform(model), y, torch.ones_like(y))
-        return (sign * torch.where(y.isinf(), y, found)).tolist()
+        values_inside, _ = in_model_units(outcome_transform(model), y, torch.ones_like(y))
+        return (sign * torch.where(y.isinf(), y, values_inside)).tolist()
 
     low, high = sorted(inside(goal.low, goal.high))
     return replace(goal, low=low, high=high, reference=None if goal.reference is None else inside(goal.reference)[0])
@@ -147,10 +149,10 @@ def build_multi_outcome(
     if name not in ACQUISITIONS or name == "sobol":
         raise ValueError(f"acquisition must be one of {list(ACQUISITIONS)}, got {name!r}")
     best, is_noisy = X if X_best is None else X_best, name in ("auto", "qLogNEI")
-    given = {"sampler": _sampler(len(models), seed), "constraints": _constraints(goals), "X_pending": X_pending}
+    options = {"sampler": _sampler(len(models), seed), "constraints": _constraints(goals), "X_pending": X_pending}
     make = _single_objective if sum(goal.is_objective for goal in goals) == 1 else _multi_objective
     return make(
-        ModelList(*models), goals, best, None if is_noisy else _means_and_feasibility(models, goals, best), given
+        ModelList(*models), goals, best, None if is_noisy else _means_and_feasibility(models, goals, best), options
     )
 
 
@@ -158,30 +160,30 @@ MeansAndFeasibility = tuple[Tensor, Tensor]  # n x M posterior means, and n bool
 
 
 def _single_objective(
-    model: ModelList, goals: Sequence[Goal], best: Tensor, believed: MeansAndFeasibility | None, given: dict[str, Any]
+    model: ModelList, goals: Sequence[Goal], best: Tensor, believed: MeansAndFeasibility | None, options: dict[str, Any]
 ) -> AcquisitionFunction:
     """BoTorch's of one objective: noisy, or over what is believed."""
     (i,) = (i for i, goal in enumerate(goals) if goal.is_objective)
-    given |= {"objective": GenericMCObjective(lambda Y, X=None: Y[..., i])}
+    options |= {"objective": GenericMCObjective(lambda Y, X=None: Y[..., i])}
     if believed is None:
-        return qLogNoisyExpectedImprovement(model, best, cache_root=False, **given)
+        return qLogNoisyExpectedImprovement(model, best, cache_root=False, **options)
     means, feasible = believed
     values = means[feasible, i] if feasible.any() else means[:, i].min(0, keepdim=True).values
-    return qLogExpectedImprovement(model, values.max(), **given)
+    return qLogExpectedImprovement(model, values.max(), **options)
 
 
 def _multi_objective(
-    model: ModelList, goals: Sequence[Goal], best: Tensor, believed: MeansAndFeasibility | None, given: dict[str, Any]
+    model: ModelList, goals: Sequence[Goal], best: Tensor, believed: MeansAndFeasibility | None, options: dict[str, Any]
 ) -> AcquisitionFunction:
     """BoTorch's of several objectives: noisy, or over what is believed."""
     objectives = [i for i, goal in enumerate(goals) if goal.is_objective]
     reference = best.new_tensor([goals[i].reference for i in objectives])
-    given |= {"objective": IdentityMCMultiOutputObjective(outcomes=objectives)}
+    options |= {"objective": IdentityMCMultiOutputObjective(outcomes=objectives)}
     if believed is None:
-        return SampledLogNEHVI(model, reference, best, prune_baseline=True, cache_root=False, **given)
+        return SampledLogNEHVI(model, reference, best, prune_baseline=True, cache_root=False, **options)
     means, feasible = believed
     boxes = FastNondominatedPartitioning(reference, means[feasible][:, objectives])
-    return LogEHVI(model, reference, boxes, **given)
+    return LogEHVI(model, reference, boxes, **options)
 
 
 def _sampler(M: int, seed: int) -> ListSampler:
@@ -189,7 +191,7 @@ def _sampler(M: int, seed: int) -> ListSampler:
 
 
 def _constraints(goals: Sequence[Goal]) -> list[Callable[[Tensor], Tensor]] | None:
-    """What is negative where a bound is kept; None if there is no bound."""
+    """Functions that are negative where a bound is kept; None if there is no bound."""
     signs = [(i, sign, bound) for i, g in enumerate(goals) for sign, bound in ((-1.0, g.low), (1.0, g.high))]
     return [partial(_slack, *of) for of in signs if abs(of[2]) < torch.inf] or None
 

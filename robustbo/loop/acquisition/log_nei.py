@@ -37,7 +37,7 @@ def multiply_by_sign(mixture: Mixture, sign: float) -> Mixture:
 class ClosedForm(AcquisitionFunction):
     """An acquisition function of one point whose logarithm is a formula, with its gradient.
 
-    A subclass says what is computed (`_found`), of what (`_to`), and of what else where a coarse function will do
+    A subclass says what is computed (`_evaluate`), of what (`_to`), and of what else where a coarse function will do
     (`_thin`).
 
     Args:
@@ -55,17 +55,17 @@ class ClosedForm(AcquisitionFunction):
     @t_batch_mode_transform(expected_q=1)
     def forward(self, X: Tensor) -> Tensor:
         """The logarithm at ``b x 1 x d`` points, of an improvement in the model's own (transformed) outcomes."""
-        return ExplicitGradient.apply(self._inputs(X).squeeze(-2), self._found)
+        return ExplicitGradient.apply(self._inputs(X).squeeze(-2), self._evaluate)
 
-    def sloped(self, X: Tensor) -> tuple[Tensor, Tensor]:
-        """The same at ``b x d`` points, and the gradient there, ``b x d``: without automatic differentiation."""
+    def value_and_gradient(self, X: Tensor) -> tuple[Tensor, Tensor]:
+        """The logarithm at ``b x d`` points, and the gradient there, ``b x d``: without automatic differentiation."""
         Z, pull = transform_with_pullback(self._inputs, X)
-        value, slope = self._found(Z, True)
+        value, slope = self._evaluate(Z, True)
         assert slope is not None
         return value, pull(slope)
 
     @contextmanager
-    def thinned(self) -> Iterator[None]:
+    def fewer_samples(self) -> Iterator[None]:
         """Run the block with an eighth of the samples."""
         exact = self._to
         self._to = self._thin(exact)
@@ -74,7 +74,7 @@ class ClosedForm(AcquisitionFunction):
         finally:
             self._to = exact
 
-    def _found(self, Z: Tensor, is_sloped: bool) -> tuple[Tensor, Tensor | None]:
+    def _evaluate(self, Z: Tensor, is_sloped: bool) -> tuple[Tensor, Tensor | None]:
         raise NotImplementedError
 
     def _thin(self, to: Any) -> Any:
@@ -131,11 +131,11 @@ class LogNEI(ClosedForm):
             measured = contenders(processes, measured)
             Z = torch.cat([measured, pending])
             normal = draw_sobol_normal_samples(len(Z), NUM_SAMPLES, dtype=Z.dtype, seed=seed)
-            kept = torch.arange(len(Z)) >= len(measured)
-            counts = is_among(Z, best) | kept  # what is pending may be the best, too
-            self._to = over(processes, Z.new_tensor(weights).log(), Z, normal, counts, kept)
+            is_pending = torch.arange(len(Z)) >= len(measured)
+            counts = is_among(Z, best) | is_pending  # what is pending may be the best, too
+            self._to = over(processes, Z.new_tensor(weights).log(), Z, normal, counts, is_pending)
 
-    def _found(self, Z: Tensor, is_sloped: bool) -> tuple[Tensor, Tensor | None]:
+    def _evaluate(self, Z: Tensor, is_sloped: bool) -> tuple[Tensor, Tensor | None]:
         return log_improvement(self._to, Z, is_sloped=is_sloped)
 
     def _thin(self, to: Improvement) -> Improvement:
@@ -157,10 +157,10 @@ def unique_rows(X: Tensor) -> Tensor:
     return torch.from_numpy(np.unique(X.numpy(), axis=0))
 
 
-def is_among(X: Tensor, others: Tensor) -> Tensor:
-    """Which of some rows are among others."""
-    known = set(map(tuple, others.tolist()))
-    return torch.tensor([tuple(row) in known for row in X.tolist()], dtype=torch.bool)
+def is_among(X: Tensor, rows: Tensor) -> Tensor:
+    """Booleans: whether each row of one tensor is a row of another."""
+    row_set = set(map(tuple, rows.tolist()))
+    return torch.tensor([tuple(row) in row_set for row in X.tolist()], dtype=torch.bool)
 
 
 class StudentTLogExpectedImprovement(AnalyticAcquisitionFunction):
@@ -215,6 +215,6 @@ class StudentTLogExpectedImprovement(AnalyticAcquisitionFunction):
 
 
 def is_student_t(model: Model, X: Tensor) -> bool:
-    """Whether a model's posterior at points like these has degrees of freedom."""
+    """Return whether a model's posterior at points like these has degrees of freedom."""
     with torch.no_grad():
         return degrees_of_freedom(model.posterior(X[:1])) is not None

@@ -13,8 +13,8 @@ from robustbo import seeds
 from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
 from robustbo.loop.belief.incumbent import NOTHING_TOLD, Incumbent, records
-from robustbo.loop.belief.measured_points import Candidates, FrontPoint, candidates, turned
-from robustbo.loop.belief.outcome_models import Several, climb_each, missing
+from robustbo.loop.belief.measured_points import FrontPoint, MeasuredPoints, larger_is_better, measured_points
+from robustbo.loop.belief.outcome_models import OutcomeModels, unmeasured_outcomes, use_models
 from robustbo.loop.observations.table import Data, observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
@@ -67,12 +67,12 @@ def front(settings: Settings, history: History, fits: FitCache | None = None, fi
         ValueError: If an outcome has no value that counts.
         FitError: If no surrogate can be fitted.
     """
-    return _made(settings, observations(settings, history, fixed), fits, partial(_front, settings))
+    return _use_measured_points(settings, observations(settings, history, fixed), fits, partial(_front, settings))
 
 
 @pin_surroundings
 def best(settings: Settings, history: History, fits: FitCache | None = None, fixed: Fixed = ()) -> Incumbent:
-    """The best of one objective among the points measured, where other outcomes must keep bounds.
+    """The best of one objective points the points measured, where other outcomes must keep bounds.
 
     Of the points that probably keep them it is the one whose lead over the worst, times that probability, is largest:
     as if a point that breaks a bound were worth as much as the worst. Where none probably does, it is the one most
@@ -90,7 +90,7 @@ def bests(settings: Settings, history: History, fits: FitCache | None = None, fi
     """The best points so far, by what is believed now: each beats those before it; the last is the `best`."""
     _objective(settings)
     try:
-        return _made(settings, observations(settings, history, fixed), fits, _bests)
+        return _use_measured_points(settings, observations(settings, history, fixed), fits, _bests)
     except FitError:
         if fixed:
             raise
@@ -98,7 +98,7 @@ def bests(settings: Settings, history: History, fits: FitCache | None = None, fi
 
 
 @pin_surroundings
-def believed(settings: Settings, history: History, fits: FitCache | None = None) -> tuple[FrontPoint, ...]:
+def credible_points(settings: Settings, history: History, fits: FitCache | None = None) -> tuple[FrontPoint, ...]:
     """The points measured whose values are believed, in the order of their trials, whether others beat them or not.
 
     Their probability of being in the front is NaN: `front` has that.
@@ -107,12 +107,12 @@ def believed(settings: Settings, history: History, fits: FitCache | None = None)
         ValueError: If an outcome has no value that counts.
         FitError: If no surrogate can be fitted.
     """
-    return _made(settings, observations(settings, history), fits, _believed)
+    return _use_measured_points(settings, observations(settings, history), fits, _by_trial)
 
 
 @pin_surroundings
 def hypervolumes(settings: Settings, history: History, fits: FitCache | None = None) -> list[float]:
-    """By trial, what the points of it and of those before dominate, by what is believed now; see `Front.hypervolume`.
+    """Hypervolumes, by trial, of all points up to it, by what is believed now; see `Front.hypervolume`.
 
     So a value that is disbelieved now never counted, and the reference point is the same throughout. It never falls.
 
@@ -120,22 +120,24 @@ def hypervolumes(settings: Settings, history: History, fits: FitCache | None = N
         ValueError: If an outcome has no value that counts.
         FitError: If no surrogate can be fitted.
     """
-    return _made(settings, observations(settings, history), fits, partial(_hypervolumes, settings))
+    return _use_measured_points(settings, observations(settings, history), fits, partial(_hypervolumes, settings))
 
 
-def _made(settings: Settings, data: Data, fits: FitCache | None, make: Callable[[Data, Candidates], T]) -> T:
+def _use_measured_points(
+    settings: Settings, data: Data, fits: FitCache | None, make: Callable[[Data, MeasuredPoints], T]
+) -> T:
     if not data.told:
         raise ValueError(NOTHING_TOLD)
-    if names := missing(settings, data):
+    if names := unmeasured_outcomes(settings, data):
         raise ValueError(f"each outcome needs at least one told value that is not excluded, {names} have none")
 
-    def use(several: Several) -> T:
-        return make(data, candidates(data, several))
+    def use(models: OutcomeModels) -> T:
+        return make(data, measured_points(data, models))
 
-    found, why = climb_each(settings, data, use, FitCache() if fits is None else fits, is_judging=True)
-    if found is None:
-        raise FitError(f"no surrogates could say what is best {why}")
-    return found
+    result, reason = use_models(settings, data, use, FitCache() if fits is None else fits, is_judging=True)
+    if result is None:
+        raise FitError(f"no surrogates could say what is best {reason}")
+    return result
 
 
 def raw_best(settings: Settings, history: History) -> Incumbent:
@@ -146,98 +148,102 @@ def raw_best(settings: Settings, history: History) -> Incumbent:
     Raises:
         ValueError: If there are several objectives, or the objective has no value.
     """
-    wanted = _objective(settings)
+    objective = _objective(settings)
     data = observations(settings, history)
-    told = data.of(wanted).told
+    told = data.of(objective).told
     if not told:
         raise ValueError(NOTHING_TOLD)
 
     def rank(trial: Trial) -> tuple[bool, bool, float]:
         values = data.trials[trial.number].values
-        is_kept = all(each.keeps(values.get(each.name, math.nan)) for each in settings.outcomes if each.is_constrained)
-        return data.region.contains(trial.params), is_kept, wanted.sign * trial.measured
+        is_feasible = all(o.keeps(values.get(o.name, math.nan)) for o in settings.outcomes if o.is_constrained)
+        return data.region.contains(trial.params), is_feasible, objective.sign * trial.measured
 
-    found = max(told, key=rank)
-    sd = math.nan if found.sd is None else found.sd
-    return Incumbent(data.trials[found.number], found.measured, sd, is_raw=True, quantity=wanted.outcome or Outcome())
+    best = max(told, key=rank)
+    sd = math.nan if best.sd is None else best.sd
+    return Incumbent(data.trials[best.number], best.measured, sd, is_raw=True, quantity=objective.outcome or Outcome())
 
 
 def _objective(settings: Settings) -> Wanted:
-    """The only one."""
+    """The only objective."""
     if len(settings.objectives) > 1:
         names = [name for name, _ in settings.objectives]
         raise ValueError(f"there is no single best of several objectives {names}; front() gives those that none beats")
     return settings.outcomes[0]
 
 
-def _bests(data: Data, among: Candidates) -> list[Incumbent]:
-    value, p = among.objectives.squeeze(-1), among.feasible
+def _bests(data: Data, points: MeasuredPoints) -> list[Incumbent]:
+    value, p = points.objectives.squeeze(-1), points.feasible
     lead = p * (value - value.min())
-    score = (torch.where(among.is_likely, lead, -torch.inf) if among.is_likely.any() else p).tolist()
-    rows = sorted((i for i, each in enumerate(score) if each > -math.inf), key=lambda i: among.trials[i].number)
-    ((name, quantity),) = ((e.wanted.name, e.wanted.outcome) for e in among.several if e.wanted.is_objective)
-    made = []
-    for found in map(among.point, records(rows, score.__getitem__)):
-        said = {other: (found.means[other], found.sds[other]) for other in found.means}
-        best = Incumbent(found.trial, *said[name], found.moved, said, found.probability_feasible)
-        made.append(best if quantity is None else best.of(quantity))
-    return made
+    score = (torch.where(points.is_likely, lead, -torch.inf) if points.is_likely.any() else p).tolist()
+    rows = sorted((i for i, worth in enumerate(score) if worth > -math.inf), key=lambda i: points.trials[i].number)
+    ((name, quantity),) = (
+        (model.outcome.name, model.outcome.outcome) for model in points.models if model.outcome.is_objective
+    )
+    incumbents = []
+    for point in map(points.point, records(rows, score.__getitem__)):
+        outcomes = {other: (point.means[other], point.sds[other]) for other in point.means}
+        best = Incumbent(point.trial, *outcomes[name], point.moved, outcomes, point.probability_feasible)
+        incumbents.append(best if quantity is None else best.of(quantity))
+    return incumbents
 
 
-def _believed(data: Data, among: Candidates) -> tuple[FrontPoint, ...]:
-    return tuple(sorted(map(among.point, range(len(among.trials))), key=lambda point: point.trial.number))
+def _by_trial(data: Data, points: MeasuredPoints) -> tuple[FrontPoint, ...]:
+    return tuple(sorted(map(points.point, range(len(points.trials))), key=lambda point: point.trial.number))
 
 
-def _hypervolumes(settings: Settings, data: Data, among: Candidates) -> list[float]:
-    reference, Y, found = reference_of(settings, among), among.objectives, list[float]()
-    counts = among.is_likely & (reference < Y).all(-1)
-    rows = {trial.number: i for i, trial in enumerate(among.trials) if counts[i]}
+def _hypervolumes(settings: Settings, data: Data, points: MeasuredPoints) -> list[float]:
+    reference, Y, volumes = reference_of(settings, points), points.objectives, list[float]()
+    counts = points.is_likely & (reference < Y).all(-1)
+    rows = {trial.number: i for i, trial in enumerate(points.trials) if counts[i]}
     best, volume = Y[:0], 0.0
     for trial in data.trials:
         i = rows.get(trial.number)
         if i is not None and not (best >= Y[i]).all(-1).any():
             best = torch.cat([best[~(Y[i] >= best).all(-1)], Y[i : i + 1]])
             volume = hypervolume(best, reference)
-        found.append(volume)
-    return found
+        volumes.append(volume)
+    return volumes
 
 
-def _front(settings: Settings, data: Data, among: Candidates) -> Front:
-    reference = reference_of(settings, among)
-    Y, chances = among.objectives, chances_of(settings.seed, among)
+def _front(settings: Settings, data: Data, points: MeasuredPoints) -> Front:
+    reference = reference_of(settings, points)
+    Y, chances = points.objectives, chances_of(settings.seed, points)
     is_in = torch.zeros(len(Y), dtype=torch.bool)
-    is_in[among.is_likely] = pareto_mask(Y[among.is_likely])
+    is_in[points.is_likely] = pareto_mask(Y[points.is_likely])
     order = sorted(is_in.nonzero().squeeze(-1).tolist(), key=lambda i: -Y[i, 0].item())
-    signs = [each.wanted.sign for each in among.several if each.wanted.is_objective]
+    signs = [model.outcome.sign for model in points.models if model.outcome.is_objective]
     names = [name for name, _ in settings.objectives]
-    shown = {name: sign * number for name, sign, number in zip(names, signs, reference.tolist(), strict=True)}
-    points = tuple(among.point(i, chances[i].item()) for i in order)
-    return Front(points, shown, hypervolume(Y[is_in], reference))
+    reference_point_of = {
+        name: sign * number for name, sign, number in zip(names, signs, reference.tolist(), strict=True)
+    }
+    front_points = tuple(points.point(i, chances[i].item()) for i in order)
+    return Front(front_points, reference_point_of, hypervolume(Y[is_in], reference))
 
 
-def reference_of(settings: Settings, among: Candidates) -> Tensor:
+def reference_of(settings: Settings, points: MeasuredPoints) -> Tensor:
     """The reference point, turned so that larger is better: the one given, or that of the believed front."""
     if settings.reference_point:
-        given = dict(settings.reference_point)
-        values = torch.tensor([[given.get(each.wanted.name, 0.0) for each in among.several]], dtype=torch.float64)
-        return turned(among.several, values).squeeze(0)
-    return reference_point(among.objectives, among.is_likely)
+        numbers = dict(settings.reference_point)
+        values = torch.tensor([[numbers.get(model.outcome.name, 0.0) for model in points.models]], dtype=torch.float64)
+        return larger_is_better(points.models, values).squeeze(0)
+    return reference_point(points.objectives, points.is_likely)
 
 
-def chances_of(seed: int, among: Candidates) -> Tensor:
+def chances_of(seed: int, points: MeasuredPoints) -> Tensor:
     """The probability of each of ``m`` points that it is feasible and beaten by no other; 0 for those far from it."""
-    Y, chances = among.objectives, torch.zeros(len(among.objectives), dtype=torch.float64)
-    kept = torch.arange(len(Y))
+    Y, chances = points.objectives, torch.zeros(len(points.objectives), dtype=torch.float64)
+    indices = torch.arange(len(Y))
     if len(Y) > MOST:
         span = (Y.amax(0) - Y.amin(0)).clamp_min(1e-300)
         beaten = ((Y.unsqueeze(0) - Y.unsqueeze(1)) / span).amin(-1).amax(-1)  # by how much the most
-        kept = beaten.argsort(stable=True)[:MOST].sort().values
-    drawn, feasible = [], torch.ones(NUM_SAMPLES, len(kept), dtype=torch.bool)
-    for each in among.several:
-        values = _samples(each.fitted, among.X[kept], seeds.derive(seed, len(Y), f"front {each.wanted.name}"))
-        drawn.append(values)
-        feasible &= (each.wanted.low <= values) & (values <= each.wanted.high)
-    chances[kept] = membership(turned(among.several, torch.stack(drawn, -1)), feasible)
+        indices = beaten.argsort(stable=True)[:MOST].sort().values
+    samples, feasible = [], torch.ones(NUM_SAMPLES, len(indices), dtype=torch.bool)
+    for model in points.models:
+        values = _samples(model.fitted, points.X[indices], seeds.derive(seed, len(Y), f"front {model.outcome.name}"))
+        samples.append(values)
+        feasible &= (model.outcome.low <= values) & (values <= model.outcome.high)
+    chances[indices] = membership(larger_is_better(points.models, torch.stack(samples, -1)), feasible)
     return chances
 
 

@@ -9,11 +9,10 @@ from typing import TypeVar
 from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
 from robustbo.guidance import TRIAL, Guided
-from robustbo.loop.belief.judge import judge
+from robustbo.loop.belief.outcome_models import OutcomeModel, OutcomeModels, use_models
 from robustbo.loop.observations.table import Data, Row, observations
 from robustbo.loop.surrogate.cache import FitCache
-from robustbo.loop.surrogate.fallback import check_finite, climb
-from robustbo.loop.surrogate.fit import is_robust
+from robustbo.loop.surrogate.fallback import check_finite
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.rounding import rounded
 from robustbo.searchspace.parameters import Value
@@ -61,11 +60,11 @@ class Incumbent(Guided):
         point, of = ", ".join(f"{name}={value!r}" for name, value in self.params.items()), self.quantity
         value = None if self.moved else self.trial.value
         if value is not None and self.is_raw:
-            said = "measured " + of.with_unit(rounded(value, 4) + ("" if math.isnan(self.sd) else f" ± {self.sd:.2g}"))
+            text = "measured " + of.with_unit(rounded(value, 4) + ("" if math.isnan(self.sd) else f" ± {self.sd:.2g}"))
         else:
             measured = "" if value is None else f"measured {of.number(value, 4)}, "
-            said = measured + "believed " + of.with_unit(f"{rounded(self.mean, 4)} ± {self.sd:.2g}")
-        return f"trial {self.trial.number}, {point}: {f'{of.name} ' if of.name else ''}{said}"
+            text = measured + "believed " + of.with_unit(f"{rounded(self.mean, 4)} ± {self.sd:.2g}")
+        return f"trial {self.trial.number}, {point}: {f'{of.name} ' if of.name else ''}{text}"
 
     @property
     def params(self) -> dict[str, Value]:
@@ -73,7 +72,7 @@ class Incumbent(Guided):
         return self.trial.params if self.moved is None else self.moved
 
     def of(self, quantity: Outcome) -> "Incumbent":
-        """The same for people: of what is measured, with a mean that is possible."""
+        """The incumbent for people: of what is measured, with a mean that is possible."""
         return replace(self, mean=self.mean if self.is_raw else quantity.nearest(self.mean), quantity=quantity)
 
 
@@ -102,12 +101,12 @@ def incumbent(settings: Settings, history: History, fits: FitCache | None = None
     data = observations(settings, history, fixed)
     if not data.told:
         raise ValueError(NOTHING_TOLD)
-    if not moved(data, data.told):
+    if not points_with_fixed(data, data.told):
         raise ValueError(f"no point measured will do with {dict(data.fixed)!r}; ask and tell one there first")
     use = partial(_best_at, data)
-    best, why = climb(settings, data, use, FitCache() if fits is None else fits, is_judging=True)
+    best, reason = use_models(settings, data, use, FitCache() if fits is None else fits, is_judging=True)
     if best is None:
-        raise FitError(f"no surrogate could say what is best {why}")
+        raise FitError(f"no surrogate could say what is best {reason}")
     return best.of(settings.quantity)
 
 
@@ -126,14 +125,14 @@ def incumbents(
     Raises:
         ValueError: If no value has been told.
     """
-    return [found.of(settings.quantity) for found in as_modelled(settings, history, fits, without)]
+    return [best.of(settings.quantity) for best in incumbents_by_model(settings, history, fits, without)]
 
 
 @pin_surroundings
-def as_modelled(
+def incumbents_by_model(
     settings: Settings, history: History, fits: FitCache | None = None, without: Collection[int] = ()
 ) -> list[Incumbent]:
-    """The same as the surrogate has them, whatever is possible: means that decisions compare.
+    """The incumbents as the surrogate has them, whatever is possible: means that decisions compare.
 
     Raises:
         ValueError: If no value has been told.
@@ -141,15 +140,16 @@ def as_modelled(
     data = observations(settings, history)
     if all(trial.number in without for trial in data.told):
         raise ValueError(NOTHING_TOLD)
-    rising = partial(_rising, data, without)
-    found, _ = climb(settings, data, rising, FitCache() if fits is None else fits, is_judging=True)
-    return _rising_values(data, without) if found is None else found
+    use = partial(_incumbents, data, without)
+    best, _ = use_models(settings, data, use, FitCache() if fits is None else fits, is_judging=True)
+    return _raw_incumbents(data, without) if best is None else best
 
 
-def _rising(data: Data, without: Collection[int], settings: Settings, fitted: FittedSurrogate) -> list[Incumbent]:
-    """The incumbents by a fitted surrogate."""
-    points, disbelieved = fitted.at_points(), _disbelieved(data, settings, fitted)
-    believed, values = _believed(data, fitted, disbelieved, without), _values(fitted, disbelieved)
+def _incumbents(data: Data, without: Collection[int], models: OutcomeModels) -> list[Incumbent]:
+    """The incumbents by the only fitted surrogate."""
+    (model,) = models
+    points, disbelieved = model.fitted.at_points(), model.disbelieved
+    believed, values = _first_trials(data, model, without), _mean_values(model.fitted, disbelieved)
 
     def worth(row: Row) -> float:
         mean = points[row][0]
@@ -161,67 +161,60 @@ def _rising(data: Data, without: Collection[int], settings: Settings, fitted: Fi
     return [Incumbent(believed[row], *points[row]) for row in best]
 
 
-def records(found: Iterable[T], worth: Callable[[T], float]) -> list[T]:
-    """Those that are worth more than all before them; the first is one."""
-    made: list[T] = []
-    for each in found:
-        if not made or worth(each) > worth(made[-1]):
-            made.append(each)
-    return made
+def records(candidates: Iterable[T], worth: Callable[[T], float]) -> list[T]:
+    """The candidates that are worth more than all before them; the first is one."""
+    best: list[T] = []
+    for candidate in candidates:
+        if not best or worth(candidate) > worth(best[-1]):
+            best.append(candidate)
+    return best
 
 
-def _disbelieved(data: Data, settings: Settings, fitted: FittedSurrogate) -> Collection[int]:
-    """The trials whose values a robust surrogate disbelieves."""
-    return judge(data, fitted).flagged if is_robust(settings) else ()
-
-
-def _values(fitted: FittedSurrogate, disbelieved: Collection[int]) -> dict[Row, float]:
+def _mean_values(fitted: FittedSurrogate, disbelieved: Collection[int]) -> dict[Row, float]:
     """The mean of the believed values at each point, where some of their errors may not be noise."""
     numbers, rows, values, sds, _ = fitted.observations
-    found: dict[Row, list[float]] = {}
+    by_row: dict[Row, list[float]] = {}
     for number, row, value in zip(numbers, rows, values, strict=True):
         if sds is None and number not in disbelieved:
-            found.setdefault(row, []).append(value)
-    return {row: math.fsum(value / len(each) for value in each) for row, each in found.items()}
+            by_row.setdefault(row, []).append(value)
+    return {row: math.fsum(value / len(values) for value in values) for row, values in by_row.items()}
 
 
-def _believed(
-    data: Data, fitted: FittedSurrogate, disbelieved: Collection[int], without: Collection[int] = ()
-) -> dict[Row, Trial]:
+def _first_trials(data: Data, model: OutcomeModel, without: Collection[int] = ()) -> dict[Row, Trial]:
     """The first trial at each point measured that keeps the constraints and has a value that is believed.
 
     Of these demands the second is dropped where it leaves nothing, then the first.
     """
-    pairs = sorted(zip(fitted.observations.numbers, fitted.observations.X, strict=True))
+    pairs = sorted(zip(model.fitted.observations.numbers, model.fitted.observations.X, strict=True))
     measured = [(number, row) for number, row in pairs if number not in without] or pairs
     first = {row: data.trials[number] for number, row in reversed(measured)}
-    kept = {row for row, trial in first.items() if not data.space.broken(trial.params)} or {*first}
-    believed = {row for number, row in measured if number not in disbelieved}
-    return {row: trial for row, trial in first.items() if row in (kept & believed or kept)}
+    allowed = {row for row, trial in first.items() if not data.space.broken(trial.params)} or {*first}
+    believed = {row for number, row in measured if number not in model.disbelieved}
+    return {row: trial for row, trial in first.items() if row in (allowed & believed or allowed)}
 
 
-def _best_at(data: Data, settings: Settings, fitted: FittedSurrogate) -> Incumbent:
+def _best_at(data: Data, models: OutcomeModels) -> Incumbent:
     """The incumbent with some values fixed."""
-    believed = _believed(data, fitted, _disbelieved(data, settings, fitted))
-    found = moved(data, believed.values()) or moved(data, data.told)
-    means, sds = fitted.predict(fitted.encoded(list(found)))
+    (model,) = models
+    points = points_with_fixed(data, _first_trials(data, model).values()) or points_with_fixed(data, data.told)
+    means, sds = model.fitted.predict(model.fitted.encoded(list(points)))
     check_finite(*means, *sds)
     best = max(range(len(means)), key=lambda i: data.sign * means[i])
-    trial, point = list(found.values())[best]
+    trial, point = list(points.values())[best]
     return Incumbent(trial, means[best], sds[best], None if point == trial.params else point)
 
 
-def moved(data: Data, trials: Iterable[Trial]) -> dict[Row, tuple[Trial, dict[str, Value]]]:
-    """By its row: each point measured as it is with what is fixed, and its trial, where that is a point asked for."""
-    found: dict[Row, tuple[Trial, dict[str, Value]]] = {}
+def points_with_fixed(data: Data, trials: Iterable[Trial]) -> dict[Row, tuple[Trial, dict[str, Value]]]:
+    """Points by row: each one measured as it is with what is fixed, with its trial, where it is in the region."""
+    points: dict[Row, tuple[Trial, dict[str, Value]]] = {}
     for trial in trials:
         if data.space.is_pool:
             point = trial.params if data.region.contains(trial.params) else None
         else:
             point = data.region.point(data.rows[trial.number])
         if point is not None:
-            found.setdefault(tuple(data.space.to_unit(point)), (trial, point))
-    return found
+            points.setdefault(tuple(data.space.to_unit(point)), (trial, point))
+    return points
 
 
 def raw_incumbent(settings: Settings, history: History) -> Incumbent:
@@ -233,12 +226,12 @@ def raw_incumbent(settings: Settings, history: History) -> Incumbent:
     data = observations(settings, history)
     if not data.told:
         raise ValueError(NOTHING_TOLD)
-    return _rising_values(data)[-1].of(settings.quantity)
+    return _raw_incumbents(data)[-1].of(settings.quantity)
 
 
-def _rising_values(data: Data, without: Collection[int] = ()) -> list[Incumbent]:
+def _raw_incumbents(data: Data, without: Collection[int] = ()) -> list[Incumbent]:
     """The trials of the best measured values so far."""
     told = [trial for trial in data.told if trial.number not in without]
-    kept = [trial for trial in told if data.region.contains(trial.params)] or told
-    best = records(kept, lambda trial: data.sign * trial.measured)
+    allowed = [trial for trial in told if data.region.contains(trial.params)] or told
+    best = records(allowed, lambda trial: data.sign * trial.measured)
     return [Incumbent(t, t.measured, math.nan if t.sd is None else t.sd, is_raw=True) for t in best]

@@ -1,4 +1,4 @@
-"""What is believed of each value: one report form for every surrogate, which all that asks for a belief reads."""
+"""The belief in each value: one form of report for every surrogate, which everything that asks for a belief reads."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -65,30 +65,30 @@ class Outlier:
 
     def __str__(self) -> str:
         of, name = self.quantity, self.outcome or self.quantity.name
-        which = f"trial {self.trial.number}" + (f", {name}" if name else "")
+        subject = f"trial {self.trial.number}" + (f", {name}" if name else "")
         expected = of.with_unit(f"{rounded(self.expected, 4)} ± {self.sd:.2g}")
-        found = f"measured {of.number(self.value, 4)}, expected {expected}"
-        said = f"wrong with probability {self.probability_wrong:.3g}, evidence {self.evidence:.3g} nats"
-        return f"{which}: {found}; {self.status}, {said}"
+        values = f"measured {of.number(self.value, 4)}, expected {expected}"
+        doubt = f"wrong with probability {self.probability_wrong:.3g}, evidence {self.evidence:.3g} nats"
+        return f"{subject}: {values}; {self.status}, {doubt}"
 
     def of(self, quantity: Outcome) -> "Outlier":
-        """The same for people: of what is measured, with an expectation that is possible."""
+        """The report for people: of what is measured, with an expectation that is possible."""
         return replace(self, expected=quantity.nearest(self.expected), quantity=quantity)
 
     @property
     def flagged(self) -> bool:
-        """Whether it is treated as an outlier."""
+        """Return whether it is treated as an outlier."""
         return self.status in ("flagged", "quarantined", "refuted")
 
     @property
     def remeasured(self) -> str:
-        """What another measurement at its point said of it: "confirmed", "refuted", or "not yet"."""
+        """The verdict of replicates at its point: "confirmed", "refuted", or "not yet"."""
         return self.status if self.status in ("confirmed", "refuted") else "not yet"
 
 
 @dataclass(frozen=True)
-class Belief:
-    """What is believed of the told values, the most suspicious first: flagged before not, then by evidence."""
+class OutlierReports:
+    """The reports on all told values, the most suspicious first: flagged before not, then by evidence."""
 
     values: tuple[Outlier, ...]
 
@@ -102,38 +102,40 @@ class Belief:
 
 
 @pin_surroundings
-def judge(data: Data, fitted: FittedSurrogate) -> Belief:
-    """What a surrogate that has been fitted to the data believes of each told value.
+def judge(data: Data, fitted: FittedSurrogate) -> OutlierReports:
+    """The belief of a fitted surrogate in each told value.
 
     It disbelieves what is more probably wrong than right, if the loop heeds it; another, and one that leaves out some
     of what it is given, what it treats as outliers.
     """
-    said = _said(data, fitted)
-    check_finite(*(number for word in said.values() for number in word[:3]))
-    places = groups_left_out(data, frozenset(fitted.quarantined))
-    wrong = probabilities_wrong(data, said, {t.number: said[t.number][:2] for place in places for t in place.told})
+    appraisals = _appraise(data, fitted)
+    check_finite(*(number for appraisal in appraisals.values() for number in appraisal[:3]))
+    groups = groups_left_out(data, frozenset(fitted.quarantined))
+    wrong = probabilities_wrong(
+        data, appraisals, {t.number: appraisals[t.number][:2] for group in groups for t in group.told}
+    )
     can = capabilities(fitted.model)
     if can.is_heeded and not can.judges_alone:
-        doubted = probably_wrong(wrong)
+        disbelieved = probably_wrong(wrong)
     else:
-        doubted = {number for number, word in said.items() if word.is_outlier}
-    out = frozenset(doubted.union(fitted.quarantined)) - data.vouched
-    report = []
-    for number, word in said.items():
+        disbelieved = {number for number, appraisal in appraisals.items() if appraisal.is_outlier}
+    out = frozenset(disbelieved.union(fitted.quarantined)) - data.vouched
+    reports = []
+    for number, appraisal in appraisals.items():
         trial = data.trials[number]
-        others = [t for t in data.groups[trial.point].told if t is not trial]
-        found = status(trial, others, out, number in fitted.quarantined)
-        report.append(Outlier(trial, trial.measured, *word[:3], wrong[number], found, word.weight))
-    return Belief(tuple(sorted(report, key=suspicious)))
+        replicates = [t for t in data.groups[trial.point].told if t is not trial]
+        belief = status(trial, replicates, out, number in fitted.quarantined)
+        reports.append(Outlier(trial, trial.measured, *appraisal[:3], wrong[number], belief, appraisal.weight))
+    return OutlierReports(tuple(sorted(reports, key=suspicion_order)))
 
 
-def suspicious(o: Outlier) -> tuple[bool, float, int]:
-    """By what values are sorted, the most suspicious first: flagged before not, then by evidence."""
+def suspicion_order(o: Outlier) -> tuple[bool, float, int]:
+    """The key by which values are sorted, the most suspicious first: flagged before not, then by evidence."""
     return not o.flagged, -o.evidence, o.trial.number
 
 
-def _said(data: Data, fitted: FittedSurrogate) -> dict[int, Appraisal]:
-    """By trial: the surrogate's word on what it was fitted to and on others, and how far off a quarantined value is."""
+def _appraise(data: Data, fitted: FittedSurrogate) -> dict[int, Appraisal]:
+    """Appraisals by trial: of the values that it was fitted to, of others, and of those in quarantine."""
     with fitted.apart(0), quiet():
         diagnosis = diagnose(fitted.model)
     expected, sd = fitted.in_units(diagnosis.expected, diagnosis.sd)
@@ -143,9 +145,11 @@ def _said(data: Data, fitted: FittedSurrogate) -> dict[int, Appraisal]:
         wrong, weight = [*fitted.probability_wrong], [1 - p for p in fitted.probability_wrong]
     marks = diagnosis.evidence.tolist(), diagnosis.is_outlier.tolist()
     rows = zip(expected, sd, *marks, weight, wrong, strict=True)
-    said = dict(zip(fitted.observations.numbers, (Appraisal(*row) for row in rows), strict=True)) | {**fitted.others}
+    appraisals = dict(zip(fitted.observations.numbers, (Appraisal(*row) for row in rows), strict=True)) | {
+        **fitted.appraisals
+    }
     against = fitted.expect(data.rows_of(fitted.quarantined))
     for number, expectation in zip(fitted.quarantined, against, strict=True):
         evidence = surprise(data.trials[number].measured, *expectation)
-        said[number] = Appraisal(*expectation, evidence, True, None if weight[:1] == [None] else 0.0)
-    return said
+        appraisals[number] = Appraisal(*expectation, evidence, True, None if weight[:1] == [None] else 0.0)
+    return appraisals

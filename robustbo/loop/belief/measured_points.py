@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from robustbo.loop.belief.incumbent import moved
-from robustbo.loop.belief.outcome_models import Learned, Several
+from robustbo.loop.belief.incumbent import points_with_fixed
+from robustbo.loop.belief.outcome_models import OutcomeModel, OutcomeModels
 from robustbo.loop.observations.table import Data, Row
 from robustbo.loop.surrogate.fallback import check_finite
 from robustbo.searchspace.parameters import Value
@@ -48,9 +48,9 @@ class FrontPoint:
 
     def __str__(self) -> str:
         point = ", ".join(f"{name}={value!r}" for name, value in self.params.items())
-        return f"trial {self.trial.number}, {point}: {', '.join(map(self._said, self.means))}"
+        return f"trial {self.trial.number}, {point}: {', '.join(map(self._quantity, self.means))}"
 
-    def _said(self, name: str) -> str:
+    def _quantity(self, name: str) -> str:
         quantity = self.quantities.get(name, Outcome(name))
         return f"{name} {quantity.with_unit(f'{self.means[name]:.4g} ± {self.sds[name]:.2g}')}"
 
@@ -61,11 +61,11 @@ class FrontPoint:
 
 
 @dataclass(frozen=True)
-class Candidates:
+class MeasuredPoints:
     """The points measured whose values are believed, and what is believed of them.
 
     Attributes:
-        several: What has been learned of each outcome.
+        models: The model of each outcome.
         trials: The first trial at each of ``m`` points.
         points: The points.
         X: ``m x d`` inputs.
@@ -74,7 +74,7 @@ class Candidates:
         feasible: ``m`` probabilities that a point keeps the outcome constraints.
     """
 
-    several: Several
+    models: OutcomeModels
     trials: tuple[Trial, ...]
     points: tuple[Mapping[str, Value], ...]
     X: Tensor
@@ -85,29 +85,29 @@ class Candidates:
     @property
     def objectives(self) -> Tensor:
         """``m x K`` posterior means of the objectives, turned so that larger is better."""
-        return turned(self.several, self.means)
+        return larger_is_better(self.models, self.means)
 
     @property
     def is_likely(self) -> Tensor:
-        """Which points probably keep the outcome constraints."""
+        """``m`` booleans: whether a point probably keeps the outcome constraints."""
         return self.feasible >= LIKELY
 
     def point(self, i: int, probability: float = math.nan) -> FrontPoint:
         """One of the points as people see it: with means that are possible."""
-        quantities = {each.wanted.name: each.wanted.quantity for each in self.several}
+        quantities = {model.outcome.name: model.outcome.quantity for model in self.models}
         means, sds = (dict(zip(quantities, of[i].tolist(), strict=True)) for of in (self.means, self.sds))
         shown = {name: quantities[name].nearest(mean) for name, mean in means.items()}
         point = None if self.points[i] == self.trials[i].params else dict(self.points[i])
         return FrontPoint(self.trials[i], shown, sds, self.feasible[i].item(), probability, point, quantities)
 
 
-def turned(several: Sequence[Learned], values: Tensor) -> Tensor:
+def larger_is_better(models: Sequence[OutcomeModel], values: Tensor) -> Tensor:
     """``... x K`` objectives out of ``... x M`` outcomes in the user's units, turned so that larger is better."""
-    signs = [(i, each.wanted.sign) for i, each in enumerate(several) if each.wanted.is_objective]
+    signs = [(i, model.outcome.sign) for i, model in enumerate(models) if model.outcome.is_objective]
     return torch.stack([sign * values[..., i] for i, sign in signs], -1)
 
 
-def candidates(data: Data, several: Several) -> Candidates:
+def measured_points(data: Data, models: OutcomeModels) -> MeasuredPoints:
     """The points measured whose values are believed, as they are with what is fixed.
 
     Of the demands that a point has a value of each objective, and that its values are believed, and that it keeps the
@@ -116,41 +116,41 @@ def candidates(data: Data, several: Several) -> Candidates:
     first = dict[Row, Trial]()
     for trial in data.told:
         first.setdefault(data.rows[trial.number], trial)
-    kept = {row: trial for row, trial in first.items() if not data.space.broken(trial.params)} or first
-    doubted = {row for each in several for row in _doubted(each, kept)}
-    believed = {row: trial for row, trial in kept.items() if row not in doubted} or kept
+    first_trials = {row: trial for row, trial in first.items() if not data.space.broken(trial.params)} or first
+    doubtful = {row for model in models for row in _doubtful_rows(model, first_trials)}
+    believed = {row: trial for row, trial in first_trials.items() if row not in doubtful} or first_trials
     if data.fixed:
-        found = moved(data, believed.values()) or moved(data, data.told)
+        by_row = points_with_fixed(data, believed.values()) or points_with_fixed(data, data.told)
     else:
-        found = {row: (trial, trial.params) for row, trial in believed.items()}
-    trials, points = zip(*found.values(), strict=True)
-    X = several[0].fitted.encoded(list(found))
-    said = [each.fitted.predict(X) for each in several]
-    check_finite(*(number for pair in said for numbers in pair for number in numbers))
-    means, sds = (torch.tensor([pair[i] for pair in said], dtype=torch.float64).T for i in (0, 1))
-    return Candidates(several, trials, points, X, means, sds, _feasible(several, means, sds))
+        by_row = {row: (trial, trial.params) for row, trial in believed.items()}
+    trials, points = zip(*by_row.values(), strict=True)
+    X = models[0].fitted.encoded(list(by_row))
+    predictions = [model.fitted.predict(X) for model in models]
+    check_finite(*(number for pair in predictions for numbers in pair for number in numbers))
+    means, sds = (torch.tensor([pair[i] for pair in predictions], dtype=torch.float64).T for i in (0, 1))
+    return MeasuredPoints(models, trials, points, X, means, sds, _feasible(models, means, sds))
 
 
-def _doubted(learned: Learned, among: Collection[Row]) -> set[Row]:
+def _doubtful_rows(model: OutcomeModel, rows: Collection[Row]) -> set[Row]:
     """The rows at which every value of an outcome is disbelieved; or an objective has none at all.
 
     It is missing, or excluded: what a model expects there is no measurement, as little as with one outcome.
     """
-    rows = learned.data.rows
-    believed = {rows[t.number] for t in learned.data.told if t.number not in learned.disbelieved}
-    measured = among if learned.wanted.is_objective else {rows[number] for number in learned.disbelieved}
+    row_of = model.data.rows
+    believed = {row_of[t.number] for t in model.data.told if t.number not in model.disbelieved}
+    measured = rows if model.outcome.is_objective else {row_of[number] for number in model.disbelieved}
     return {*measured} - believed
 
 
-def _feasible(several: Sequence[Learned], means: Tensor, sds: Tensor) -> Tensor:
+def _feasible(models: Sequence[OutcomeModel], means: Tensor, sds: Tensor) -> Tensor:
     """The probability that all outcomes keep their bounds, each by itself."""
     p = torch.ones(len(means), dtype=torch.float64)
-    for i, each in enumerate(several):
-        p = p * probability_kept(each.wanted, means[:, i], sds[:, i])
+    for i, model in enumerate(models):
+        p = p * probability_within(model.outcome, means[:, i], sds[:, i])
     return p
 
 
-def probability_kept(wanted: Wanted, mean: Tensor, sd: Tensor) -> Tensor:
+def probability_within(outcome: Wanted, mean: Tensor, sd: Tensor) -> Tensor:
     """The probability that ``m`` values of an outcome, of these means and standard deviations, keep its bounds."""
-    at_most, below = (torch.special.ndtr((bound - mean) / sd.clamp_min(LEAST)) for bound in wanted.bounds[::-1])
+    at_most, below = (torch.special.ndtr((bound - mean) / sd.clamp_min(LEAST)) for bound in outcome.bounds[::-1])
     return (at_most - below).clamp_min(0)

@@ -1,6 +1,6 @@
-"""What has been learned of each of several outcomes: a surrogate of its own, by a ladder of its own.
+"""Fitted surrogates, one an outcome, each by a fallback of its own; a study of one outcome has a list of one.
 
-Where they say together that a trial failed as a whole, all its values are left out.
+Where the surrogates say together that a trial failed as a whole, all its values are left out.
 """
 
 import math
@@ -12,13 +12,13 @@ from typing import TypeVar
 import torch
 
 from robustbo.lazy import cached_property
-from robustbo.loop.belief import trial_failure
-from robustbo.loop.belief.judge import Belief, judge
+from robustbo.loop.belief.judge import OutlierReports, judge
+from robustbo.loop.belief.trial_failure import failure_probabilities
 from robustbo.loop.observations.expectation import Expectation
 from robustbo.loop.observations.table import Data, Row
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.loop.surrogate.cache import FitCache
-from robustbo.loop.surrogate.fallback import PLAIN, climb
+from robustbo.loop.surrogate.fallback import PLAIN, fit_and_use
 from robustbo.loop.surrogate.fit import fit_to, is_robust
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.numerics.pursuit.penalty import RATE
@@ -31,26 +31,31 @@ FAILED = 0.5  # probability from which on a trial counts as failed
 
 
 @dataclass(frozen=True)
-class Learned:
-    """What has been learned of one of several outcomes.
+class OutcomeModel:
+    """A fitted surrogate of one outcome, with the table of its values.
 
     Attributes:
-        wanted: The outcome.
+        outcome: The outcome; without a name where it is the only one.
         settings: Those of the surrogate that could be fitted.
         data: All trials, as this outcome alone sees them.
         fitted: The surrogate.
-        failed: By trial, the probability that it failed as a whole, which spoils all its outcomes; see `joint`.
+        failed: By trial, the probability that it failed as a whole, which spoils all its outcomes; see `trial_failure`.
     """
 
-    wanted: Wanted
+    outcome: Wanted
     settings: Settings
     data: Data
     fitted: FittedSurrogate
     failed: Mapping[int, float] = field(default_factory=dict)
 
+    @property
+    def name(self) -> str | None:
+        """The name of the outcome; None where it is the only one."""
+        return self.outcome.name or None
+
     @cached_property
-    def belief(self) -> Belief:
-        """What is believed of each value."""
+    def belief(self) -> OutlierReports:
+        """The belief in each told value."""
         return judge(self.data, self.fitted)
 
     @cached_property
@@ -59,24 +64,30 @@ class Learned:
         return self.belief.flagged if is_robust(self.settings) else frozenset()
 
     def expect(self, row: Row) -> Expectation | None:
-        """What a robust surrogate expects to be told at a unit-cube row."""
-        return self.fitted.expect([row])[0] if is_robust(self.settings) else None
+        """Return what a robust surrogate expects to be told at a unit-cube row; None of another, or if not finite."""
+        expectation = self.fitted.expect([row])[0] if is_robust(self.settings) else None
+        return None if expectation is None else finite_expectation(*expectation)
 
 
-Several = tuple[Learned, ...]
+OutcomeModels = tuple[OutcomeModel, ...]
 
 
-def missing(settings: Settings, data: Data) -> list[str]:
-    """The outcomes of which no value counts, so that nothing can be learned of them."""
-    return [wanted.name for wanted in settings.outcomes if not data.of(wanted).told]
+def finite_expectation(mean: float, sd: float) -> Expectation | None:
+    """An expectation; None where a number of it is not finite."""
+    return (mean, sd) if math.isfinite(mean) and math.isfinite(sd) else None
 
 
-def climb_each(
-    settings: Settings, data: Data, use: Callable[[Several], T], fits: FitCache, *, is_judging: bool = False
+def unmeasured_outcomes(settings: Settings, data: Data) -> list[str]:
+    """The names of the outcomes of which no value counts, so that nothing can be learned of them."""
+    return [outcome.name for outcome in settings.outcomes if not data.of(outcome).told]
+
+
+def use_models(
+    settings: Settings, data: Data, use: Callable[[OutcomeModels], T], fits: FitCache, *, is_judging: bool = False
 ) -> tuple[T | None, str | None]:
-    """As `ladder.climb`: what is made of all outcomes, each by the first surrogate that can be fitted.
+    """Return what is made of fitted surrogates, one an outcome, each the first that can be fitted.
 
-    Where they cannot be used together, all are by the plain one.
+    Where several cannot be used together, all are plain ones.
 
     Args:
         settings: What the run was told at its beginning.
@@ -88,72 +99,79 @@ def climb_each(
     Returns:
         What it made, None if nothing could be made; and, where it was not by the first surrogates, why.
     """
+    if not settings.outcomes:
+        only = Wanted("", settings.direction)
+        return fit_and_use(
+            settings, data, lambda *fit: use((OutcomeModel(only, fit[0], data, fit[1]),)), fits, is_judging=is_judging
+        )
     plain = replace(settings, surrogate=PLAIN, options="{}", committee_from=None)
-    failed: list[str] = []
-    for given in [settings] if settings.surrogate == PLAIN else [settings, plain]:
-        learned, why = _learned(given, data, fits, is_judging)
-        if learned is not None:
-            made, error = attempt(partial(use, learned), *(each.settings.surrogate for each in learned))
+    failures: list[str] = []
+    for attempted in [settings] if settings.surrogate == PLAIN else [settings, plain]:
+        models, reasons = _fit_outcomes(attempted, data, fits, is_judging)
+        if models is not None:
+            result, error = attempt(partial(use, models), *(model.settings.surrogate for model in models))
             if error is None:
-                return made, "; ".join([*failed, *why]) or None
-            why.append(f"{given.surrogate}: {error}")
-        failed += why
-    return None, f"by none, since these failed: {'; '.join(failed)}"
+                return result, "; ".join([*failures, *reasons]) or None
+            reasons.append(f"{attempted.surrogate}: {error}")
+        failures += reasons
+    return None, f"by none, since these failed: {'; '.join(failures)}"
 
 
-def _learned(settings: Settings, data: Data, fits: FitCache, is_judging: bool) -> tuple[Several | None, list[str]]:
-    found, why = list[Learned](), list[str]()
-    for wanted in settings.outcomes:
-        seen = data.of(wanted)
-        if not seen.told:  # as where only some outcomes have been told, which are judged all the same
+def _fit_outcomes(
+    settings: Settings, data: Data, fits: FitCache, is_judging: bool
+) -> tuple[OutcomeModels | None, list[str]]:
+    models, reasons = list[OutcomeModel](), list[str]()
+    for outcome in settings.outcomes:
+        table = data.of(outcome)
+        if not table.told:  # as where only some outcomes have been told, which are judged all the same
             continue
-        learn = partial(_of_rung, wanted, seen)
-        learned, reason = climb(settings.of(wanted), seen, learn, fits.of(wanted.name), is_judging=is_judging)
+        make = partial(_outcome_model, outcome, table)
+        model, reason = fit_and_use(settings.of(outcome), table, make, fits.of(outcome.name), is_judging=is_judging)
         if reason is not None:
-            why.append(f"{wanted.name}: {reason}")
-        if learned is None:
-            return None, why
-        found.append(learned)
-    return _without_failed(tuple(found), fits) if settings.quarantine else tuple(found), why
+            reasons.append(f"{outcome.name}: {reason}")
+        if model is None:
+            return None, reasons
+        models.append(model)
+    return _leave_out_failed_trials(tuple(models), fits) if settings.quarantine else tuple(models), reasons
 
 
-def _without_failed(several: Several, fits: FitCache) -> Several:
-    """The same where trials that have probably failed as a whole are left out of every outcome's fit."""
-    p = _failed(several)
+def _outcome_model(outcome: Wanted, table: Data, settings: Settings, fitted: FittedSurrogate) -> OutcomeModel:
+    return OutcomeModel(outcome, settings, table, fitted)
+
+
+def _leave_out_failed_trials(models: OutcomeModels, fits: FitCache) -> OutcomeModels:
+    """The models with trials that have probably failed as a whole left out of every outcome's fit."""
+    p = _failure_probabilities(models)
     numbers = {number for number, probability in p.items() if probability > FAILED}
-    found = []
-    for each in several:
-        known = {trial.number for trial in each.data.told} - {*each.fitted.quarantined}
-        if each.fitted.probability_wrong is not None and (failed := (numbers & known) - each.belief.flagged):
-            again = partial(fit_to, each.settings, each.data, fits.of(each.wanted.name), sorted(failed))
-            fitted, _ = attempt(again, each.settings.surrogate)
-            each = each if fitted is None else replace(each, fitted=fitted)  # or it stays as it is
-        found.append(replace(each, failed=p))
-    return tuple(found)
+    refitted = []
+    for model in models:
+        modelled = {trial.number for trial in model.data.told} - {*model.fitted.quarantined}
+        if model.fitted.probability_wrong is not None and (failed := (numbers & modelled) - model.belief.flagged):
+            refit = partial(fit_to, model.settings, model.data, fits.of(model.outcome.name), sorted(failed))
+            fitted, _ = attempt(refit, model.settings.surrogate)
+            model = model if fitted is None else replace(model, fitted=fitted)  # or it stays as it is
+        refitted.append(replace(model, failed=p))
+    return tuple(refitted)
 
 
-def _failed(several: Several) -> dict[int, float]:
-    """By trial, the probability that it failed as a whole, by what each outcome says of its value alone."""
-    sampled = [each.belief for each in several if each.fitted.probability_wrong is not None]
-    said = [{o.trial.number: o.probability_wrong for o in belief} for belief in sampled]
-    if len(said) < 2:
+def _failure_probabilities(models: OutcomeModels) -> dict[int, float]:
+    """Probabilities, by trial, that it failed as a whole, by what each outcome says of its value alone."""
+    sampled = [model.belief for model in models if model.fitted.probability_wrong is not None]
+    wrong = [{report.trial.number: report.probability_wrong for report in reports} for reports in sampled]
+    if len(wrong) < 2:
         return {}
-    numbers = sorted(set().union(*said))
-    q = torch.tensor([[of.get(number, math.nan) for of in said] for number in numbers], dtype=torch.float64)
-    return dict(zip(numbers, trial_failure.failed(q, RATE).tolist(), strict=True))
+    numbers = sorted(set().union(*wrong))
+    q = torch.tensor([[of.get(number, math.nan) for of in wrong] for number in numbers], dtype=torch.float64)
+    return dict(zip(numbers, failure_probabilities(q, RATE).tolist(), strict=True))
 
 
-def _of_rung(wanted: Wanted, seen: Data, settings: Settings, fitted: FittedSurrogate) -> Learned:
-    return Learned(wanted, settings, seen, fitted)
-
-
-def rows_told(several: Sequence[Learned]) -> list[Row]:
+def rows_with_values(models: Sequence[OutcomeModel]) -> list[Row]:
     """The rows at which any outcome has a value that its surrogate was fitted to, each once, in the order of trials."""
-    numbers = sorted({number for each in several for number in each.fitted.observations.numbers})
-    return list(dict.fromkeys(several[0].data.rows[number] for number in numbers))
+    numbers = sorted({number for model in models for number in model.fitted.observations.numbers})
+    return list(dict.fromkeys(models[0].data.rows[number] for number in numbers))
 
 
-def unknown_rows(data: Data, several: Sequence[Learned]) -> list[Row]:
-    """Where something is measured of which a surrogate does not know the value."""
-    quarantined = dict.fromkeys(number for each in several for number in each.fitted.quarantined)
+def unknown_rows(data: Data, models: Sequence[OutcomeModel]) -> list[Row]:
+    """The rows of pending trials, and of those of which a surrogate does not know the value."""
+    quarantined = dict.fromkeys(number for model in models for number in model.fitted.quarantined)
     return data.rows_of([*(trial.number for trial in data.pending), *sorted(quarantined)])

@@ -5,12 +5,10 @@ from functools import partial
 
 from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
-from robustbo.loop.belief.judge import Outlier, judge, suspicious
-from robustbo.loop.belief.outcome_models import Several, climb_each
+from robustbo.loop.belief.judge import Outlier, judge, suspicion_order
+from robustbo.loop.belief.outcome_models import OutcomeModels, use_models
 from robustbo.loop.observations.table import Data, observations
 from robustbo.loop.surrogate.cache import FitCache
-from robustbo.loop.surrogate.fallback import climb
-from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
@@ -26,24 +24,18 @@ def outliers(settings: Settings, history: History, fits: FitCache | None = None)
     data, fits = observations(settings, history), FitCache() if fits is None else fits
     if not data.told:
         return []
-    if settings.outcomes:
-        found, why = climb_each(settings, data, partial(_of_each, data), fits, is_judging=True)
-    else:
-        found, why = climb(settings, data, partial(_judged, data), fits, is_judging=True)
-    if found is None:
-        raise FitError(f"no surrogate could judge these values {why}")
+    reports, reason = use_models(settings, data, partial(_reports, data), fits, is_judging=True)
+    if reports is None:
+        raise FitError(f"no surrogate could judge these values {reason}")
     quantities = settings.quantities
-    return [each.of(quantities[each.outcome]) for each in found]
+    return [report.of(quantities[report.outcome]) for report in reports]
 
 
-def _of_each(data: Data, several: Several) -> list[Outlier]:
-    found = []
-    for each in several:
-        for o in judge(each.data, each.fitted):
-            trial, failed = data.trials[o.trial.number], each.failed.get(o.trial.number)
-            found.append(replace(o, trial=trial, outcome=each.wanted.name, failed=failed))
-    return sorted(found, key=suspicious)
-
-
-def _judged(data: Data, _: Settings, fitted: FittedSurrogate) -> list[Outlier]:
-    return list(judge(data, fitted))
+def _reports(data: Data, models: OutcomeModels) -> list[Outlier]:
+    reports = []
+    for model in models:
+        for report in judge(model.data, model.fitted):
+            number = report.trial.number
+            failed = model.failed.get(number)
+            reports.append(replace(report, trial=data.trials[number], outcome=model.name, failed=failed))
+    return sorted(reports, key=suspicion_order)

@@ -1,4 +1,4 @@
-"""What the outcomes of a trial say together: one failure may have spoilt all of its values at once.
+"""Trials that failed as a whole, by what their outcomes say together: one failure may spoil all values at once.
 
 Each outcome's own surrogate tells how probable it is that a value of its is wrong. A value is wrong by an error of its
 own, or because its trial failed, which spoils all values of it. Under "this trial failed" the log-likelihood ratios of
@@ -33,8 +33,8 @@ def log_likelihood_ratio(q: Tensor, rate: float) -> Tensor:
     return torch.logit(q.masked_fill(q.isnan(), rate), LEAST) - math.log(rate / (1 - rate))
 
 
-def failed(q: Tensor, rate: float) -> Tensor:
-    """How probable it is that a trial has failed; where that is more than even, all values of it are disbelieved.
+def failure_probabilities(q: Tensor, rate: float) -> Tensor:
+    """The probability that each trial has failed; where that is more than even, all values of it are disbelieved.
 
     Args:
         q: ``n x M`` probabilities that a value is wrong, by its own outcome alone; NaN where there is none.
@@ -45,7 +45,7 @@ def failed(q: Tensor, rate: float) -> Tensor:
 
     Example:
         >>> q = torch.tensor([[0.99, 0.3, 0.3], [0.99, 0.005, 0.005], [0.3, 0.3, 0.3]], dtype=torch.float64)
-        >>> failed(q, 0.1).round(decimals=2).tolist()
+        >>> failure_probabilities(q, 0.1).round(decimals=2).tolist()
         [0.92, 0.0, 0.66]
     """
     pi, L = rate / (2 - rate), log_likelihood_ratio(q, rate)

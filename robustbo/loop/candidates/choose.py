@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from robustbo.loop.candidates.pending import AGAIN
 from robustbo.loop.candidates.propose import propose
-from robustbo.loop.candidates.replicate import is_wanted
-from robustbo.loop.candidates.retry import flake
+from robustbo.loop.candidates.replicate import may_come
+from robustbo.loop.candidates.retry import flake_to_retry
 from robustbo.loop.candidates.search import Search
 from robustbo.loop.candidates.suggestion import Suggestion
 from robustbo.loop.observations.table import Data, Row
@@ -18,7 +18,7 @@ from robustbo.trials.trial import point_of
 def choose(
     data: Data,
     reason: str | None,
-    searching: Search,
+    search: Search,
     seed: Callable[[str], int],
     replicate: Callable[[Row], Suggestion | None],
 ) -> Suggestion:
@@ -27,16 +27,16 @@ def choose(
     Args:
         data: All trials.
         reason: Why a point is asked for, if that is known before.
-        searching: The search for a new point.
-        seed: Of each purpose.
+        search: The search for a new point.
+        seed: The seed of each purpose.
         replicate: The replicate in place of a new point at a unit-cube row, if any.
     """
-    point = propose(searching, data, seed)
+    point = propose(search, data, seed)
     row = tuple(data.space.to_unit(point))
-    if (made := replicate(row)) is not None:
-        return made
-    if searching.viability is not None and is_wanted(data):
-        failed = flake(searching, data, searching.viability, row)
+    if (suggestion := replicate(row)) is not None:
+        return suggestion
+    if search.feasibility is not None and may_come(data):
+        failed = flake_to_retry(search, data, search.feasibility, row)
         if failed is not None:
             return Suggestion(failed.params, "model", None, failed.number, RETRY)
     is_again = reason is None and point_of(point) in data.trials.by_point
@@ -44,6 +44,6 @@ def choose(
 
 
 def may_replicate(settings: Settings, data: Data) -> bool:
-    """Whether a value may be measured again now: by a surrogate that is robust, or because any may be."""
+    """Return whether a replicate may come now: by a surrogate that is robust, or because any value may get one."""
     is_on = settings.replicate == "any" or (settings.replicate == "flagged" and is_robust(settings))
-    return is_on and is_wanted(data)
+    return is_on and may_come(data)

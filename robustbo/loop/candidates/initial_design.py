@@ -1,7 +1,7 @@
 """Space-filling points that keep away from where trials fail."""
 
 from robustbo import seeds
-from robustbo.loop.candidates.pending import Params, first_point
+from robustbo.loop.candidates.pending import Params, sobol_point
 from robustbo.loop.feasibility.model import FeasibilityModel
 from robustbo.loop.observations.table import Data
 from robustbo.searchspace.region.sampling import sobol_points
@@ -14,11 +14,11 @@ FAIR = 0.5  # of the greatest probability of a value anywhere: a point with as m
 
 
 def is_filled(data: Data, num_initial: int) -> bool:
-    """Whether enough is known to leave the first phase, of which some trials have failed."""
+    """Return whether enough is known to leave the initial design, some of whose trials have failed."""
     return len(data.trials) >= num_initial and data.trials.num("told") >= LEAST
 
 
-def away(data: Data, viability: FeasibilityModel, seed: int, trial: int) -> tuple[Params, str | None]:
+def feasible_sobol_point(data: Data, feasibility: FeasibilityModel, seed: int, trial: int) -> tuple[Params, str | None]:
     """The first point of the Sobol sequence, of those not asked for yet, at which a value may well be had.
 
     Returns:
@@ -27,9 +27,9 @@ def away(data: Data, viability: FeasibilityModel, seed: int, trial: int) -> tupl
     Raises:
         SpaceExhausted: If every point is being measured.
     """
-    first, taken = first_point(data, seed, trial), data.trials.by_point
+    first, asked_points = sobol_point(data, seed, trial), data.trials.by_point
     sequence = sobol_points(data.region, seeds.derive(seed, 0, "sobol"), 0, trial + LOOKED_AT)
-    others = [point for point in sequence if point_of(point) not in taken] or [first]
-    p = viability.log_p([tuple(data.space.to_unit(other)) for other in others]).exp()
-    chosen = others[int((p >= FAIR * p.max()).int().argmax())]
-    return chosen, None if chosen == first else AWAY
+    points = [point for point in sequence if point_of(point) not in asked_points] or [first]
+    p = feasibility.log_p([tuple(data.space.to_unit(point)) for point in points]).exp()
+    fair = points[int((p >= FAIR * p.max()).int().argmax())]
+    return fair, None if fair == first else AWAY

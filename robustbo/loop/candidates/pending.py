@@ -1,4 +1,4 @@
-"""Points that nobody measures yet: no two of a batch, and no pending ones, are the same.
+"""Points that are not pending: no two of a batch, and no pending ones, are the same.
 
 A point is taken while a trial there is open, and for ever where the user says that it fails by itself. Where what
 maximizes the acquisition function is taken, the best of other points is asked for in its place. The first,
@@ -28,7 +28,7 @@ TRIED = 1024  # points of any other
 
 
 def is_exhausted(region: Region, trials: Trials) -> bool:
-    """Whether every point of a finite region has been asked for."""
+    """Return whether every point of a finite region has been asked for."""
     if region.size is None or len(trials) < region.size:
         return False
     points = trials.by_point
@@ -38,46 +38,46 @@ def is_exhausted(region: Region, trials: Trials) -> bool:
 
 
 def is_taken(data: Data, params: Params) -> bool:
-    """Whether a pending trial is at a point, or too near to tell, or the user has barred it."""
-    here = data.space.to_unit(params)
+    """Return whether a pending trial is at a point, or too near to tell, or the user has barred it."""
+    coordinates = data.space.to_unit(params)
     rows = (data.rows[trial.number] for trial in (*data.pending, *data.barred))
-    return any(max(abs(a - b) for a, b in zip(here, row, strict=True)) <= NEAR for row in rows)
+    return any(max(abs(a - b) for a, b in zip(coordinates, row, strict=True)) <= NEAR for row in rows)
 
 
-def first_point(data: Data, seed: int, trial: int) -> Params:
+def sobol_point(data: Data, seed: int, trial: int) -> Params:
     """The scrambled Sobol point of a trial's number, or another where that has been asked for already.
 
     Raises:
         SpaceExhausted: If every point is being measured.
     """
     (point,) = sobol_points(data.region, seeds.derive(seed, 0, "sobol"), trial, 1)
-    asked: Collection[Point] = data.trials.by_point
-    taken = _taken(data) if is_exhausted(data.region, data.trials) else asked
-    if point_of(point) not in taken:
+    asked_points: Collection[Point] = data.trials.by_point
+    barred = _unavailable(data) if is_exhausted(data.region, data.trials) else asked_points
+    if point_of(point) not in barred:
         return point
     again = seeds.derive(seed, trial, "sobol again")
     try:
-        others = free_points(data.region, taken, again)
+        points = free_points(data.region, barred, again)
     except SpaceExhausted:  # of points that cannot be counted, as where constraints leave but few
-        others = free_points(data.region, _taken(data), again)
-    return others[seeds.derive(seed, trial, "which") % len(others)]
+        points = free_points(data.region, _unavailable(data), again)
+    return points[seeds.derive(seed, trial, "which") % len(points)]
 
 
-def _taken(data: Data) -> set[Point]:
+def _unavailable(data: Data) -> set[Point]:
     """The points of pending trials, and of those that the user has barred."""
     return {trial.point for trial in (*data.pending, *data.barred)}
 
 
-def free_points(region: Region, taken: Collection[Point], seed: int) -> list[Params]:
-    """Points that are not taken: all of a small finite space, some of any other, at least one.
+def free_points(region: Region, unavailable: Collection[Point], seed: int) -> list[Params]:
+    """Points that are available: all of a small finite space, some of any other, at least one.
 
     Args:
         region: Where they may be.
-        taken: The values at each point that is.
-        seed: Of which are looked at.
+        unavailable: The points that may not be asked for.
+        seed: The seed of the points that are looked at.
 
     Raises:
-        SpaceExhausted: If all are taken.
+        SpaceExhausted: If there is none.
     """
     if region.all_points is not None:
         points = region.all_points
@@ -85,14 +85,14 @@ def free_points(region: Region, taken: Collection[Point], seed: int) -> list[Par
         points = [region.at(i) for i in range(region.size)]
     else:
         points = sobol_points(region, seed, 0, TRIED)
-    found = [point for point in points if point_of(point) not in taken]
-    if not found and region.size is not None:
-        points = [region.at(i) for i in range(min(region.size, len(taken) + 1))]
-        found = [point for point in points if point_of(point) not in taken]
-    if not found:
+    free = [point for point in points if point_of(point) not in unavailable]
+    if not free and region.size is not None:
+        points = [region.at(i) for i in range(min(region.size, len(unavailable) + 1))]
+        free = [point for point in points if point_of(point) not in unavailable]
+    if not free:
         raise SpaceExhausted(
             "a point that nobody measures must be left to be asked for: all "
             f"{region.size or 'that were found'} of the space are pending; tell, fail or requeue some first "
             "(those that failed and are not to be retried are given out no more)"
         )
-    return found
+    return free

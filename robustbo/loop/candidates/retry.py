@@ -1,4 +1,4 @@
-"""Whether a failed trial is tried again: a flake where much is promised, once; and what the user says was a flake.
+"""Retries of failed trials: a flake where much is promised, once; and a failure that was one by the user's word.
 
 A failure lowers what its own point promises by the chance that it lies there. If what is left is nearly as much as the
 best new point promises, asking again costs little and tells the one from the other, for all that lies around.
@@ -15,7 +15,7 @@ from robustbo.trials.tree import RETRIED
 NEARLY = math.log(2)  # nats by which a new point may promise more
 
 
-def wanted_again(data: Data) -> Trial | None:
+def retry_by_user(data: Data) -> Trial | None:
     """The first failed trial that the user wants tried again, that may be, and that nobody has tried since."""
     for trial in data.trials.having(RETRIED):
         last = next(iter(data.trials.by_point.at(trial.point)))
@@ -24,20 +24,20 @@ def wanted_again(data: Data) -> Trial | None:
     return None
 
 
-def flake(searching: Search, data: Data, viability: FeasibilityModel, new: Row) -> Trial | None:
+def flake_to_retry(search: Search, data: Data, feasibility: FeasibilityModel, new: Row) -> Trial | None:
     """The failed trial to try again in place of a new point, if any.
 
     Args:
-        searching: The search for the new point.
+        search: The search for the new point.
         data: All trials.
-        viability: Where trials give a value.
+        feasibility: The model of where trials give a value.
         new: The unit-cube row of the new point.
     """
-    odds = viability.log_odds
+    odds = feasibility.log_odds
     lone = [t for t in data.failed if t.retry is None and len(data.groups[t.point].trials) == 1]
     flakes = [t for t in lone if odds[t.number] > 0 and data.region.contains(t.params)]
     if not flakes:
         return None
-    promised, *others = searching.values_at([new, *data.rows_of([t.number for t in flakes])]).tolist()
-    best = max(range(len(others)), key=others.__getitem__)
-    return flakes[best] if others[best] >= promised - NEARLY else None
+    promised, *values = search.values_at([new, *data.rows_of([t.number for t in flakes])]).tolist()
+    best = max(range(len(values)), key=values.__getitem__)
+    return flakes[best] if values[best] >= promised - NEARLY else None

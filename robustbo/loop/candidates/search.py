@@ -13,21 +13,20 @@ from torch import Tensor
 from robustbo import seeds
 from robustbo.determinism.generator import no_draws
 from robustbo.determinism.isolation import isolation, seed_everything, seed_python
-from robustbo.lazy import cached_property
-from robustbo.loop.acquisition.build import build_acquisition, has_closed_form, maximize_with_botorch
-from robustbo.loop.acquisition.feasibility_weight import FeasibilityWeighted, closed_form_of, with_fewer_samples
-from robustbo.loop.acquisition.log_nei import ClosedForm, Mixture
+from robustbo.loop.acquisition.build import maximize_with_botorch
+from robustbo.loop.acquisition.feasibility_weight import FeasibilityWeighted, inner_closed_form, with_fewer_samples
+from robustbo.loop.acquisition.log_nei import ClosedForm
+from robustbo.loop.candidates.target import Target
 from robustbo.loop.feasibility.model import FeasibilityModel
 from robustbo.loop.observations.table import Row
 from robustbo.loop.optimize_acqf import maximizer
 from robustbo.loop.optimize_acqf.ties import first_of_best
 from robustbo.loop.surrogate.fallback import check_finite
-from robustbo.loop.surrogate.fitted_model import FittedSurrogate
-from robustbo.numerics.improvement.conditioned import means
 from robustbo.searchspace.encoding import category_counts, decode, input_columns
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.region.region import Region
 from robustbo.searchspace.region.sampling import spread_over
+from robustbo.searchspace.space import Space
 from robustbo.surrogates.common.contract import quiet
 from robustbo.surrogates.transforms.input_encoding import one_hot_inputs
 
@@ -41,47 +40,37 @@ class Search:
     """A search for the next point; a pure function of what it holds.
 
     Attributes:
-        name: Of the acquisition function, one of `ACQUISITIONS`.
-        fitted: The surrogate.
-        viability: Where trials give a value; None where none has failed.
-        pending: Unit-cube rows of the points asked and not told.
-        region: What may be asked for.
-        seed: Of everything random in here.
+        name: That of the acquisition function, one of `ACQUISITIONS`.
+        target: The surrogates, and the acquisition function of them.
+        feasibility: The model of where trials give a value; None where none has failed.
+        pending: Unit-cube rows of the points whose values are not known to a surrogate.
+        region: The points that may be asked for.
+        seed: The seed of everything random in here.
     """
 
     name: str
-    fitted: FittedSurrogate
-    viability: FeasibilityModel | None
+    target: Target
+    feasibility: FeasibilityModel | None
     pending: Sequence[Row]
     region: Region
     seed: int
 
-    @property
-    def is_ours(self) -> bool:
-        """Whether the surrogate is one of this library."""
-        return self.fitted.is_ours
-
-    @cached_property
-    def measured(self) -> Tensor:
-        """``n x d`` unit-cube rows of the points measured."""
-        return torch.tensor(self.fitted.observations.X, dtype=torch.float64)
-
     def next_point(self) -> dict[str, Value]:
-        """Where to measure next.
+        """The point where to measure next.
 
         Raises:
-            ArithmeticError: If that is nowhere.
+            ArithmeticError: If there is none.
         """
         with self._apart(), quiet():
             function = self._function()
-            if closed_form_of(function) is None and not self.region.is_restricted:
-                x = maximize_with_botorch(function, self.fitted.space, len(self.fitted.X))
+            if inner_closed_form(function) is None and not self.region.is_restricted:
+                x = maximize_with_botorch(function, self._space, len(self.target.fitted.X))
                 check_finite(*x.tolist())
-                return self.fitted.space.from_unit(decode(self.fitted.space, x.unsqueeze(0))[0])
-            with no_draws() if self.is_ours else nullcontext():
+                return self._space.from_unit(decode(self._space, x.unsqueeze(0))[0])
+            with no_draws() if self.target.is_ours else nullcontext():
                 score, coarse = partial(self._score, function), partial(self._coarse, function)
-                sloped = None if closed_form_of(function) is None else partial(self._sloped, function)
-                return maximizer.maximize(score, self.region, self._best(), self.seed, coarse, sloped)
+                gradient = None if inner_closed_form(function) is None else partial(self._score_with_gradient, function)
+                return maximizer.maximize(score, self.region, self._best(), self.seed, coarse, gradient)
 
     def values_at(self, rows: Sequence[Sequence[float]]) -> Tensor:
         """The acquisition function at ``m`` unit-cube rows, where not every point will do."""
@@ -89,74 +78,57 @@ class Search:
             return self._score(self._function(), torch.tensor(rows, dtype=torch.float64))
 
     def best_of(self, rows: Tensor) -> int:
-        """Which of ``m`` unit-cube rows it is greatest at; of many, of those that a coarser function finds best."""
+        """The index, of ``m`` unit-cube rows, of the best; of many, of those that a coarser function finds best."""
         with self._apart(), quiet(), torch.no_grad():
-            function, among = self._function(), torch.arange(len(rows))
+            function, indices = self._function(), torch.arange(len(rows))
             if len(rows) > MANY:
-                among = self._coarse(function, rows).topk(MANY, sorted=False).indices.sort().values
-            return int(among[first_of_best(self._score(function, rows[among]))])
+                indices = self._coarse(function, rows).topk(MANY, sorted=False).indices.sort().values
+            return int(indices[first_of_best(self._score(function, rows[indices]))])
 
     @contextmanager
     def _apart(self) -> Iterator[None]:
-        levels = category_counts(self.fitted.space).values()
+        levels = category_counts(self._space).values()
         is_sampled = any(count > MAX_DISCRETE_VALUES for count in levels)  # by Python's generator
         with (
-            (isolation if self.is_ours else seed_everything)(self.seed),
+            (isolation if self.target.is_ours else seed_everything)(self.seed),
             seed_python(self.seed) if is_sampled else nullcontext(),
         ):
             yield
 
     def _function(self) -> AcquisitionFunction:
-        fitted = self.fitted
+        fitted = self.target.fitted
         X_pending = fitted.encoded(self.pending) if self.pending else None
-        best = fitted.encoded(self._best()) if self.region.is_restricted else None
-        function = self._build(X_pending, best)
+        X_best = fitted.encoded(self._best()) if self.region.is_restricted else None
+        function = self.target.build(self.name, X_pending, seeds.derive(self.seed, 0, "samples") % 2**31, X_best)
         if isinstance(function, ClosedForm):  # its samples are drawn
             function.forward = no_draws()(function.forward)
-        if self.viability is None:
+        if self.feasibility is None:
             return function
-        return FeasibilityWeighted(function, self.viability.predictor, one_hot_inputs(fitted.space))
-
-    def _build(self, X_pending: Tensor | None, X_best: Tensor | None) -> AcquisitionFunction:
-        fitted = self.fitted
-        return build_acquisition(self.name, fitted.model, fitted.X, X_pending, self._samples, X_best, self._latents)
+        return FeasibilityWeighted(function, self.feasibility.predictor, one_hot_inputs(fitted.space))
 
     @property
-    def _samples(self) -> int:
-        return seeds.derive(self.seed, 0, "samples") % 2**31
+    def _space(self) -> Space:
+        return self.target.fitted.space
 
     def _score(self, function: AcquisitionFunction, rows: Tensor) -> Tensor:
-        parts = self.fitted.encoded(rows).unsqueeze(-2).split(CHUNK)
+        parts = self.target.fitted.encoded(rows).unsqueeze(-2).split(CHUNK)
         return torch.cat([function(part) for part in parts])
 
     def _coarse(self, function: AcquisitionFunction, rows: Tensor) -> Tensor:
         with with_fewer_samples(function):
             return self._score(function, rows)
 
-    def _sloped(self, function: ClosedForm | FeasibilityWeighted, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """Values, and gradients along what is an input as it is."""
-        value, slope = function.sloped(self.fitted.encoded(rows))
-        return value, torch.zeros_like(rows).index_copy(-1, torch.tensor(input_columns(self.fitted.space)), slope)
+    def _score_with_gradient(self, function: ClosedForm | FeasibilityWeighted, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Values, and gradients along the columns that are inputs as they are."""
+        value, slope = function.value_and_gradient(self.target.fitted.encoded(rows))
+        return value, torch.zeros_like(rows).index_copy(-1, torch.tensor(input_columns(self._space)), slope)
 
     def _best(self) -> Tensor:
         """Points of the region, the best first: those measured, with what is fixed as it is now."""
-        rows = self.region.canonical(self.region.complete(self.measured))
+        rows = self.region.canonical(self.region.complete(self.target.rows))
         rows = rows[self.region.holds(rows)]
         rows = (rows if len(rows) else spread_over(self.region)[:MOST_MOVED]).unique(dim=0)
         with torch.no_grad():
-            mean = self._means(self.fitted.encoded(rows))
+            mean = self.target.means(self.target.fitted.encoded(rows))
         rows = rows[mean.argsort(descending=True, stable=True)]
         return rows[:MOST_MOVED] if self.region.fixed else rows
-
-    def _means(self, X: Tensor) -> Tensor:
-        """Posterior means at ``m x d`` inputs, or what stands in the same order."""
-        model = self.fitted.model
-        if self._latents is None:
-            return model.posterior(X).mean.squeeze(-1)
-        weights, processes = zip(*self._latents, strict=True)
-        return X.new_tensor(weights) @ means(processes, model.transform_inputs(X))
-
-    @cached_property
-    def _latents(self) -> Mixture | None:
-        model = self.fitted.model
-        return model.latents() if has_closed_form(model) else None

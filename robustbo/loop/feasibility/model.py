@@ -1,8 +1,8 @@
-"""Where trials give a value: the model of failures, fitted to how all trials ended, as a function of the history alone.
+"""The model of where trials give a value, fitted to how all trials ended, as a function of the history alone.
 
 A crash is information: what a point promises counts by the probability that anything is measured there (how much, says
-`viable.CAUTION`). A flake is none: a rate of failures that have nothing to do with their points is learned along with
-it.
+`feasibility_weight.CAUTION`). A flake is none: a rate of failures that have nothing to do with their points is learned
+along with it.
 
 What the user has said counts: a failure that was a flake (``retry=True``) says nothing of its point, and one that was
 none (``retry=False``) is no flake to the model either.
@@ -61,7 +61,7 @@ class FeasibilityModel:
 
     @cached_property
     def log_odds(self) -> dict[int, float]:
-        """Of each trial, if it has failed: how much likelier it was a flake than its point's doing, in nats."""
+        """Log odds by trial, if it has failed: how much likelier it was a flake than its point's doing, in nats."""
         return dict(zip(self.numbers, self.predictor.log_odds.tolist(), strict=True))
 
 
@@ -87,7 +87,7 @@ def feasibility_model(data: Data, seed: int, fits: FitCache) -> FeasibilityModel
 
 
 def _fit_trials(space: Space, ended: tuple[TrialEnd, ...], seed: int, fits: FitCache) -> FeasibilityModel:
-    """That of these trials."""
+    """The model fitted to the ends of trials."""
 
     def fit() -> FeasibilityModel:
         numbers, rows, is_ok, is_sure = zip(*ended, strict=True)
@@ -99,7 +99,7 @@ def _fit_trials(space: Space, ended: tuple[TrialEnd, ...], seed: int, fits: FitC
 
 
 def _warm_start(space: Space, ended: tuple[TrialEnd, ...], fits: FitCache) -> Tensor | None:
-    """Where the search of an earlier count of these trials ended; None where one begins anew."""
+    """Hyperparameters where the search of an earlier count of these trials ended; None where one begins anew."""
     count = predecessor(len(ended))
     if count is None or all(is_ok for _, _, is_ok, _ in ended[:count]):
         return None
@@ -107,13 +107,13 @@ def _warm_start(space: Space, ended: tuple[TrialEnd, ...], fits: FitCache) -> Te
     def search_before() -> Tensor:
         _, rows, is_ok, is_sure = zip(*ended[:count], strict=True)
         places = PointOutcomes.of(inputs(space, rows), is_ok, is_sure)
-        return search(places.model(places.most_telling(LEARNED)), _warm_start(space, ended[:count], fits)).x
+        return search(places.model(places.most_telling_indices(LEARNED)), _warm_start(space, ended[:count], fits)).x
 
     return fits.get_small(("failures", space, ended[:count]), search_before)
 
 
 class PointOutcomes(NamedTuple):
-    """Where trials have been, and what became of them: those at one place count as one.
+    """The points of trials, and what became of them: trials at one point count as one.
 
     Attributes:
         Z: ``n x d`` inputs, no two the same.
@@ -127,27 +127,27 @@ class PointOutcomes(NamedTuple):
 
     @classmethod
     def of(cls, X: Tensor, is_ok: Sequence[bool], is_sure: Sequence[bool]) -> "PointOutcomes":
-        """Those of trials at ``m x d`` inputs; see `fitted`."""
+        """The points of trials at ``m x d`` inputs; see `fit_predictor`."""
         rows = [tuple(row) for row in X.tolist()]
         places = {row: i for i, row in enumerate(dict.fromkeys(rows))}
         at = np.array([places[row] for row in rows])
         kinds = np.asarray([is_ok, np.logical_not(is_ok), is_sure], float)
-        K, k, sure = (np.bincount(at, which).astype(np.float64) for which in kinds)
+        K, k, sure = (np.bincount(at, weights).astype(np.float64) for weights in kinds)
         return cls(X.new_tensor(list(places)), Outcomes(K, k, sure > 0), at)
 
-    def most_telling(self, count: int) -> NDArray[np.intp]:
-        """Up to so many places, in order."""
+    def most_telling_indices(self, count: int) -> NDArray[np.intp]:
+        """The indices of up to ``count`` most telling points, in order."""
         if len(self.Z) <= count:
             return np.arange(len(self.Z))
         return np.sort(most_informative(self.Z.numpy(), self.outcomes.is_ok, count))
 
-    def model(self, which: NDArray[np.intp]) -> FailureModel:
+    def model(self, indices: NDArray[np.intp]) -> FailureModel:
         """The model of some of the places."""
         d = self.Z.shape[-1]
         prior = LogNormal(math.log(REACH * math.sqrt(d)) + SPREAD**2, SPREAD)
         K, k, is_sure = self.outcomes
-        outcomes = Outcomes(K[which], k[which], is_sure[which])
-        return FailureModel(outcomes, stationary(self.Z[which], KERNEL, prior, None))
+        outcomes = Outcomes(K[indices], k[indices], is_sure[indices])
+        return FailureModel(outcomes, stationary(self.Z[indices], KERNEL, prior, None))
 
 
 def fit_predictor(
@@ -169,23 +169,23 @@ def fit_predictor(
         Its ``log_odds`` are those of the ``n`` trials.
     """
     places = PointOutcomes.of(X, is_ok, is_sure)
-    which, more = places.most_telling(LEARNED), places.most_telling(MODELLED)
-    model = places.model(which)
+    indices, more = places.most_telling_indices(LEARNED), places.most_telling_indices(MODELLED)
+    model = places.model(indices)
     value = search(model, before).value
-    if len(more) > len(which):
+    if len(more) > len(indices):
         larger = places.model(more)
-        there = evaluate(larger, value.x)
-        if math.isfinite(there.F):  # else so many do not agree, and those that it was learned from do
-            model, value, which = larger, there, more
-    predictor = predictor_of(model, KERNEL, places.Z[which], value, seeds.generator(seed, len(X), "failures"))
-    return predictor._replace(log_odds=_log_odds(predictor, places, which)[places.at])
+        value_there = evaluate(larger, value.x)
+        if math.isfinite(value_there.F):  # else so many do not agree, and those that it was learned from do
+            model, value, indices = larger, value_there, more
+    predictor = predictor_of(model, KERNEL, places.Z[indices], value, seeds.generator(seed, len(X), "failures"))
+    return predictor._replace(log_odds=_log_odds(predictor, places, indices)[places.at])
 
 
-def _log_odds(predictor: Predictor, places: PointOutcomes, which: NDArray[np.intp]) -> Array:
-    """Of each place, those of which are modelled: how much likelier what failed there was a flake, in nats."""
+def _log_odds(predictor: Predictor, places: PointOutcomes, indices: NDArray[np.intp]) -> Array:
+    """Log odds of each point, of which some are modelled: how much likelier what failed there was a flake, in nats."""
     odds = np.full(len(places.Z), math.inf)
-    others = ~places.outcomes.is_ok
-    others[which] = False
-    odds[others] = predictor.log_odds_at(places.Z[others], places.outcomes.k[others])
-    odds[which] = predictor.log_odds
+    is_unmodelled = ~places.outcomes.is_ok
+    is_unmodelled[indices] = False
+    odds[is_unmodelled] = predictor.log_odds_at(places.Z[is_unmodelled], places.outcomes.k[is_unmodelled])
+    odds[indices] = predictor.log_odds
     return odds

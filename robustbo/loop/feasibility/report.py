@@ -1,4 +1,4 @@
-"""What is believed of each failed trial: that its point makes trials fail, or that it was a flake."""
+"""The belief about each failed trial: that its point makes trials fail, or that it was a flake."""
 
 import logging
 import math
@@ -37,7 +37,7 @@ class Failure:
 
     @property
     def looks_like(self) -> Literal["flake", "region"] | None:
-        """Which of the two it looks like; None where it was not judged."""
+        """The one of the two that it looks like; None where it was not judged."""
         return None if math.isnan(self.log_odds) else "flake" if self.log_odds > 0 else "region"
 
     @property
@@ -55,19 +55,19 @@ def failures(
     Of a single failure at a point that nobody has tried again there is nothing to say: it is not judged.
     """
     data = observations(settings, history)
-    found = _fit_model(settings, data, fits)[0] if is_judged else None
-    made = []
+    model = _fit_model(settings, data, fits)[0] if is_judged else None
+    reports = []
     for trial in data.failed:
-        said = {None: math.nan, True: math.inf, False: -math.inf}[trial.retry]
+        odds_by_user = {None: math.nan, True: math.inf, False: -math.inf}[trial.retry]
         again = _fate_elsewhere({t.state for t in data.groups[trial.point].trials if t is not trial})
         is_alone = len(data.failed) == 1 and again in (None, "pending")
-        odds = said if found is None or trial.retry is not None or is_alone else found.log_odds[trial.number]
-        made.append(Failure(trial, odds, again))
-    return made
+        odds = odds_by_user if model is None or trial.retry is not None or is_alone else model.log_odds[trial.number]
+        reports.append(Failure(trial, odds, again))
+    return reports
 
 
 def _fate_elsewhere(states: Collection[str]) -> Fate:
-    """What became of the other trials at a point, of these states."""
+    """The fate of the other trials at a point, by their states."""
     if not states:
         return None
     return "told" if {"told", "excluded"} & {*states} else "failed" if {*states} == {"failed"} else "pending"
@@ -80,12 +80,12 @@ def chances(settings: Settings, history: History, rows: list[list[float]], fits:
     Raises:
         FitError: If it cannot be learned where trials fail.
     """
-    found, why = _fit_model(settings, observations(settings, history), fits)
+    model, why = _fit_model(settings, observations(settings, history), fits)
     if why is not None:
         raise FitError(f"it could not be learned where trials fail: {why}")
-    if found is None or not rows:
+    if model is None or not rows:
         return [1.0] * len(rows)
-    p, why = attempt(lambda: found.log_p([tuple(row) for row in rows]).exp().tolist())
+    p, why = attempt(lambda: model.log_p([tuple(row) for row in rows]).exp().tolist())
     if p is None:
         raise FitError(f"the probability of a value could not be computed: {why}")
     return p
@@ -94,13 +94,13 @@ def chances(settings: Settings, history: History, rows: list[list[float]], fits:
 @pin_surroundings
 def flake_rate(settings: Settings, history: History, fits: FitCache | None = None) -> float | None:
     """The share of trials that fail wherever they are, as it is learned; None where nothing is learned."""
-    found, _ = _fit_model(settings, observations(settings, history), fits)
-    return None if found is None else found.predictor.e1
+    model, _ = _fit_model(settings, observations(settings, history), fits)
+    return None if model is None else model.predictor.e1
 
 
 def _fit_model(settings: Settings, data: Data, fits: FitCache | None) -> tuple[FeasibilityModel | None, str | None]:
     """The model of failures, None where none has failed; and why it cannot be had, if it cannot."""
-    found, why = attempt(partial(feasibility_model, data, settings.seed, FitCache() if fits is None else fits))
+    model, why = attempt(partial(feasibility_model, data, settings.seed, FitCache() if fits is None else fits))
     if why is not None:
         log.warning("where trials fail could not be learned: %s", why)
-    return found, why
+    return model, why

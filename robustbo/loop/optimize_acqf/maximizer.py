@@ -48,7 +48,7 @@ def maximize(
     best: Tensor,
     seed: int,
     coarse: Score | None = None,
-    sloped: ScoreWithGradient | None = None,
+    gradient: ScoreWithGradient | None = None,
 ) -> Params:
     """The point of a region where a score is greatest.
 
@@ -58,7 +58,7 @@ def maximize(
         best: ``k x d`` unit-cube rows near which it may well be.
         seed: Of what is drawn.
         coarse: Nearly the same, and cheaper: by which it is seen where to begin; the score itself unless given.
-        sloped: The score with its gradient along continuous parameters; by automatic differentiation unless given.
+        gradient: The score with its gradient along continuous parameters; by automatic differentiation unless given.
 
     Raises:
         SpaceError: If no point of the region is found.
@@ -66,26 +66,26 @@ def maximize(
     """
     generator = seeds.generator(seed, 0, "restricted")  # the name it had first
     everywhere = spread_over(region)
-    some = everywhere[torch.as_tensor(generator.permutation(len(everywhere))[:LOOKED_AT])]
-    rows = torch.cat([some, _near(region, best, generator)])
+    scattered = everywhere[torch.as_tensor(generator.permutation(len(everywhere))[:LOOKED_AT])]
+    rows = torch.cat([scattered, _near(region, best, generator)])
     starts = _starts(rows, _values(score if coarse is None else coarse, rows))
-    sloped = partial(_differentiate, score) if sloped is None else sloped
-    relaxed = _relax_steps(score, sloped, region, starts, _values(score, starts))
-    found, values = _climb(score, sloped, region, *relaxed)
+    gradient = partial(_differentiate, score) if gradient is None else gradient
+    relaxed = _relax_steps(score, gradient, region, starts, _values(score, starts))
+    tops, values = _climb(score, gradient, region, *relaxed)
     discrete = {i: _levels_to_try(region, i, best) for i in region.free if i not in region.continuous}
     for _ in range(ROUNDS if discrete else 0):
         further = values.argsort(descending=True, stable=True)[:FURTHER]
-        moved = _climb_discrete(score, region, discrete, found[further], values[further])
-        again, higher = _climb(score, sloped, region, *moved)
+        moved = _climb_discrete(score, region, discrete, tops[further], values[further])
+        again, higher = _climb(score, gradient, region, *moved)
         gain = float(higher.max() - values.max())
-        found, values = torch.cat([again, found]), torch.cat([higher, values])
+        tops, values = torch.cat([again, tops]), torch.cat([higher, values])
         if not gain > GAIN:
             break
     if not values.isfinite().any():
         raise ArithmeticError(f"what is maximized must be finite somewhere, got {values.tolist()}")
     is_finished = bool(region.continuous) and not region.shape.num_slacks  # nothing but bounds is in the way
-    for row in found[level_ties(values, ENOUGH if is_finished else 0.0).argsort(descending=True, stable=True)]:
-        row = _polish(sloped, region, row) if is_finished else row
+    for row in tops[level_ties(values, ENOUGH if is_finished else 0.0).argsort(descending=True, stable=True)]:
+        row = _polish(gradient, region, row) if is_finished else row
         if (point := region.point(row.tolist())) is not None:
             return point
     for row in rows.tolist():
@@ -118,38 +118,38 @@ def _near(region: Region, best: Tensor, generator: np.random.Generator) -> Tenso
 
 def _starts(rows: Tensor, scores: Tensor) -> Tensor:
     """The best rows that are apart from each other, the best first."""
-    left, chosen = scores.argsort(descending=True, stable=True), list[int]()
-    while len(left) and len(chosen) < CLIMBS:
-        chosen.append(int(left[0]))
-        left = left[(rows[left] - rows[chosen[-1]]).abs().amax(-1) > APART]
-    return rows[chosen]
+    left, indices = scores.argsort(descending=True, stable=True), list[int]()
+    while len(left) and len(indices) < CLIMBS:
+        indices.append(int(left[0]))
+        left = left[(rows[left] - rows[indices[-1]]).abs().amax(-1) > APART]
+    return rows[indices]
 
 
 def _relax_steps(
-    score: Score, sloped: ScoreWithGradient, region: Region, rows: Tensor, values: Tensor
+    score: Score, gradient: ScoreWithGradient, region: Region, rows: Tensor, values: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Rows from climbs on which numbers that have steps are searched as if any would do, where that leads higher."""
     numeric = [i for i in region.free if not isinstance(region.space.parameters[i][1], Choice | Ordinal)]
     if numeric == region.continuous or region.shape.num_slacks:
         return rows, values
-    found, _ = _climb_within_bounds(sloped, region, rows, numeric)
-    higher = _values(score, found)
+    tops, _ = _climb_within_bounds(gradient, region, rows, numeric)
+    higher = _values(score, tops)
     is_up = higher > values
-    return torch.where(is_up[:, None], found, rows), torch.where(is_up, higher, values)
+    return torch.where(is_up[:, None], tops, rows), torch.where(is_up, higher, values)
 
 
 def _climb(
-    score: Score, sloped: ScoreWithGradient, region: Region, rows: Tensor, values: Tensor
+    score: Score, gradient: ScoreWithGradient, region: Region, rows: Tensor, values: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Rows from climbs along all continuous parameters, and the scores there."""
     if not region.continuous:
         return rows, values
     if not region.shape.num_slacks:
-        return _climb_within_bounds(sloped, region, rows, region.continuous)
-    some = zip(rows[:CONSTRAINED], values[:CONSTRAINED].tolist(), strict=True)
-    found, reached = zip(*(maximize_by_slsqp(score, sloped, region, row, value) for row, value in some), strict=True)
+        return _climb_within_bounds(gradient, region, rows, region.continuous)
+    begins = zip(rows[:CONSTRAINED], values[:CONSTRAINED].tolist(), strict=True)
+    tops, reached = zip(*(maximize_by_slsqp(score, gradient, region, row, value) for row, value in begins), strict=True)
     rest = slice(CONSTRAINED, None)
-    return torch.cat([torch.stack(found), rows[rest]]), torch.cat([values.new_tensor(reached), values[rest]])
+    return torch.cat([torch.stack(tops), rows[rest]]), torch.cat([values.new_tensor(reached), values[rest]])
 
 
 def _levels_to_try(region: Region, column: int, best: Tensor) -> list[int]:
@@ -169,18 +169,18 @@ def _levels_to_try(region: Region, column: int, best: Tensor) -> list[int]:
 def _climb_discrete(
     score: Score, region: Region, tried: Mapping[int, Sequence[int]], rows: Tensor, values: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Likewise, where one discrete parameter changes after the other, the one that gains most."""
+    """Rows and scores where one discrete parameter changes after the other, the one that gains most."""
     rows, values = rows.clone(), values.clone()
     going = torch.arange(len(rows))
     while len(going):
         near = [_neighbors(region, tried, row) for row in rows[going]]
-        counts = [len(each) for each in near]
+        counts = [len(neighbors) for neighbors in near]
         scores = _values(score, torch.cat(near)) if sum(counts) else rows.new_zeros(0)
         still = []
-        for i, each, found in zip(going.tolist(), near, scores.split(counts), strict=True):
-            if len(each) and found.max() > values[i] + GAIN:
-                best = first_of_best(found)
-                rows[i], values[i] = each[best], found[best]
+        for i, neighbors, row_scores in zip(going.tolist(), near, scores.split(counts), strict=True):
+            if len(neighbors) and row_scores.max() > values[i] + GAIN:
+                best = first_of_best(row_scores)
+                rows[i], values[i] = neighbors[best], row_scores[best]
                 still.append(i)
         going = torch.tensor(still, dtype=torch.long)
     return rows, values
@@ -188,13 +188,13 @@ def _climb_discrete(
 
 def _neighbors(region: Region, tried: Mapping[int, Sequence[int]], row: Tensor) -> Tensor:
     """The points of a region that differ from one in a discrete parameter, and in what follows from that."""
-    others = []
+    neighbors = []
     for column, numbers in tried.items():
         levels = _neighbor_levels(region.space.parameters[column][1], row[column], numbers)
         changed = row.expand(len(levels), -1).clone()
         changed[:, column] = levels
-        others.append(changed)
-    rows = region.complete(torch.cat(others))
+        neighbors.append(changed)
+    rows = region.complete(torch.cat(neighbors))
     return region.canonical(rows[region.holds(rows)])
 
 
@@ -213,24 +213,24 @@ def _neighbor_levels(parameter: Parameter, u: Tensor, tried: Sequence[int]) -> T
 
 
 def _climb_within_bounds(
-    sloped: ScoreWithGradient, region: Region, rows: Tensor, columns: Sequence[int]
+    gradient: ScoreWithGradient, region: Region, rows: Tensor, columns: Sequence[int]
 ) -> tuple[Tensor, Tensor]:
     """Rows from climbs along some parameters, and the scores there before they are put into one form."""
     is_moved = np.isin(np.arange(rows.shape[1]), columns)
 
     def both(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        values, slopes = (part.numpy() for part in sloped(torch.from_numpy(x)))
+        values, slopes = (part.numpy() for part in gradient(torch.from_numpy(x)))
         return values, np.where(is_moved & np.isfinite(slopes), slopes, 0.0)
 
-    found, values = maximize_by_bfgs(both, rows.numpy(), STEPS, ENOUGH)
-    return region.canonical(torch.from_numpy(found)), torch.from_numpy(values)
+    tops, values = maximize_by_bfgs(both, rows.numpy(), STEPS, ENOUGH)
+    return region.canonical(torch.from_numpy(tops)), torch.from_numpy(values)
 
 
-def _polish(sloped: ScoreWithGradient, region: Region, row: Tensor) -> Tensor:
+def _polish(gradient: ScoreWithGradient, region: Region, row: Tensor) -> Tensor:
     """The maximum near a row along all continuous parameters."""
 
     def gradients(x: np.ndarray) -> np.ndarray:
-        return sloped(torch.from_numpy(x))[1].numpy()
+        return gradient(torch.from_numpy(x))[1].numpy()
 
     return region.canonical(torch.from_numpy(polish(gradients, row.numpy(), region.continuous))[None])[0]
 

@@ -1,4 +1,4 @@
-"""From where a climb ended to the maximum itself: a point that hangs on no last digit.
+"""Polishing by Newton's method, from where a climb ended to the maximum itself: a point that hangs on no last digit.
 
 A climb ends near a maximum, but rounding decides where exactly: a digit that differs early is another way up, and the
 values near a maximum are too much alike to say where it is. The gradient does: it vanishes there. Newton's method on it
@@ -50,15 +50,15 @@ def _derivatives(gradients: Gradients, x: Array, free: NDArray[np.intp]) -> tupl
     shift = np.where(x[free] + APART > 1, -APART, APART)
     near = np.repeat(x[None], len(free) + 1, axis=0)
     near[np.arange(1, len(near)), free] += shift
-    g, *others = gradients(near)[:, free]
-    H = (g - np.array(others)) / shift[:, None]
+    g, *shifted = gradients(near)[:, free]
+    H = (g - np.array(shifted)) / shift[:, None]
     return g, (H + H.T) / 2
 
 
 def _step(x: Array, g: Array, H: Array) -> Array | None:
     """Newton's step; None where the function is not concave. What stands at a bound, and would leave, is held."""
-    held = ((x <= 0) & (g < 0)) | ((x >= 1) & (g > 0))
-    H = np.where(held[:, None] | held[None, :], np.eye(len(x)), H)
+    is_held = ((x <= 0) & (g < 0)) | ((x >= 1) & (g > 0))
+    H = np.where(is_held[:, None] | is_held[None, :], np.eye(len(x)), H)
     if not (np.isfinite(H).all() and np.linalg.eigvalsh(H)[0] > 0):
         return None
-    return np.asarray(np.linalg.solve(H, np.where(held, 0.0, g)))
+    return np.asarray(np.linalg.solve(H, np.where(is_held, 0.0, g)))

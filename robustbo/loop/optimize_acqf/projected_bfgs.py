@@ -36,7 +36,7 @@ SHORTEST = 1e-7  # of the unit interval: a step that gains nothing and is shorte
 
 
 class ClimbStates(NamedTuple):
-    """Where they are, and what they do next: see the notation."""
+    """The states of all climbs, and their next steps: see the notation."""
 
     x: Array
     f: Array
@@ -67,10 +67,10 @@ def maximize_by_bfgs(both: ValuesAndGradients, x: Array, rounds: int, enough: fl
         tried = np.minimum(np.maximum(at.x + at.t[:, None] * at.p, 0.0), 1.0)
         value, slope = both(tried)
         gained = np.where(np.isfinite(value), value, -np.inf) - at.f
-        wanted = np.vecdot(at.g, tried - at.x)
-        is_up = (gained > 0) & (gained >= ARMIJO * wanted)
-        others = at if is_up.all() else _shorten(at, gained, wanted)
-        at = _merge(is_up, _update(at, tried, value, slope), others) if is_up.any() else others
+        slope_rise = np.vecdot(at.g, tried - at.x)
+        is_up = (gained > 0) & (gained >= ARMIJO * slope_rise)
+        shortened = at if is_up.all() else _shorten(at, gained, slope_rise)
+        at = _merge(is_up, _update(at, tried, value, slope), shortened) if is_up.any() else shortened
         x[going], f[going] = at.x, at.f
         stays = np.where(is_up, at.rise > enough, at.t * np.abs(at.p).max(-1) > SHORTEST)
     return x, f
@@ -83,10 +83,10 @@ def _begin(x: Array, f: Array, g: Array) -> ClimbStates:
 
 def _step(x: Array, g: Array, H: Array) -> tuple[Array, Array, Array]:
     """Steps, all of which are to be made, and the rise that their model promises."""
-    held = ((x <= 0) & (g < 0)) | ((x >= 1) & (g > 0))
-    if held.any():
-        g = np.where(held, 0.0, g)
-        H = np.where(held[:, :, None] | held[:, None, :], np.eye(g.shape[1]), H)
+    is_held = ((x <= 0) & (g < 0)) | ((x >= 1) & (g > 0))
+    if is_held.any():
+        g = np.where(is_held, 0.0, g)
+        H = np.where(is_held[:, :, None] | is_held[:, None, :], np.eye(g.shape[1]), H)
     p = _solve(H, g)
     rise = 0.5 * np.vecdot(g, p)
     longest = np.abs(p).max(-1, keepdims=True)
@@ -107,10 +107,10 @@ def _first(g: Array) -> Array:
     return np.eye(g.shape[1]) * (np.maximum(np.abs(g).max(-1), TINY) / FIRST)[:, None, None]
 
 
-def _shorten(at: ClimbStates, gained: Array, wanted: Array) -> ClimbStates:
-    """With steps as long as where a parabola through value, slope and the value tried is highest."""
+def _shorten(at: ClimbStates, gained: Array, slope_rise: Array) -> ClimbStates:
+    """The climbs with steps as long as where a parabola through value, slope and the value tried is highest."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        fitting = at.t * wanted / (2 * (wanted - gained))
+        fitting = at.t * slope_rise / (2 * (slope_rise - gained))
     return at._replace(t=np.clip(np.nan_to_num(fitting), SHORTER[0] * at.t, SHORTER[1] * at.t))
 
 
@@ -130,9 +130,9 @@ def _update(at: ClimbStates, x: Array, f: Array, g: Array) -> ClimbStates:
     return ClimbStates(x, f, g, H, *_step(x, g, H), at.is_new & ~learns)
 
 
-def _merge(which: NDArray[np.bool_], some: ClimbStates, others: ClimbStates) -> ClimbStates:
-    """These of some, all else of others."""
-    if which.all():
-        return some
-    parts = zip(some, others, strict=True)
-    return ClimbStates(*(np.where(which.reshape(-1, *(1,) * (a.ndim - 1)), a, b) for a, b in parts))
+def _merge(is_first: NDArray[np.bool_], first: ClimbStates, second: ClimbStates) -> ClimbStates:
+    """The states of the first where that is said, else of the second."""
+    if is_first.all():
+        return first
+    parts = zip(first, second, strict=True)
+    return ClimbStates(*(np.where(is_first.reshape(-1, *(1,) * (a.ndim - 1)), a, b) for a, b in parts))

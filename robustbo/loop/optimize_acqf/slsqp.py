@@ -18,13 +18,13 @@ BACK = (0.0, 1e-9, 1e-7, 1e-5, 1e-3, 0.1, 1.0)  # shares of the way back to the 
 
 
 def maximize_by_slsqp(
-    score: Score, sloped: ScoreWithGradient, region: Region, row: Tensor, value: float
+    score: Score, gradient: ScoreWithGradient, region: Region, row: Tensor, value: float
 ) -> tuple[Tensor, float]:
     """A row from a climb along all continuous parameters that keeps the constraints, and the score there.
 
     Args:
         score: What is climbed.
-        sloped: The same with its gradient along continuous parameters.
+        gradient: The same with its gradient along continuous parameters.
         region: Whose constraints are kept.
         row: Where to begin, a row of the region.
         value: The score there.
@@ -33,27 +33,31 @@ def maximize_by_slsqp(
     x = begin[region.continuous]
 
     def loss(x: Array) -> tuple[float, Array]:
-        there = shape.place(begin, x)
-        values, slopes = sloped(torch.from_numpy(there[None]))
-        slope = np.nan_to_num(slopes[0].numpy(), posinf=0.0, neginf=0.0) @ shape.tangents(there)
+        point = shape.place(begin, x)
+        values, slopes = gradient(torch.from_numpy(point[None]))
+        slope = np.nan_to_num(slopes[0].numpy(), posinf=0.0, neginf=0.0) @ shape.tangents(point)
         return -float(values[0].nan_to_num(0.0)), -slope
 
-    kept = {"type": "ineq", "fun": lambda x: shape.slack(shape.place(begin, x)[None])[0]}
-    kept["jac"] = lambda x: shape.slopes(shape.place(begin, x))
-    found = minimize(
+    constraint = {"type": "ineq", "fun": lambda x: shape.slack(shape.place(begin, x)[None])[0]}
+    constraint["jac"] = lambda x: shape.slopes(shape.place(begin, x))
+    optimum = minimize(
         loss,
         x,
         jac=True,
         method="SLSQP",
         bounds=[(0.0, 1.0)] * len(x),
-        constraints=[kept],
+        constraints=[constraint],
         options={"maxiter": SQP_STEPS, "ftol": SQP_ENOUGH},
     )
-    there = np.clip(found.x, 0.0, 1.0)
+    end = np.clip(optimum.x, 0.0, 1.0)
     for share in BACK:
-        made = region.canonical(torch.from_numpy(shape.place(begin, there + share * (x - there))[None]))
-        if made.isfinite().all() and region.holds(made)[0] and region.point(made[0].tolist()) is not None:
+        candidate = region.canonical(torch.from_numpy(shape.place(begin, end + share * (x - end))[None]))
+        if (
+            candidate.isfinite().all()
+            and region.holds(candidate)[0]
+            and region.point(candidate[0].tolist()) is not None
+        ):
             with torch.no_grad():
-                reached = score(made)[0].item()
-            return (made[0], reached) if reached > value else (row, value)
+                reached = score(candidate)[0].item()
+            return (candidate[0], reached) if reached > value else (row, value)
     return row, value

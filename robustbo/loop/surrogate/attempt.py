@@ -1,4 +1,4 @@
-"""What may fail, and is gone on without: errors of numbers, and whatever our own mathematics raises.
+"""Attempts that may fail by an error of numbers, or whatever our own mathematics raises, and are gone on without.
 
 An internal check that fails is a mistake of ours. It must not end a study: a simpler way is taken, and what could not
 be done is said. A mistake in somebody's own model is theirs to see.
@@ -23,7 +23,7 @@ LONGEST = 200  # letters of a reason
 
 
 def attempt(make: Callable[[], T], *surrogates: str) -> tuple[T | None, str | None]:
-    """What is made, or None and why it could not be.
+    """Return what is made, or None and why it could not be.
 
     An interrupt goes through, and so does what `is_survivable` says is somebody else's to see.
 
@@ -45,7 +45,7 @@ def attempt(make: Callable[[], T], *surrogates: str) -> tuple[T | None, str | No
 
 
 def is_survivable(error: Exception, *surrogates: str) -> bool:
-    """Whether a simpler way may be tried after an error: one of numbers, or of our own mathematics, whatever it is.
+    """Return whether a simpler way may be tried after an error: one of numbers, or any of our own mathematics.
 
     What is said on purpose is no such error (an exhausted space, a journal that cannot be written), nor is a warning
     that somebody has made an error.

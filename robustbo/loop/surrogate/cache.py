@@ -47,22 +47,22 @@ class FitCache:
         return self._get(self._fits, self._sizes[0], key, make)
 
     def get_small(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The same of something small."""
+        """The small thing that is kept under a key, or else is made."""
         return self._get(self._small, self._sizes[1], key, make)
 
     def get_dear(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The same of something small and dear."""
+        """The small and dear thing that is kept under a key, or else is made."""
         return self._get(self._dear, self._sizes[2], key, make)
 
-    def _get(self, kept: OrderedDict[Hashable, Any], size: int, key: Hashable, make: Callable[[], T]) -> T:
-        if key in kept:
-            kept.move_to_end(key)
+    def _get(self, store: OrderedDict[Hashable, Any], size: int, key: Hashable, make: Callable[[], T]) -> T:
+        if key in store:
+            store.move_to_end(key)
         else:
             self.misses += 1
-            kept[key] = make()
-            while len(kept) > size:
-                kept.popitem(last=False)
-        return kept[key]
+            store[key] = make()
+            while len(store) > size:
+                store.popitem(last=False)
+        return store[key]
 
     def clear(self) -> None:
         """Forget all."""

@@ -1,4 +1,4 @@
-"""What to do where numbers fail: a ladder of surrogates, from the one that was asked for to one that always works.
+"""The fallback where numbers fail: a ladder of surrogates, from the one that was asked for to one that always works.
 
 Values to which nothing can be fitted in floating-point numbers come from real loops: deterministic objectives told with
 no noise, points that all but coincide, values of 1e300. An ask or a recommendation does not end in an error for that,
@@ -28,7 +28,7 @@ T = TypeVar("T")
 PLAIN = "standard"
 
 
-def climb(
+def fit_and_use(
     settings: Settings,
     data: Data,
     use: Callable[[Settings, FittedSurrogate], T],
@@ -36,7 +36,7 @@ def climb(
     *,
     is_judging: bool = False,
 ) -> tuple[T | None, str | None]:
-    """What the first surrogate gives that can be fitted and used.
+    """Return what the first surrogate gives that can be fitted and used.
 
     Args:
         settings: What the run was told at its beginning.
@@ -50,16 +50,16 @@ def climb(
     """
     why: list[str] = []
     for rung in _rungs(settings, data, is_judging):
-        made, error = attempt(partial(_used, use, rung, fits), rung.settings.surrogate)
+        result, error = attempt(partial(_fit_rung, use, rung, fits), rung.settings.surrogate)
         if error is None:
-            return made, f"by {rung.name}, since these failed: {'; '.join(why)}" if why else None
+            return result, f"by {rung.name}, since these failed: {'; '.join(why)}" if why else None
         why.append(f"{rung.name}: {error}")
         log.warning("a surrogate could not be used, and the next is tried; %s", why[-1])
     return None, f"by none, since these failed: {'; '.join(why)}"
 
 
 def by_first(settings: Settings, data: Data, make: Callable[[FittedSurrogate], T], fits: FitCache) -> T:
-    """What is made of the first surrogate that can be fitted and used for it, to all values.
+    """Return what is made of the first surrogate that can be fitted and used for it, to all values.
 
     Raises:
         FitError: If it can be made of none.
@@ -67,14 +67,14 @@ def by_first(settings: Settings, data: Data, make: Callable[[FittedSurrogate], T
     """
     if not data.told:
         raise ValueError("a surrogate needs at least one told value, got none; tell one first")
-    made, why = climb(settings, data, lambda _, fitted: (make(fitted),), fits, is_judging=True)
-    if made is None:
+    result, why = fit_and_use(settings, data, lambda _, fitted: (make(fitted),), fits, is_judging=True)
+    if result is None:
         raise FitError(f"no surrogate could be used {why}")
-    return made[0]
+    return result[0]
 
 
 class _Rung(NamedTuple):
-    """A surrogate that may decide, what it is fitted to, and the told trials that this leaves out."""
+    """A rung of the ladder: a surrogate that may decide, the data of its fit, and the told trials it leaves out."""
 
     name: str
     settings: Settings
@@ -82,7 +82,7 @@ class _Rung(NamedTuple):
     left_out: tuple[int, ...] = ()
 
 
-def _used(use: Callable[[Settings, FittedSurrogate], T], rung: _Rung, fits: FitCache) -> T:
+def _fit_rung(use: Callable[[Settings, FittedSurrogate], T], rung: _Rung, fits: FitCache) -> T:
     fitted = fit_to(rung.settings, rung.data, fits)
     return use(rung.settings, replace(fitted, quarantined=(*fitted.quarantined, *rung.left_out)))
 

@@ -1,7 +1,8 @@
-"""From the observations to a fitted surrogate that speaks the user's units, with what is quarantined left out.
+"""The fit of a surrogate to observations, which speaks the user's units, with what is quarantined left out.
 
 A fit is a function of the settings and the observations alone, so keeping it changes nothing but the time. To which of
-very many it is, `loop.active` says; where its search begins, `loop.warm_start`; in which units, `loop.units`.
+very many it is, `surrogate.subset` says; where its search begins, `surrogate.warm_start`; in which units,
+`observations.units`.
 """
 
 import gc
@@ -70,13 +71,13 @@ def fit_to(settings: Settings, data: Data, fits: FitCache, failed: Collection[in
         select_subset(data.observations_without(), guess, fits, settings) if _capabilities(settings).is_cubic else None
     )
     fitted = _fit_without_quarantine(settings, data, part, fits, frozenset(failed))
-    return fitted if part is None else replace(fitted, others=_others(settings, part, fits))
+    return fitted if part is None else replace(fitted, appraisals=_appraise_left_out(settings, part, fits))
 
 
 def _fit_without_quarantine(
     settings: Settings, data: Data, part: Subset | None, fits: FitCache, failed: frozenset[int]
 ) -> FittedSurrogate:
-    """Without what is quarantined, if that is to be."""
+    """The surrogate fitted without what is quarantined, if that is to be left out."""
     among = data.observations_without() if part is None else part.told
     is_to_be = settings.quarantine and is_robust(settings) and not _capabilities(settings).judges_alone
     in_doubt = quarantine_suspects(data) if is_to_be else frozenset[int]()
@@ -91,15 +92,19 @@ def _fit_without_quarantine(
 
 
 def _credible_after_all(data: Data, fitted: FittedSurrogate, left_out: frozenset[int]) -> set[int]:
-    """Of the values at points that are left out as a whole, those that a model fitted without them believes."""
+    """Trials, of those at points that are left out as a whole, believed by the model without them."""
     doubts, places = CorruptionModel.of(data), groups_left_out(data, left_out)
     against = zip(places, fitted.expect(data.rows_of([place.told[0].number for place in places])), strict=True)
-    wrong = {number: p for place, said in against for number, p in doubts.probability_wrong(place.told, said).items()}
+    wrong = {
+        number: p
+        for place, expectation in against
+        for number, p in doubts.probability_wrong(place.told, expectation).items()
+    }
     return wrong.keys() - probably_wrong(wrong)
 
 
 def _rough_prediction(settings: Settings, fits: FitCache, sample: Observations, told: Observations) -> RoughPrediction:
-    """What a fit to some of the observations predicts at the points of all."""
+    """The prediction of a fit to some of the observations at the points of all."""
     fitted = _fit(settings, sample, fits)
     X = fitted.encoded(told.X)
     with fitted.apart(0), contract.quiet(), torch.no_grad():
@@ -107,66 +112,66 @@ def _rough_prediction(settings: Settings, fits: FitCache, sample: Observations, 
         return RoughPrediction(mean + sd, fitted.model.transform_inputs(X) / fitted.model.latent().l)
 
 
-def _others(settings: Settings, part: Subset, fits: FitCache) -> dict[int, Appraisal]:
-    """What the fit to those that were chosen says of those that were not."""
-    chosen = part.told.first(part.num_chosen)
+def _appraise_left_out(settings: Settings, part: Subset, fits: FitCache) -> dict[int, Appraisal]:
+    """Appraisals of the observations outside the subset, by the fit to the subset."""
+    modelled = part.told.first(part.num_chosen)
 
     def make() -> dict[int, Appraisal]:
-        fitted = _fit(settings, chosen, fits)
-        X, Y, sds = in_model_units(settings.space, settings.sign, part.others, fitted.center, fitted.scale)
+        fitted = _fit(settings, modelled, fits)
+        X, Y, sds = in_model_units(settings.space, settings.sign, part.left_out, fitted.center, fitted.scale)
         with fitted.apart(0), contract.quiet():
-            found = fitted.model.diagnose_others(X, Y, sds)
-        expected, sd = fitted.in_units(found.expected, found.sd)
-        weight = [None] * len(sd) if found.weight is None else found.weight.tolist()
+            diagnosis = fitted.model.diagnose_others(X, Y, sds)
+        expected, sd = fitted.in_units(diagnosis.expected, diagnosis.sd)
+        weight = [None] * len(sd) if diagnosis.weight is None else diagnosis.weight.tolist()
         is_probability = fitted.probability_wrong is not None
-        wrong = [1 - each if is_probability and each is not None else None for each in weight]
-        words = zip(expected, sd, found.evidence.tolist(), found.is_outlier.tolist(), weight, wrong, strict=True)
-        return dict(zip(part.others.numbers, (Appraisal(*each) for each in words), strict=True))
+        wrong = [1 - p if is_probability and p is not None else None for p in weight]
+        rows = zip(expected, sd, diagnosis.evidence.tolist(), diagnosis.is_outlier.tolist(), weight, wrong, strict=True)
+        return dict(zip(part.left_out.numbers, (Appraisal(*row) for row in rows), strict=True))
 
-    return fits.get_dear(("others", settings, chosen, part.others), make)
+    return fits.get_dear(("others", settings, modelled, part.left_out), make)
 
 
 def is_robust(settings: Settings) -> bool:
-    """Whether the surrogate says of itself that single values may be wrong, and is heeded."""
+    """Return whether the surrogate says of itself that single values may be wrong, and is heeded."""
     return _capabilities(settings).is_heeded
 
 
 def _capabilities(settings: Settings) -> Capabilities:
-    """What the surrogate can do with its options."""
+    """The capabilities of the surrogate with its options."""
     return contract.capabilities_for(model_class(settings.surrogate), settings.surrogate_options)
 
 
 def _fit(settings: Settings, told: Observations, fits: FitCache) -> FittedSurrogate:
     misses, told = fits.misses, told if _capabilities(settings).is_sequential else told.in_own_order()
-    fitted = fits.get((settings, told), partial(_fitted, settings, told, fits))
+    fitted = fits.get((settings, told), partial(_fit_new, settings, told, fits))
     if len(told.values) > LARGE and fits.misses > misses:
         gc.collect()  # modules refer to themselves: what makes way would stay, with a matrix each
     return fitted
 
 
 def _end(settings: Settings, told: Observations, fits: FitCache) -> WarmStart:
-    """Where a fit ended, for a fit to more; it itself is not kept."""
+    """The warm start that a fit leaves for a fit to more; the fit itself is not kept."""
 
     def make() -> WarmStart:
-        fitted = _fitted(settings, told, fits)
+        fitted = _fit_new(settings, told, fits)
         return WarmStart(told.numbers, fitted.center, fitted.scale, contract.warm_start(fitted.model))
 
     return fits.get_small((settings, told), make)
 
 
-def _beginning(settings: Settings, told: Observations, scale: float, fits: FitCache) -> WarmStart | None:
-    """Where the search begins; None where a part could not be fitted, or has a scale that does not fit."""
+def _warm_start(settings: Settings, told: Observations, scale: float, fits: FitCache) -> WarmStart | None:
+    """The warm start of a search; None where a part could not be fitted, or has a scale that does not fit."""
     can, n = _capabilities(settings), len(told.values)
     size = (predecessor if can.is_sequential else sample_size)(n) if can.continues else None
     if size is None:
         return None
-    found, _ = attempt(partial(_end, settings, told.first(size), fits), settings.surrogate)
-    return found if found is not None and found.serves(scale) else None
+    warm_start, _ = attempt(partial(_end, settings, told.first(size), fits), settings.surrogate)
+    return warm_start if warm_start is not None and warm_start.serves(scale) else None
 
 
-def _fitted(settings: Settings, told: Observations, fits: FitCache) -> FittedSurrogate:
+def _fit_new(settings: Settings, told: Observations, fits: FitCache) -> FittedSurrogate:
     center, scale = center_and_scale(told.values)
-    before = _beginning(settings, told, scale, fits)
+    before = _warm_start(settings, told, scale, fits)
     started = time.perf_counter()
     if before is not None:
         center, scale = before.center, before.scale

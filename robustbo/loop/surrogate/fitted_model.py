@@ -32,7 +32,7 @@ class FittedSurrogate:
         scale: Units of the value that the model sees as 1; likewise.
         seconds: How long the fit took, without those that it began from.
         quarantined: The told trials that are left out; see `robustbo.loop.observations.probability_wrong`.
-        others: What is said of those that it was not fitted to for their number; see `robustbo.loop.surrogate.subset`.
+        appraisals: Those of values that it was not fitted to, for their number; see `robustbo.loop.surrogate.subset`.
         sampled: What follows from the model alone and takes long, once it has been asked for: whoever leaves out other
             values, or says more of others, has the same model, and this with it.
     """
@@ -46,16 +46,16 @@ class FittedSurrogate:
     scale: float
     seconds: float
     quarantined: tuple[int, ...] = ()
-    others: Mapping[int, Appraisal] = field(default_factory=dict)
+    appraisals: Mapping[int, Appraisal] = field(default_factory=dict)
     sampled: dict[str, list[float] | None] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def is_ours(self) -> bool:
-        """Whether the surrogate is one of this library."""
+        """Return whether the surrogate is one of this library."""
         return type(self.model) in SURROGATES.values()
 
     def apart(self, seed: int) -> AbstractContextManager[None]:
-        """Where code of the surrogate runs, so that what it draws depends on the seed alone."""
+        """The context in which code of the surrogate runs, so that what it draws depends on the seed alone."""
         return (isolation if self.is_ours else seed_everything)(seed)
 
     def in_units(self, mean: Tensor, sd: Tensor) -> tuple[list[float], list[float]]:
@@ -78,14 +78,14 @@ class FittedSurrogate:
         with self.apart(0), contract.quiet(), torch.no_grad():
             model = self.model if is_averaged else without_averaging(self.model)
             means, sds = self.in_units(*contract.at_inputs(model, self.X))
-        found: dict[Row, tuple[float, float]] = {}
+        by_row: dict[Row, tuple[float, float]] = {}
         for row, *of_point in zip(self.observations.X, means, sds, strict=True):
-            found.setdefault(row, (of_point[0], of_point[1]))
-        return found
+            by_row.setdefault(row, (of_point[0], of_point[1]))
+        return by_row
 
     @property
     def probability_wrong(self) -> list[float] | None:
-        """How probable it is that each value it was fitted to is wrong; None where the surrogate does not say."""
+        """The probability that each value it was fitted to is wrong; None where the surrogate does not say."""
         if "wrong" not in self.sampled:
             with self.apart(0), contract.quiet():
                 right = contract.probability_right(self.model)
@@ -93,7 +93,7 @@ class FittedSurrogate:
         return self.sampled["wrong"]
 
     def expect(self, rows: Sequence[Row]) -> list[Expectation]:
-        """What it expects to be told at each unit-cube row, and the standard deviation of that, noise included."""
+        """Expectations of the value told at each unit-cube row, with their standard deviations, noise included."""
         return list(zip(*self.predict(self.encoded(rows), is_noisy=True), strict=True)) if rows else []
 
     def encoded(self, rows: Sequence[Sequence[float]] | Tensor) -> Tensor:

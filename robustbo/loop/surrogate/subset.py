@@ -1,4 +1,4 @@
-"""Which of very many observations an exact process is fitted to: a part, and the others are judged by it.
+"""The subset of very many observations that an exact process is fitted to; the others are judged by it.
 
 Beyond `MOST` observations the first ones make way: half of what stays are those of the best predicted values, where the
 loop works, and half are spread over all that is known, as far from each other as can be in the process's own
@@ -31,7 +31,7 @@ BEST = 0.5  # share of what stays that is chosen for its predicted value
 
 
 class RoughPrediction(NamedTuple):
-    """What a process predicts of the objective at ``n`` points.
+    """The prediction of the objective at ``n`` points by a process.
 
     Attributes:
         best: How good the value may be, larger being better.
@@ -49,13 +49,13 @@ class Subset(NamedTuple):
         told: All that stays, in order.
         sample: The observations of the fit by which it was made.
         num_chosen: How many of those that stay were chosen; those after them were told later.
-        others: What has made way.
+        left_out: The observations that have made way.
     """
 
     told: Observations
     sample: Observations
     num_chosen: int
-    others: Observations
+    left_out: Observations
 
 
 def select_subset(
@@ -64,7 +64,7 @@ def select_subset(
     fits: FitCache,
     key: Hashable,
 ) -> Subset | None:
-    """What stays of some observations; None where all do.
+    """The subset that stays of some observations; None where all do.
 
     Args:
         told: All that there are.
@@ -79,8 +79,8 @@ def select_subset(
     sample = thin_evenly(first.first(anchor(len(first.values), RENEWED)))
     room = MOST - STEP
     stays = fits.get_dear(("active", key, first), lambda: rows_to_keep(guess(sample, first), first, room))
-    kept = [i for i in range(n) if i >= len(stays) or stays[i]]
-    return Subset(told.take(kept), sample, room, first.take([i for i, each in enumerate(stays) if not each]))
+    indices = [i for i in range(n) if i >= len(stays) or stays[i]]
+    return Subset(told.take(indices), sample, room, first.take([i for i, is_kept in enumerate(stays) if not is_kept]))
 
 
 def thin_evenly(told: Observations) -> Observations:
@@ -90,7 +90,7 @@ def thin_evenly(told: Observations) -> Observations:
 
 
 def rows_to_keep(guess: RoughPrediction, told: Observations, room: int) -> list[bool]:
-    """Which observations stay: as many as there is room for, those of one point one after the other.
+    """Booleans of the observations that stay: as many as there is room for, those of one point one after the other.
 
     Points that have several are the first of the best ones: what was measured again matters.
     """
@@ -98,19 +98,19 @@ def rows_to_keep(guess: RoughPrediction, told: Observations, room: int) -> list[
     for i, row in enumerate(told.X):
         places.setdefault(row, []).append(i)
     members = list(places.values())
-    at = torch.tensor([each[0] for each in members])
+    at = torch.tensor([indices[0] for indices in members])
     best = guess.best[at]
-    counts = torch.tensor([len(each) for each in members])
+    counts = torch.tensor([len(indices) for indices in members])
     by_value = best.argsort(descending=True, stable=True)
     order = by_value[(counts[by_value] == 1).int().argsort(stable=True)]
-    taken = [False] * len(told.values)
+    is_kept = [False] * len(told.values)
     num_best = int((counts[order].cumsum(0) <= BEST * room).sum())
     near = order[: max(1, num_best)]
     for place in [*near.tolist(), *spread_points(guess.Z[at], near, room)]:
         for i in members[place]:
             if room > 0:
-                taken[i], room = True, room - 1
-    return taken
+                is_kept[i], room = True, room - 1
+    return is_kept
 
 
 def spread_points(Z: Tensor, begin: Tensor, count: int) -> list[int]:

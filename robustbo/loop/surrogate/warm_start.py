@@ -23,7 +23,7 @@ MOST = 256  # observations of the largest sample; of more the hyperparameters ar
 
 
 class WarmStart(NamedTuple):
-    """Where a fit ended, without all that predictions need.
+    """The end of a fit, where another begins, without all that predictions need.
 
     Attributes:
         numbers: The trials it was fitted to, in order.
@@ -38,17 +38,17 @@ class WarmStart(NamedTuple):
     state: Any
 
     def rows_of(self, numbers: tuple[int, ...]) -> Tensor:
-        """For each of some trials, which one it is of those that it was fitted to, or -1."""
+        """The index of each of some trials among those that it was fitted to, or -1."""
         place = {number: i for i, number in enumerate(self.numbers)}
         return torch.tensor([place.get(number, -1) for number in numbers])
 
     def serves(self, scale: float) -> bool:
-        """Whether a search of observations in these units may begin here."""
+        """Return whether a search of observations in these units may begin here."""
         return self.scale / 2 <= scale <= self.scale * 2
 
 
 def sample_size(n: int) -> int | None:
-    """How many of n observations the fit sees where a search begins; None where it is to begin from nothing.
+    """The number, of n observations, that the fit sees where a search begins; None where it is to begin from nothing.
 
     Example:
         >>> [sample_size(n) for n in (8, 9, 32, 33, 128, 256, 257, 2000)]
@@ -78,7 +78,7 @@ def anchor(n: int, share: int = SHARE) -> int:
 
 
 def predecessor(n: int) -> int | None:
-    """How many of n trials the fit sees where the search begins that goes by their order; None where it begins anew.
+    """The number, of n trials, that the fit sees at which a search by their order begins; None where it begins anew.
 
     Example:
         >>> [predecessor(n) for n in (7, 10, 11, 12, 17, 20, 339, 340)]

@@ -10,7 +10,7 @@ from robustbo.errors import FitError
 from robustbo.loop.belief.incumbent import Incumbent
 from robustbo.loop.belief.judge import Outlier
 from robustbo.loop.belief.measured_points import LIKELY, FrontPoint
-from robustbo.loop.belief.outcome_models import climb_each
+from robustbo.loop.belief.outcome_models import use_models
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.report.charts.chart import GRAY, Axis, Chart, Dots, Line, axis, trials_axis
@@ -63,12 +63,12 @@ def single_outcomes(view: View) -> list[SingleOutcome]:
     data = observations(settings, history)
     if not data.told:
         return []
-    models, reason = climb_each(settings, data, tuple, view.fits, is_judging=True)
+    models, reason = use_models(settings, data, tuple, view.fits, is_judging=True)
     if models is None:
         raise FitError(f"no surrogates could be fitted {reason}")
     outliers, singles = view.outliers(), []
     for model in models:
-        outcome, name = model.wanted, model.wanted.name
+        outcome, name = model.outcome, model.outcome.name
         alone = replace(history, trials=Trials(trial.of(name) for trial in history), diagnoses=())
         judged = [o for o in outliers if o.outcome == name]
         singles.append(SingleOutcome(outcome, settings.of(outcome), alone, model.fitted, judged))

@@ -10,6 +10,7 @@ from botorch.models import SingleTaskGP
 import robustbo as rb
 from robustbo.loop.acquisition.build import LogNEI, build_acquisition, maximize_with_botorch
 from robustbo.loop.candidates.search import Search
+from robustbo.loop.candidates.target import SingleTarget
 from robustbo.loop.feasibility.model import _fit_trials
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fit import fit as fit_history
@@ -117,7 +118,7 @@ def test_a_choice_goes_through_the_models_own_encoding():
         value = params["x"] + (params["c"] == "b")
         made = made.apply({"event": "tell", "trial": i, "params": params, "value": value, "sd": None})
     fitted = fit_history(Settings(space, direction="maximize", surrogate="standard"), made)
-    best = Search("auto", fitted, None, [], region_of(space), 0).next_point()
+    best = Search("auto", SingleTarget(fitted), None, [], region_of(space), 0).next_point()
     assert best["c"] == "b"
 
 
@@ -197,7 +198,7 @@ def searching(space, seed, pending=()):
         value = height(space, params) if i != 7 else 9.0
         made = made.apply({"event": "tell", "trial": i, "params": params, "value": value, "sd": None})
     fitted = fit_history(Settings(space, direction="maximize", seed=seed), made)
-    return Search("auto", fitted, None, list(pending), region_of(space), seed)
+    return Search("auto", SingleTarget(fitted), None, list(pending), region_of(space), seed)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -224,7 +225,7 @@ def test_explicit_gradients_are_those_of_automatic_differentiation(kind, fails):
         function = search._function()
         at = search.fitted.encoded(rows).requires_grad_()
         (slopes,) = torch.autograd.grad(function(at.unsqueeze(1)).sum(), at)
-        value, slope = function.sloped(at.detach())
+        value, slope = function.value_and_gradient(at.detach())
         torch.testing.assert_close(value, function(at.unsqueeze(1)).detach())
         torch.testing.assert_close(slope, slopes)
 

@@ -12,7 +12,7 @@ from torch.utils import cpp_extension
 from robustbo.determinism.isolation import isolation
 from robustbo.loop.acquisition.botorch_ehvi import LogEHVI, SampledLogNEHVI
 from robustbo.loop.acquisition.build import LogNEI
-from robustbo.loop.acquisition.feasibility_weight import FeasibilityWeighted, closed_form_of, with_fewer_samples
+from robustbo.loop.acquisition.feasibility_weight import FeasibilityWeighted, inner_closed_form, with_fewer_samples
 from robustbo.loop.acquisition.log_nehvi import LogNEHVI, build_multi_outcome
 from robustbo.numerics.improvement.goals import Goal
 from robustbo.surrogates.baselines.standard import StandardGP
@@ -65,8 +65,8 @@ def test_it_has_slopes_by_itself_and_by_automatic_differentiation(models, goals,
     assert type(function) is LogNEHVI
     inner = function
     function = FeasibilityWeighted(function, Certain()) if is_viable else function
-    assert closed_form_of(function) is inner
-    value, slope = function.sloped(POINTS.squeeze(1))
+    assert inner_closed_form(function) is inner
+    value, slope = function.value_and_gradient(POINTS.squeeze(1))
     at = POINTS.clone().requires_grad_()
     again = function(at)
     (its_slope,) = torch.autograd.grad(again.sum(), at)
@@ -168,7 +168,7 @@ def test_of_some_points_the_front_is_to_be_improved_upon(models):
 def test_far_from_every_bound_all_is_finite(models):
     goals = (Goal(True, reference=100.0), Goal(True, reference=100.0), Goal(False, low=50.0))
     function = build_multi_outcome("auto", models, goals, X, None, seed=0)
-    assert all(part.isfinite().all() for part in function.sloped(POINTS.squeeze(1)))
+    assert all(part.isfinite().all() for part in function.value_and_gradient(POINTS.squeeze(1)))
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from robustbo.loop import decide as deciding
+from robustbo.loop.belief.outcome_models import OutcomeModel
+from robustbo.loop.candidates.rules import SingleOutcomeRules
 from robustbo.loop.decide import step
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.cache import FitCache
@@ -12,6 +13,7 @@ from robustbo.loop.surrogate.fit import fit_to
 from robustbo.searchspace.parameters import Float
 from robustbo.searchspace.space import Space
 from robustbo.trials.history import History
+from robustbo.trials.outcomes import Wanted
 from robustbo.trials.settings import Settings
 
 SPACE = Space(x=Float(0.0, 1.0))
@@ -56,7 +58,8 @@ def little(monkeypatch):
 
 def repeated(given, made):
     data = observations(given, made)
-    return deciding._replicate(given, data, fit_to(given, data, FitCache()), POOR)
+    model = OutcomeModel(Wanted("", "maximize"), given, data, fit_to(given, data, FitCache()))
+    return SingleOutcomeRules(data, model).replicate(POOR)
 
 
 def decide(given, made):

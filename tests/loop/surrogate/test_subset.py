@@ -48,7 +48,7 @@ class TestAChoice:
         settings = Settings(SPACE)
         for n, kept in ((MOST, MOST), (MOST + STEP - 1, MOST + STEP - 1), (MOST + STEP, MOST - STEP), (85, 45)):
             found = fit(settings, history(n))
-            assert (len(found.observations.values), len(found.others)) == (kept, n - kept)
+            assert (len(found.observations.values), len(found.appraisals)) == (kept, n - kept)
             assert max(found.observations.numbers) == n - 1
 
     def test_the_best_stay_and_others_far_from_each_other(self):
@@ -91,7 +91,7 @@ class TestTheOthers:
         wrong = (3, 30, 31, 50, 77, 101)
         settings = Settings(SPACE)
         fitted = fit(settings, history(110, wrong))
-        assert set(wrong) & {*fitted.others}
+        assert set(wrong) & {*fitted.appraisals}
         found = believed(settings, history(110, wrong))
         assert found.flagged == {*wrong}
         assert {o.trial.number for o in found} == {*range(110)}
@@ -105,7 +105,7 @@ class TestTheOthers:
     @pytest.mark.parametrize("surrogate", ["committee", "computation-aware"])
     def test_a_surrogate_for_many_values_takes_all(self, surrogate):
         fitted = fit(Settings(SPACE, surrogate=surrogate), history(85))
-        assert (len(fitted.observations.values), fitted.others) == (85, {})
+        assert (len(fitted.observations.values), fitted.appraisals) == (85, {})
 
     def test_a_study_tells_of_them(self):
         opt = rb.Optimizer(SPACE, direction="maximize", seed=1)

@@ -5,7 +5,7 @@ import math
 import pytest
 
 import robustbo as rb
-from robustbo.loop.belief.front import believed, front, hypervolumes
+from robustbo.loop.belief.front import credible_points, front, hypervolumes
 
 WRONG = 5
 
@@ -39,7 +39,7 @@ def test_it_never_falls_and_ends_at_that_of_the_front(opt):
 
 
 def test_it_is_that_of_the_front_of_the_points_so_far_by_what_is_believed_now(opt):
-    points = believed(opt.settings, opt.history, opt.fits)
+    points = credible_points(opt.settings, opt.history, opt.fits)
     for number, volume in enumerate(hypervolumes(opt.settings, opt.history, opt.fits)):
         kept = [p.means for p in points if p.trial.number <= number and p.probability_feasible >= 0.5]
         kept = sorted((m for m in kept if m["a"] > 0 and m["c"] < 2), key=lambda m: m["c"])
@@ -51,7 +51,7 @@ def test_it_is_that_of_the_front_of_the_points_so_far_by_what_is_believed_now(op
 
 
 def test_a_wrong_value_never_counted(opt):
-    points = believed(opt.settings, opt.history, opt.fits)
+    points = credible_points(opt.settings, opt.history, opt.fits)
     assert WRONG not in {point.trial.number for point in points}
     assert len(points) == len(opt.history) - 1
     assert [p.trial.number for p in points] == sorted(p.trial.number for p in points)
