@@ -1,4 +1,4 @@
-"""What is compared on bbob-noisy, each with its defaults, asked for a point at a time in [-5, 5]^d.
+"""Methods compared on bbob-noisy, each with its defaults, asked for a point at a time in [-5, 5]^d.
 
     default      `robustbo.Optimizer`; it recommends `best()`
     standard     the same with a plain Gaussian process
@@ -25,13 +25,13 @@ METRIC = "value"
 
 
 class Method(Protocol):
-    """What proposes points, is told their values, and recommends one."""
+    """Method that proposes points, is told their values, and recommends one."""
 
     def ask(self) -> list[float]:
         """The next point."""
 
     def tell(self, value: float) -> None:
-        """What was measured there."""
+        """Take the value measured there."""
 
     def recommended(self) -> list[float]:
         """The point that is believed to be best now."""
@@ -54,7 +54,7 @@ class Ours:
         self._optimizer = Optimizer(space(dimension), direction="minimize", surrogate=surrogate, seed=seed)
 
     def ask(self) -> list[float]:
-        """Its trial."""
+        """Point of the next trial."""
         self._trial = self._optimizer.ask()
         return row(self._trial.params)
 
@@ -63,7 +63,7 @@ class Ours:
         self._optimizer.tell(self._trial, value)
 
     def recommended(self) -> list[float]:
-        """Its best point."""
+        """Best point of the study."""
         return row(self._optimizer.best().trial.params)
 
 
@@ -108,8 +108,8 @@ class Ax:
         try:
             ((self._index, params),) = self._client.get_next_trials(max_trials=1).items()
         except Exception:  # of Ax, BoTorch or PyTorch: it is theirs, and as many kinds as there are causes
-            drawn = self._draw.uniform(LOW, HIGH, self._dimension)
-            params = {f"x{i}": float(each) for i, each in enumerate(drawn)}
+            point = self._draw.uniform(LOW, HIGH, self._dimension)
+            params = {f"x{i}": float(coordinate) for i, coordinate in enumerate(point)}
             self._index = self._client.attach_trial(params)
         return row(params)
 
@@ -143,15 +143,15 @@ class Cma:
 
     def ask(self) -> list[float]:
         """The next of the generation."""
-        return [float(each) for each in self._generation[len(self._values)]]
+        return [float(coordinate) for coordinate in self._generation[len(self._values)]]
 
     def tell(self, value: float) -> None:
-        """Its value; a whole generation moves the distribution."""
+        """Take a value; a whole generation moves the distribution."""
         self._values.append(value)
         if len(self._values) < len(self._generation):
             return
         self._strategy.tell(self._generation, self._values)
-        self._favorite = [float(each) for each in self._strategy.result.xfavorite]
+        self._favorite = [float(coordinate) for coordinate in self._strategy.result.xfavorite]
         if self._strategy.stop():
             self._begin(2 * self._strategy.popsize)
         else:

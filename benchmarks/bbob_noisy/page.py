@@ -1,4 +1,4 @@
-"""What the page of bbob-noisy shows: tables in Markdown between two marks of it, and the picture of running times."""
+"""Tables of bbob-noisy's page, in Markdown between two marks of it, and the picture of running times."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,8 +27,8 @@ def draw(rows: pd.DataFrame, reference: pd.DataFrame | None, file: Path) -> None
     at = np.geomspace(0.2, RECOMMENDED[-1], 200)
     for i, kind in enumerate(KINDS):
         for j, dimension in enumerate(dimensions):
-            axis, here = axes[i, j], paired[(paired["noise"] == kind) & (paired["dimension"] == dimension)]
-            for method, cells in here.groupby("method"):
+            axis, panel = axes[i, j], paired[(paired["noise"] == kind) & (paired["dimension"] == dimension)]
+            for method, cells in panel.groupby("method"):
                 axis.step(at, curve(cells["reached"], at), where="post", label=method, linewidth=1.2)
             if reference is not None:
                 best = with_times(reference)
@@ -51,9 +51,9 @@ def put_into(page: Path, rows: pd.DataFrame, reference: pd.DataFrame | None) -> 
 
 def markdown(rows: pd.DataFrame, reference: pd.DataFrame | None) -> str:
     """The tables: targets reached, what ours reaches more than each other, and what is recommended."""
-    made = tables(rows, reference)
-    best = made["best_2009_noise"].set_index(["noise", "dimension"])["share"] if reference is not None else None
-    shares = pd.concat([made["dimensions"], made["noise"].assign(dimension="all"), _all(made["all"])])
+    by_name = tables(rows, reference)
+    best = by_name["best_2009_noise"].set_index(["noise", "dimension"])["share"] if reference is not None else None
+    shares = pd.concat([by_name["dimensions"], by_name["noise"].assign(dimension="all"), _all(by_name["all"])])
     text = [_heading(rows), "Share of the targets that are reached with 20 evaluations a dimension:\n"]
     text.append(_table(shares, ["noise", "dimension"], "share", "error", "{:.3f}", best))
     if "difference" in shares:
@@ -62,13 +62,13 @@ def markdown(rows: pd.DataFrame, reference: pd.DataFrame | None) -> str:
     text.append(
         "\nMean log10 of the precision of what is recommended, which is what a user is given; less is better:\n"
     )
-    said = [
-        made[f"recommended_{n}d"].rename(columns={f"recommended_{n}d": "mean"}).assign(after=f"{n} d")
+    recommended = [
+        by_name[f"recommended_{n}d"].rename(columns={f"recommended_{n}d": "mean"}).assign(after=f"{n} d")
         for n in RECOMMENDED
     ]
     text.append(
         _table(
-            pd.concat(said).sort_values("noise", kind="stable", key=_order),
+            pd.concat(recommended).sort_values("noise", kind="stable", key=_order),
             ["noise", "after"],
             "mean",
             "error",
@@ -82,8 +82,8 @@ def _order(noise: pd.Series) -> pd.Series:
     return noise.map(KINDS.index)
 
 
-def _all(made: pd.DataFrame) -> pd.DataFrame:
-    return made.rename(columns={"all": "noise"}).assign(dimension="all")
+def _all(table: pd.DataFrame) -> pd.DataFrame:
+    return table.rename(columns={"all": "noise"}).assign(dimension="all")
 
 
 def _heading(rows: pd.DataFrame) -> str:
@@ -94,18 +94,18 @@ def _heading(rows: pd.DataFrame) -> str:
 
 
 def _table(
-    found: pd.DataFrame, by: Sequence[str], mean: str, error: str, form: str, best: pd.Series | None = None
+    scores: pd.DataFrame, by: Sequence[str], mean: str, error: str, form: str, best: pd.Series | None = None
 ) -> str:
     """A group a row and a method a column, each a mean and its error; the best of 2009 as a last column."""
-    methods = [each for each in dict.fromkeys(found["method"]) if not (mean == "difference" and each == OURS)]
+    methods = [method for method in dict.fromkeys(scores["method"]) if not (mean == "difference" and method == OURS)]
     head = [*by, *methods, *(["best of 2009"] if best is not None else [])]
     lines = []
-    for key, group in found.groupby(list(by), sort=False):
+    for key, group in scores.groupby(list(by), sort=False):
         of_method = group.set_index("method")
         line = [*map(str, key)]
-        for each in methods:
-            spread = of_method.loc[each, error]
-            line.append(form.format(of_method.loc[each, mean]) + ("" if pd.isna(spread) else f" ± {spread:.3f}"))
+        for method in methods:
+            spread = of_method.loc[method, error]
+            line.append(form.format(of_method.loc[method, mean]) + ("" if pd.isna(spread) else f" ± {spread:.3f}"))
         if best is not None:
             line.append(f"{best[key]:.3f}" if key in best.index else "")
         lines.append(line)

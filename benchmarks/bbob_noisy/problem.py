@@ -71,17 +71,17 @@ class NoisyProblem:
                 raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, got {value}")
         exact = base_of(function) + KINDS.index("cauchy")
         sphere = FUNCTIONS[0] + KINDS.index(kind_of(function))
-        asked = ",".join(str(each - 100) for each in sorted({function, exact, sphere}))
-        self._suite = suite(f"function_indices:{asked} dimensions:{dimension} instance_indices:{instance}")
+        indices = ",".join(str(number - 100) for number in sorted({function, exact, sphere}))
+        self._suite = suite(f"function_indices:{indices} dimensions:{dimension} instance_indices:{instance}")
         get = self._suite.get_problem_by_function_dimension_instance
-        self._problem, self._exact, cheap = (get(each, dimension, instance) for each in (function, exact, sphere))
+        self._problem, self._exact, cheap = (get(number, dimension, instance) for number in (function, exact, sphere))
         self.dimension, self.key = dimension, (function, dimension, instance)
         self.optimum, self.best = optimum(function, dimension, instance)
         for _ in range(self.passed()):
             cheap(self.best)
 
     def passed(self) -> int:
-        """How many evaluations of its kind of noise are passed over, one after another as the problems are."""
+        """Number of evaluations of its kind of noise that are passed over, one after another as the problems are."""
         function, dimension, instance = self.key
         before = list(BASES).index(base_of(function))
         place = (before * len(DIMENSIONS) + DIMENSIONS.index(dimension)) * len(INSTANCES) + instance - 1
@@ -92,12 +92,12 @@ class NoisyProblem:
         return float(self._problem(np.asarray(x, dtype=float)))
 
     def precision(self, x: Sequence[float]) -> float:
-        """How far the value without noise lies above the optimum's; it draws from what is noise."""
-        seen: Counter[float] = Counter()
+        """Distance of the value without noise above the optimum's; it draws from what is noise."""
+        counts: Counter[float] = Counter()
         for _ in range(MOST):
             value = float(self._exact(np.asarray(x, dtype=float)))
-            seen[value] += 1
-            if seen[value] == AGREED:
+            counts[value] += 1
+            if counts[value] == AGREED:
                 return max(value - ADDED - EPSILON - self.optimum, 0.0)
         raise RuntimeError(f"no value came {AGREED} times among {MOST} of the Cauchy function of {self.key} at {x}")
 
@@ -123,9 +123,9 @@ def logged(name: str, points: Iterator[tuple[tuple[int, int, int], Sequence[Sequ
         points: By function, dimension and instance, in this order.
     """
     observer = cocoex.Observer("bbob-noisy", f"result_folder:{name} algorithm_name:{name}")
-    whole = suite(f"dimensions:{','.join(map(str, DIMENSIONS))}")
+    full_suite = suite(f"dimensions:{','.join(map(str, DIMENSIONS))}")
     for key, evaluated in points:
-        problem = whole.get_problem_by_function_dimension_instance(*key, observer)
+        problem = full_suite.get_problem_by_function_dimension_instance(*key, observer)
         for x in evaluated:
             problem(np.asarray(x, dtype=float))
         problem.free()

@@ -33,11 +33,11 @@ from benchmarks.bbob_noisy.methods import LIBRARIES, METHODS, begun
 from benchmarks.common import recording
 from benchmarks.common.provenance import about, commit
 from benchmarks.common.tables import put
-from robustbo.replay.cells.peer import hushed
+from robustbo.replay.cells.peer import silence
 
 
 class Cell(NamedTuple):
-    """What is recorded at once."""
+    """A cell, which is recorded at once."""
 
     work: Path
     function: int
@@ -48,12 +48,12 @@ class Cell(NamedTuple):
 
     @property
     def file(self) -> Path:
-        """Where it is recorded."""
+        """File of its record."""
         name = f"f{self.function}-d{self.dimension}-i{self.instance:02}"
         return self.work / self.method / f"{name}.json.gz"
 
     def entry(self) -> dict[str, Any] | None:
-        """What was recorded; None where nothing was yet."""
+        """Record of the cell; None where there is none yet."""
         return json.loads(gzip.decompress(self.file.read_bytes())) if self.file.exists() else None
 
 
@@ -86,22 +86,22 @@ def record_one(cell: Cell) -> tuple[Cell, float, str]:
     """Record a cell that is not there: its seconds of the processor, and why it failed if it did."""
     torch.set_num_threads(1)
     try:
-        with hushed():
-            found = run(cell)
+        with silence():
+            entry = run(cell)
     except Exception as error:  # any library's: the cell is said to have failed, and the others go on
         return cell, 0.0, f"{type(error).__name__}: {error}"
-    others = [name for name in ("coco-experiment", LIBRARIES.get(cell.method)) if name]
+    libraries = [name for name in ("coco-experiment", LIBRARIES.get(cell.method)) if name]
     cell.file.parent.mkdir(parents=True, exist_ok=True)
     part = cell.file.with_suffix(".part")
-    part.write_bytes(gzip.compress(json.dumps(found | {"about": about(cell.commit, others)}).encode(), mtime=0))
+    part.write_bytes(gzip.compress(json.dumps(entry | {"about": about(cell.commit, libraries)}).encode(), mtime=0))
     part.replace(cell.file)
-    return cell, found["cpu_s"], ""
+    return cell, entry["cpu_s"], ""
 
 
 def cells(options: argparse.Namespace) -> Iterator[Cell]:
-    """What there is to record or to read: an instance of all before the next one."""
-    asked = product(options.instances, options.functions, options.dimensions, options.methods)
-    for instance, function, dimension, method in asked:
+    """Cells to record or to read: an instance of all before the next one."""
+    combinations = product(options.instances, options.functions, options.dimensions, options.methods)
+    for instance, function, dimension, method in combinations:
         yield Cell(options.work, function, dimension, instance, method, options.commit)
 
 
@@ -128,8 +128,8 @@ def keep(options: argparse.Namespace) -> None:
     table = pd.DataFrame(rows).sort_values(scores.KEY)
     table.to_csv(options.out / "rows.csv.gz", index=False, compression={"method": "gzip", "mtime": 0})
     by_code = pd.DataFrame(provenance).groupby(["method", "commit", "processor", "versions"])
-    found = by_code.agg(cells=("hours", "size"), since=("date", "min"), until=("date", "max"), hours=("hours", "sum"))
-    found.round(3).reset_index().to_csv(options.out / "about.csv", index=False)
+    sums = by_code.agg(cells=("hours", "size"), since=("date", "min"), until=("date", "max"), hours=("hours", "sum"))
+    sums.round(3).reset_index().to_csv(options.out / "about.csv", index=False)
     print(f"{len(rows)} cells in {options.out}")
 
 
@@ -159,43 +159,43 @@ def coco(options: argparse.Namespace) -> None:
     from benchmarks.bbob_noisy.problem import logged
 
     (method,) = options.methods
-    found = sorted((cell[1:4], cell.entry()) for cell in cells(options) if cell.file.exists())
-    print(logged(method, ((key, entry["points"]) for key, entry in found if entry is not None)))
+    entries = sorted((cell[1:4], cell.entry()) for cell in cells(options) if cell.file.exists())
+    print(logged(method, ((key, entry["points"]) for key, entry in entries if entry is not None)))
 
 
 def main() -> None:
     """Record, or make something of what is recorded."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    which = argparse.ArgumentParser(add_help=False)
-    which.add_argument("--work", type=Path, required=True, help="the folder of cells")
-    which.add_argument("--instances", type=recording.replications, default=range(1, 16), metavar="FIRST:END")
-    which.add_argument("--functions", type=recording.replications, default=range(107, 131), metavar="FIRST:END")
-    which.add_argument("--dimensions", type=int, nargs="+", default=[2, 3, 5])
-    which.add_argument("--methods", nargs="+", choices=METHODS, default=[*METHODS])
-    which.add_argument("--commit", default=commit(), help="of this code, where git cannot say it")
+    selection = argparse.ArgumentParser(add_help=False)
+    selection.add_argument("--work", type=Path, required=True, help="the folder of cells")
+    selection.add_argument("--instances", type=recording.replications, default=range(1, 16), metavar="FIRST:END")
+    selection.add_argument("--functions", type=recording.replications, default=range(107, 131), metavar="FIRST:END")
+    selection.add_argument("--dimensions", type=int, nargs="+", default=[2, 3, 5])
+    selection.add_argument("--methods", nargs="+", choices=METHODS, default=[*METHODS])
+    selection.add_argument("--commit", default=commit(), help="of this code, where git cannot say it")
     commands = parser.add_subparsers(required=True)
-    for made, parents in (
-        (record, [which]),
-        (keep, [which]),
-        (coco, [which]),
+    for action, parents in (
+        (record, [selection]),
+        (keep, [selection]),
+        (coco, [selection]),
         (tables, []),
         (draw, []),
         (reference, []),
     ):
-        command = commands.add_parser(made.__name__, parents=parents, help=made.__doc__)
-        command.set_defaults(run=made)
-        if made is record:
+        command = commands.add_parser(action.__name__, parents=parents, help=action.__doc__)
+        command.set_defaults(run=action)
+        if action is record:
             command.add_argument("--jobs", type=int, default=1, help="processes of one thread each")
-        if made in (tables, draw):
+        if action in (tables, draw):
             command.add_argument("--rows", type=Path, required=True, help="the folder that keep wrote")
             command.add_argument(
                 "--methods", nargs="+", help="on the instances that all of these have; all unless said"
             )
-        if made is tables:
+        if action is tables:
             command.add_argument("--page", type=Path, help="a page with marks, between which tables are put")
-        if made is reference:
+        if action is reference:
             command.add_argument("--archive", type=Path, required=True)
-        if made in (keep, draw, reference):
+        if action in (keep, draw, reference):
             command.add_argument("--out", type=Path, required=True, help="a folder")
     options = parser.parse_args()
     options.run(options)

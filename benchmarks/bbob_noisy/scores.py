@@ -1,4 +1,4 @@
-"""How runs on bbob-noisy are scored: the share of targets that are reached, and what is recommended.
+"""Scores of runs on bbob-noisy: the share of targets that are reached, and the recommended points.
 
 Targets are the field's 51 precisions, 10^2 to 10^-8, five a decade, and precision is how far a value without noise lies
 above the optimum's. As COCO has it, a target is reached at the first evaluation of a point that is as good, whether the
@@ -35,32 +35,34 @@ def reached(precision: Sequence[float]) -> list[int]:
 
 
 def row(function: int, dimension: int, instance: int, method: str, entry: dict[str, Any]) -> dict[str, Any]:
-    """What is kept of a cell."""
-    said = {f"recommended_{n}d": float(f"{entry['recommended_precision'][str(n)]:.5g}") for n in RECOMMENDED}
+    """Row of a cell."""
+    recommended = {f"recommended_{n}d": float(f"{entry['recommended_precision'][str(n)]:.5g}") for n in RECOMMENDED}
     times = " ".join(map(str, reached(entry["precision"])))
     best = float(f"{min(entry['precision']):.5g}")
     return {**dict(zip(KEY, (function, dimension, instance, method), strict=True)), "reached": times} | (
-        {"best": best} | said | {"cpu_s": entry["cpu_s"]}
+        {"best": best} | recommended | {"cpu_s": entry["cpu_s"]}
     )
 
 
 def read(folder: Path, methods: Sequence[str] | None = None) -> pd.DataFrame:
     """The rows that are kept, of all methods unless some are named; see `with_times`."""
     rows = pd.read_csv(folder / "rows.csv.gz", dtype={"reached": str}, keep_default_na=False)
-    found = rows if methods is None else rows[rows["method"].isin(methods)]
-    if found.empty:
+    selected = rows if methods is None else rows[rows["method"].isin(methods)]
+    if selected.empty:
         raise SystemExit(
             f"--methods must be among {', '.join(sorted(set(rows['method'])))}, got {', '.join(methods or ())}"
         )
-    return with_times(found)
+    return with_times(selected)
 
 
 def with_times(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows with the kind of noise, the evaluations a dimension as an array, and the share of targets reached."""
-    times = [np.array(each.split(), dtype=float) for each in rows["reached"]]
-    per_dimension = [each / d for each, d in zip(times, rows["dimension"], strict=True)]
+    times = [np.array(times_of_cell.split(), dtype=float) for times_of_cell in rows["reached"]]
+    per_dimension = [times_of_cell / d for times_of_cell, d in zip(times, rows["dimension"], strict=True)]
     kinds = [KINDS[(function - FIRST) % 3] for function in rows["function"]]
-    return rows.assign(noise=kinds, reached=per_dimension, share=[len(each) / len(TARGETS) for each in times])
+    return rows.assign(
+        noise=kinds, reached=per_dimension, share=[len(times_of_cell) / len(TARGETS) for times_of_cell in times]
+    )
 
 
 def whole(rows: pd.DataFrame) -> pd.DataFrame:
@@ -79,29 +81,29 @@ def resampled(wide: pd.DataFrame, seed: int = 0) -> tuple[pd.Series, pd.DataFram
     draw = np.random.default_rng(seed)
     groups = [group.to_numpy() for _, group in wide.groupby(["function", "dimension"])]
     means = pd.Series(np.mean([group.mean(axis=0) for group in groups], axis=0), wide.columns)
-    drawn = np.zeros((RESAMPLES, len(wide.columns)))
+    resamples = np.zeros((RESAMPLES, len(wide.columns)))
     for group in groups:
-        chosen = draw.integers(len(group), size=(RESAMPLES, len(group)))
-        drawn += group[chosen].mean(axis=1) / len(groups)
+        indices = draw.integers(len(group), size=(RESAMPLES, len(group)))
+        resamples += group[indices].mean(axis=1) / len(groups)
     if max(map(len, groups)) == 1:
-        drawn[:] = np.nan  # a single instance says nothing of how they differ
-    return means, pd.DataFrame(drawn, columns=wide.columns)
+        resamples[:] = np.nan  # a single instance says nothing of how they differ
+    return means, pd.DataFrame(resamples, columns=wide.columns)
 
 
 def compared(rows: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
     """A group and method a row: the mean, its error, and what it lies above ours, paired, with its error."""
-    found = []
+    lines = []
     for key, group in rows.groupby(list(by), sort=False):
         wide = group.pivot_table(index=KEY[:3], columns="method", values=column, sort=False)
-        means, drawn = resampled(wide)
+        means, resamples = resampled(wide)
         for method in wide.columns:
             line = dict(zip(by, key, strict=True)) | {"method": method, "cells": len(wide)}
-            line |= {column: means[method], "error": drawn[method].std()}
+            line |= {column: means[method], "error": resamples[method].std()}
             if OURS in wide.columns and method != OURS:
                 line |= {"difference": means[method] - means[OURS]}
-                line |= {"difference_error": (drawn[method] - drawn[OURS]).std()}
-            found.append(line)
-    return pd.DataFrame(found).round(4)
+                line |= {"difference_error": (resamples[method] - resamples[OURS]).std()}
+            lines.append(line)
+    return pd.DataFrame(lines).round(4)
 
 
 def tables(rows: pd.DataFrame, reference: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
@@ -109,36 +111,36 @@ def tables(rows: pd.DataFrame, reference: pd.DataFrame | None) -> dict[str, pd.D
     paired = whole(rows).assign(all="all")
     logs = {f"recommended_{n}d": np.log10(paired[f"recommended_{n}d"].clip(lower=LEAST)) for n in RECOMMENDED}
     paired = paired.assign(**logs)
-    made = {
+    by_name = {
         "all": compared(paired, "share", ["all"]),
         "noise": compared(paired, "share", ["noise"]),
         "dimensions": compared(paired, "share", ["noise", "dimension"]),
         "functions": compared(paired, "share", ["noise", "function"]),
     }
-    made |= {column: compared(paired, column, ["noise"]) for column in logs}
-    made["cost"] = rows.groupby(["method", "dimension"])["cpu_s"].agg(["size", "median", "sum"]).reset_index()
+    by_name |= {column: compared(paired, column, ["noise"]) for column in logs}
+    by_name["cost"] = rows.groupby(["method", "dimension"])["cpu_s"].agg(["size", "median", "sum"]).reset_index()
     if reference is not None:
         best = with_times(reference)
         within = [np.mean([np.sum(times <= n) for times in best["reached"]]) for n in RECOMMENDED]
-        made["best_2009"] = pd.DataFrame(
+        by_name["best_2009"] = pd.DataFrame(
             [{f"{n}d": w / len(TARGETS) for n, w in zip(RECOMMENDED, within, strict=True)}]
         )
         of_noise = best.assign(share=[np.sum(times <= RECOMMENDED[-1]) / len(TARGETS) for times in best["reached"]])
-        made["best_2009_noise"] = of_noise.groupby(["noise", "dimension"], sort=False)["share"].mean().reset_index()
-    return made
+        by_name["best_2009_noise"] = of_noise.groupby(["noise", "dimension"], sort=False)["share"].mean().reset_index()
+    return by_name
 
 
 def reference(archive: Path) -> pd.DataFrame:
-    """What the best algorithm of 2009 needs for each target, of COCO's file of it: a function and dimension a row."""
+    """Evaluations of 2009's best algorithm to each target (COCO's file): a function and dimension a row."""
     rows = []
     with tarfile.open(archive) as files:
         for member in files:
             named = re.search(r"_f(\d+)_d(\d+)\.dat$", member.name)
             if named is None or int(named[1]) < FIRST or int(named[2]) not in (2, 3, 5):
                 continue
-            found = files.extractfile(member)
-            assert found is not None
-            lines = [line.split() for line in io.TextIOWrapper(found) if line.strip() and not line.startswith("%")]
+            file = files.extractfile(member)
+            assert file is not None
+            lines = [line.split() for line in io.TextIOWrapper(file) if line.strip() and not line.startswith("%")]
             times = [_first([(float(n), float(p)) for n, p, *_ in lines], target) for target in TARGETS]
             text = " ".join(f"{time:.6g}" for time in times if time is not None)
             rows.append({"function": int(named[1]), "dimension": int(named[2]), "reached": text})

@@ -1,1 +1,1 @@
-"""What commands of several folders share: recorded cells, CSV files, tables, pages and where rows come from."""
+"""Modules that commands of several folders share: cells, CSV files, tables, pages and where rows come from."""

@@ -31,7 +31,7 @@ REACH = 0.2  # standard deviation about the optimum, of each coordinate
 
 
 class Data(NamedTuple):
-    """What was measured.
+    """Measured points and values.
 
     Attributes:
         X: ``n x d`` points of the unit cube.
@@ -78,10 +78,10 @@ def points(name: str, n: int, seed: int) -> np.ndarray:
 
 
 def data(name: str, n: int, seed: int, wrong: str = "uniform") -> Data:
-    """What an optimization that goes on begins with; of more values the first are the same."""
+    """Points and values with which an optimization goes on; of more values the first are the same."""
     X = points(name, n, seed)
     clean, (low, high) = values(name, X), extent(name)
-    is_hit, instead = (seeds.generator(seed, 0, f"{name}: {what}").random(n) for what in ("wrong", "instead"))
+    is_hit, instead = (seeds.generator(seed, 0, f"{name}: {purpose}").random(n) for purpose in ("wrong", "instead"))
     is_wrong = is_hit < RATE
     other = {
         "uniform": low + (high - low) * instead,
@@ -98,9 +98,9 @@ def space(name: str) -> Space:
 
 def told(name: str, n: int, seed: int) -> list[tuple[Values, float]]:
     """Points and measured values, to be told to an optimizer."""
-    given = data(name, n, seed)
+    dataset = data(name, n, seed)
     names = space(name).names
-    return [(dict(zip(names, x, strict=True)), y) for x, y in zip(given.X.tolist(), given.y.tolist(), strict=True)]
+    return [(dict(zip(names, x, strict=True)), y) for x, y in zip(dataset.X.tolist(), dataset.y.tolist(), strict=True)]
 
 
 def measured(name: str, params: Values, generator: np.random.Generator) -> float:

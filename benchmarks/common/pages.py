@@ -1,4 +1,4 @@
-"""What benchmarks write into pages of the documentation: tables in Markdown, between marks that name them."""
+"""Tables in Markdown that benchmarks write into pages of the documentation, between marks that name them."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -30,7 +30,7 @@ def put(page: Path | None, tables: Mapping[str, str]) -> None:
 
 
 def filled(written: str, tables: Mapping[str, str], name: str = "the page") -> str:
-    """What is written, with texts between its marks.
+    """Put texts between the marks of a page's text.
 
     Raises:
         SystemExit: If it lacks a mark, or has one twice; the name says whose.

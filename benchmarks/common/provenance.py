@@ -1,4 +1,4 @@
-"""What a benchmark's rows are recorded with: the code's commit, the libraries' versions, the processor and the day."""
+"""Origin of a benchmark's rows: the code's commit, the libraries' versions, the processor and the day."""
 
 import datetime
 import importlib.metadata
@@ -16,15 +16,15 @@ from robustbo.trials.codec import versions
 CODE = (":/robustbo", ":/problems", ":/benchmarks", ":/runs/*.toml")
 
 
-def about(commit: str, others: Iterable[str] = ()) -> dict[str, str]:
-    """What is recorded now, in words.
+def about(commit: str, distributions: Iterable[str] = ()) -> dict[str, str]:
+    """Origin of what is recorded now, in words.
 
     Args:
         commit: Of the code.
-        others: Distributions besides those that our numbers depend on.
+        distributions: Distributions besides those that our numbers depend on.
     """
-    found = {**versions(), **{name: importlib.metadata.version(name) for name in others}}
-    libraries = " ".join(f"{name}=={version}" for name, version in found.items())
+    all_versions = {**versions(), **{name: importlib.metadata.version(name) for name in distributions}}
+    libraries = " ".join(f"{name}=={version}" for name, version in all_versions.items())
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     return {"commit": commit, "date": today, "processor": processor(), "versions": libraries}
 
@@ -42,16 +42,16 @@ def commit() -> str:
 
     What was recorded since, rows and pages, makes no difference.
     """
-    here = Path(__file__).parent
+    folder = Path(__file__).parent
     commands = ("rev-parse", "--short", "HEAD"), ("status", "--porcelain", "--untracked-files=no", "--", *CODE)
     try:
-        found = [
-            subprocess.run(["git", *words], cwd=here, check=True, capture_output=True, text=True).stdout.strip()
+        outputs = [
+            subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
             for words in commands
         ]
     except (OSError, subprocess.CalledProcessError):
         return ""
-    return found[0] + ("+" if found[1] else "")
+    return outputs[0] + ("+" if outputs[1] else "")
 
 
 def note(file: Path, commit: str, seconds: float, libraries: Iterable[str] = ()) -> None:
@@ -61,13 +61,13 @@ def note(file: Path, commit: str, seconds: float, libraries: Iterable[str] = ())
 
 
 def notes(files: Iterable[tuple[dict[str, Any], Path]]) -> pd.DataFrame:
-    """What was written down, a row for all that is alike: how many, from when to when, and their hours.
+    """Origins of records, a row for all that are alike: how many, from when to when, and their hours.
 
     Args:
         files: Each with what else tells rows apart.
     """
-    found = pd.DataFrame([of | json.loads(file.read_text(encoding="utf-8")) for of, file in files])
-    by = [name for name in found.columns if name not in ("date", "seconds")]
-    alike = found.assign(hours=found["seconds"] / 3600).groupby(by, sort=False)
-    made = alike.agg(cells=("hours", "size"), since=("date", "min"), until=("date", "max"), hours=("hours", "sum"))
-    return made.round(5).reset_index()
+    records = pd.DataFrame([of | json.loads(file.read_text(encoding="utf-8")) for of, file in files])
+    by = [name for name in records.columns if name not in ("date", "seconds")]
+    alike = records.assign(hours=records["seconds"] / 3600).groupby(by, sort=False)
+    sums = alike.agg(cells=("hours", "size"), since=("date", "min"), until=("date", "max"), hours=("hours", "sum"))
+    return sums.round(5).reset_index()

@@ -1,4 +1,4 @@
-"""What benchmarks that record many cells share: run those that are not done, in as many processes as are allowed."""
+"""Recording of many cells: those that are not done are run, in as many processes as are allowed."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -8,20 +8,20 @@ from typing import TypeVar
 import torch
 
 from robustbo.replay.cells.cell import Cell
-from robustbo.replay.execute.work import Failure, work
+from robustbo.replay.execute.work import CellFailure, work
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
 
 
-def one(made: Cell) -> tuple[str, Failure | None]:
+def one(cell: Cell) -> tuple[str, CellFailure | None]:
     """Run a cell to its end, on one thread: its record, and why it failed if it did."""
     torch.set_num_threads(1)
-    return str(made.record), work(made, lambda progress: None)
+    return str(cell.record), work(cell, lambda progress: None)
 
 
 def each(run: Callable[[Given], Made], todo: Iterable[Given], jobs: int) -> Iterator[Made]:
-    """What comes of each, in the order given; of one process only this one is."""
+    """Results of a function, in the order of its arguments; of one process only this one is."""
     if jobs == 1:
         yield from map(run, todo)
         return
@@ -29,7 +29,7 @@ def each(run: Callable[[Given], Made], todo: Iterable[Given], jobs: int) -> Iter
         yield from pool.map(run, todo)
 
 
-def record(todo: Iterable[Cell], jobs: int, run: Callable[..., tuple[str, Failure | None]] = one) -> None:
+def record(todo: Iterable[Cell], jobs: int, run: Callable[..., tuple[str, CellFailure | None]] = one) -> None:
     """Run cells, those of the first replication first if they are given so, and print why any failed."""
     for path, failure in each(run, todo, jobs):
         if failure is not None:

@@ -1,4 +1,4 @@
-"""What is recorded in runs/, by which command and by which version of the code: runs/records.csv, and a page of it.
+"""Records in runs/, by which command and by which version of the code: runs/records.csv, and a page of it.
 
 A line is a folder of runs/ or a file in one. `add` says that something was recorded anew, by the commit that is checked
 out; the page is written again. Hours are those of one core; of runs replayed they are deciding alone (fits and
@@ -40,35 +40,35 @@ def table(runs: Path = RUNS) -> pd.DataFrame:
     return pd.read_csv(runs / TABLE, dtype={"code": str}, index_col="record")
 
 
-def page(found: pd.DataFrame) -> str:
+def page(record_lines: pd.DataFrame) -> str:
     """The page of the lines."""
     lines = ["| record | command | code | date | core-hours |", "| --- | --- | --- | --- | --- |"]
-    for record, row in found.iterrows():
+    for record, row in record_lines.iterrows():
         hours = "-" if pd.isna(row["core_hours"]) else f"{row['core_hours']:.2g}"
         lines.append(f"| {record} | `{row['command']}` | {row['code']} | {row['date']} | {hours} |")
     return "\n".join([ABOUT, *lines]) + "\n"
 
 
-def write(found: pd.DataFrame, runs: Path = RUNS) -> None:
+def write(lines: pd.DataFrame, runs: Path = RUNS) -> None:
     """Write the lines, and their page."""
-    found.sort_index().to_csv(runs / TABLE, lineterminator="\n")
-    (runs / PAGE).write_text(page(found.sort_index()), encoding="utf-8")
+    lines.sort_index().to_csv(runs / TABLE, lineterminator="\n")
+    (runs / PAGE).write_text(page(lines.sort_index()), encoding="utf-8")
 
 
-def missing(found: pd.DataFrame, runs: Path = RUNS) -> list[str]:
+def missing(lines: pd.DataFrame, runs: Path = RUNS) -> list[str]:
     """Folders with no line, and lines of what is not there."""
-    named = {str(record).split("/")[0] for record in found.index}
-    there = {path.name for path in runs.iterdir() if path.is_dir()}
-    return sorted(there - named) + sorted(str(record) for record in found.index if not (runs / str(record)).exists())
+    named = {str(record).split("/")[0] for record in lines.index}
+    folders = {path.name for path in runs.iterdir() if path.is_dir()}
+    return sorted(folders - named) + sorted(str(record) for record in lines.index if not (runs / str(record)).exists())
 
 
-def added(found: pd.DataFrame, record: str, line: dict[str, Any]) -> pd.DataFrame:
+def added(lines: pd.DataFrame, record: str, line: dict[str, Any]) -> pd.DataFrame:
     """The lines with one more, or with one in another's place."""
-    new = pd.DataFrame([line], pd.Index([record], name=found.index.name))
-    return new if found.empty else pd.concat([found.drop(index=record, errors="ignore"), new])
+    new = pd.DataFrame([line], pd.Index([record], name=lines.index.name))
+    return new if lines.empty else pd.concat([lines.drop(index=record, errors="ignore"), new])
 
 
-def main(given: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Add a line, or write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="what", required=True)
@@ -78,13 +78,13 @@ def main(given: Sequence[str] | None = None) -> None:
     adding.add_argument("--core-hours", type=float)
     adding.add_argument("--code", help="the commit that recorded it; the one checked out unless given")
     commands.add_parser("page")
-    options = parser.parse_args(given)
-    found = table()
+    options = parser.parse_args(arguments)
+    lines = table()
     if options.what == "add":
         line = {"command": options.command, "code": options.code or commit(), "date": date.today().isoformat()}
-        found = added(found, options.record, line | {"core_hours": options.core_hours})
-    write(found)
-    for name in missing(found):
+        lines = added(lines, options.record, line | {"core_hours": options.core_hours})
+    write(lines)
+    for name in missing(lines):
         print(f"{name}: is there and not in {TABLE}, or the other way round; add it, or drop its line")
 
 

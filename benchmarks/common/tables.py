@@ -1,4 +1,4 @@
-"""What benchmarks of probabilities share: the log loss of what was said, and tables that are printed and kept."""
+"""Tables that are printed and kept, and the log loss of probabilities."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,9 +11,9 @@ from robustbo.report.summary.tables import Rows, records, render
 SMALLEST = 1e-3  # a probability below is taken for this, where its logarithm is
 
 
-def log_loss(said: pd.Series, is_so: pd.Series) -> float:
+def log_loss(probabilities: pd.Series, is_so: pd.Series) -> float:
     """Mean negative log probability of what was the case, by the probabilities that it is so."""
-    p = said.clip(SMALLEST, 1 - SMALLEST)
+    p = probabilities.clip(SMALLEST, 1 - SMALLEST)
     return float(-np.log(np.where(is_so, p, 1 - p)).mean())
 
 

@@ -37,15 +37,15 @@ def run(surrogate: str, dimensions: int, trials: int) -> dict[str, object]:
     """Optimize with one surrogate, and count what went wrong."""
     space = rb.Space(**{f"x{i}": rb.Float(0.0, 1.0) for i in range(dimensions)})
     opt = rb.Optimizer(space, direction="minimize", surrogate=surrogate, seed=dimensions)  # type: ignore[arg-type]
-    started, found, points = time.perf_counter(), Counter[str](), Counter[tuple[float, ...]]()
+    started, counts, points = time.perf_counter(), Counter[str](), Counter[tuple[float, ...]]()
     for _ in range(trials):
         try:
             trial = opt.ask()
         except Exception as error:  # any is one too many
-            found["errors"] += 1
+            counts["errors"] += 1
             print(f"{surrogate}, {dimensions} dimensions, {len(opt.history)} values: {error!r}", flush=True)
             break
-        found["fallbacks"] += trial.fallback is not None
+        counts["fallbacks"] += trial.fallback is not None
         points[tuple(trial.params.values())] += 1  # type: ignore[arg-type]
         opt.tell(trial, objective(trial.params), sd=0.0)  # type: ignore[arg-type]
     best = objective(opt.best().params)  # type: ignore[arg-type]
@@ -53,8 +53,8 @@ def run(surrogate: str, dimensions: int, trials: int) -> dict[str, object]:
         "surrogate": surrogate,
         "dimensions": dimensions,
         "trials": len(opt.history),
-        "errors": found["errors"],
-        "fallbacks": found["fallbacks"],
+        "errors": counts["errors"],
+        "fallbacks": counts["fallbacks"],
         "copies": sum(points.values()) - len(points),
         "best": f"{best:.3g}",
         "seconds": round(time.perf_counter() - started, 1),
@@ -71,15 +71,15 @@ def main() -> None:
     args = parser.parse_args()
     logging.getLogger("robustbo").setLevel(logging.ERROR)
     warnings.simplefilter("ignore")
-    done = set()
+    finished = set()
     if args.out.exists():
-        done = {(row["surrogate"], int(row["dimensions"])) for row in csv.DictReader(args.out.open())}
+        finished = {(row["surrogate"], int(row["dimensions"])) for row in csv.DictReader(args.out.open())}
     else:
         args.out.parent.mkdir(parents=True, exist_ok=True)
         args.out.write_text(",".join(COLUMNS) + "\n")
     for surrogate in args.surrogates:
         for dimensions in args.dimensions:
-            if (surrogate, dimensions) in done:
+            if (surrogate, dimensions) in finished:
                 continue
             row = run(surrogate, dimensions, args.trials)
             print(row, flush=True)

@@ -1,4 +1,4 @@
-"""Whether processes that share a study get equal shares of it, however many threads each has.
+"""Shares of a study that processes get, however many threads each has.
 
     python -m benchmarks.hardening.fairness --out runs/shared-study/fairness.csv
 
@@ -52,9 +52,9 @@ def shares(kind: str, journal: str, seconds: float) -> list[dict[str, Any]]:
     for worker in workers:
         worker.join()
         assert worker.exitcode == 0
-    asked = Counter(int(str(trial.asked_by).split(":")[1]) for trial in rb.Optimizer.resume(journal).history)
+    asks_by_process = Counter(int(str(trial.asked_by).split(":")[1]) for trial in rb.Optimizer.resume(journal).history)
     return [
-        {"journal": kind, "threads": threads, "trials": asked[worker.pid or 0], "seconds": seconds}
+        {"journal": kind, "threads": threads, "trials": asks_by_process[worker.pid or 0], "seconds": seconds}
         for worker, threads in zip(workers, THREADS, strict=True)
     ]
 

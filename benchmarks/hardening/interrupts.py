@@ -80,7 +80,7 @@ def measure(folder: Path, params: dict[str, Any]) -> float:
     return value
 
 
-def work(folder: Path, jobs: int, begun: int) -> None:
+def work(folder: Path, jobs: int, ready_pipe: int) -> None:
     """A process that goes on with the study until it is interrupted."""
     os.setpgid(0, 0)
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -94,7 +94,7 @@ def work(folder: Path, jobs: int, begun: int) -> None:
         opt = rb.Optimizer(
             space, direction="minimize", seed=0, num_initial=4, journal=folder / "journal.jsonl", if_exists="resume"
         )
-        os.write(begun, b"!")
+        os.write(ready_pipe, b"!")
         opt.optimize(partial(measure, folder), TRIALS, jobs=jobs, callbacks=acknowledge, progress=False)
         code = 0
     except KeyboardInterrupt as error:
@@ -120,15 +120,15 @@ def until_gone(pid: int, seconds: float) -> int | None:
     """The exit code of a child, None if it goes on for so long."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        done, status = os.waitpid(pid, os.WNOHANG)
-        if done:
+        ended_pid, status = os.waitpid(pid, os.WNOHANG)
+        if ended_pid:
             return os.waitstatus_to_exitcode(status)
         time.sleep(0.005)
     return None
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process is there, and not only waited for."""
+    """Return whether a process is there, and not only waited for."""
     try:
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
@@ -145,7 +145,7 @@ def left_running(folder: Path) -> list[int]:
 
 
 def interrupted(folder: Path, jobs: int, after_s: float) -> dict[str, Any] | None:
-    """What an interrupt after a while has left; None if the study was at its end before."""
+    """State that an interrupt after a while has left; None if the study was at its end before."""
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -192,10 +192,10 @@ def one_study(folder: Path, moments: random.Random, at_most: int) -> Iterator[di
     """Interrupt one study again and again, at most so often, and then let it come to its end."""
     for count in itertools.count():
         jobs, after_s = 1 + (count + moments.randrange(2)) % 2, moments.uniform(0, LONGEST_S)
-        found = interrupted(folder, jobs, after_s if count < at_most else PATIENCE_S)
-        if found is None:
+        outcome = interrupted(folder, jobs, after_s if count < at_most else PATIENCE_S)
+        if outcome is None:
             return ended(folder)
-        yield {"jobs": jobs, "after_s": round(after_s, 3), **found}
+        yield {"jobs": jobs, "after_s": round(after_s, 3), **outcome}
     return None
 
 

@@ -161,9 +161,9 @@ def run(journal: str, *, kills: int, processes: int, seed: int) -> dict[str, Any
             print(error.read_text(encoding="utf-8"), file=sys.stderr)
         files = [noted(path) for path in Path(folder).glob("*.notes")]
     kind = journal.partition("://")[0].partition("+")[0] if places.is_address(journal) else "file"
-    made = {"journal": kind, "processes": processes, "kills": len(crew.died), "failed": crew.failed}
-    made |= {"torn": sum(note.get("torn", 0) for notes in files for note in notes)}
-    return made | judged(journal, files, crew.died) | verified(journal) | {"seconds": round(worked, 1)}
+    row = {"journal": kind, "processes": processes, "kills": len(crew.died), "failed": crew.failed}
+    row |= {"torn": sum(note.get("torn", 0) for notes in files for note in notes)}
+    return row | judged(journal, files, crew.died) | verified(journal) | {"seconds": round(worked, 1)}
 
 
 def warm(opt: rb.Optimizer) -> None:
@@ -177,12 +177,12 @@ def judged(journal: str, files: Iterable[list[dict[str, Any]]], died: Mapping[in
     history, events = rb.Optimizer.resume(journal).history, places.contents(journal).events
     acknowledged = lost = unknown = 0
     handed = Counter((event["trial"], event["by"]) for event in events if event["event"] in ("ask", "assign"))
-    for begun, *notes in filter(None, files):
+    for header, *notes in filter(None, files):
         told = [note for note in notes if note["what"] == "acknowledged"]
         acknowledged += len(told)
         lost += sum(n["trial"] >= len(history) or history[n["trial"]].value != n["value"] for n in told)
-        given = Counter(note["trial"] for note in notes if note["what"] == "given")
-        unknown += sum(count > handed[number, begun["by"]] for number, count in given.items())
+        handouts = Counter(note["trial"] for note in notes if note["what"] == "given")
+        unknown += sum(count > handed[number, header["by"]] for number, count in handouts.items())
     points = [trial.point for trial in history if trial.repeats is None]
     return {
         "events": len(events),
@@ -195,7 +195,7 @@ def judged(journal: str, files: Iterable[list[dict[str, Any]]], died: Mapping[in
 
 
 def too_early(events: Iterable[Mapping[str, Any]], died: Mapping[int, datetime]) -> int:
-    """How often a trial was taken back from a process that was alive, or given to a second without having been."""
+    """Number of times that a trial was taken back from a living process, or given to a second without having been."""
     holders: dict[int, str] = {}
     count = 0
     for event in events:

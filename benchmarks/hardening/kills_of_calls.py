@@ -45,7 +45,7 @@ WAIT_S = 60.0
 
 
 class Hand:
-    """What works until it is killed.
+    """A process that works until it is killed.
 
     Args:
         folder: Of the journals.
@@ -74,20 +74,20 @@ class Hand:
             getattr(self, kind)(names)
             self.say({"acknowledged": kind, "names": names, "of": f"prior-{names[0]}"})
 
-    def say(self, what: dict[str, Any]) -> None:
+    def say(self, note: dict[str, Any]) -> None:
         """Write a line into the pipe, at once and as a whole."""
-        os.write(self.pipe, f"{json.dumps(what)}\n".encode())
+        os.write(self.pipe, f"{json.dumps(note)}\n".encode())
 
     def tell(self, names: list[int]) -> None:
         """One value."""
         self.study.tell({"x": self.rng.random(), "y": 0.5}, float(names[0]))
 
     def ask(self, names: list[int]) -> None:
-        """As many trials."""
+        """Ask for as many trials."""
         self.study.ask(len(names))
 
     def tell_frame(self, names: list[int]) -> None:
-        """As many values."""
+        """Tell as many values."""
         self.study.tell_frame(table(names))
 
     def prior_data(self, names: list[int]) -> None:
@@ -96,7 +96,7 @@ class Hand:
         rb.Optimizer(SPACE, journal=journal, prior_data=table(names), **SETTINGS)
 
     def add_rows(self, names: list[int]) -> None:
-        """As many rows of a pool."""
+        """Add as many rows to a pool."""
         self.pool.add_rows(pd.DataFrame({"x": [float(name) for name in names]}))
 
 
@@ -121,7 +121,7 @@ def slow_disk(piece: int) -> None:
 
 
 def killed(folder: Path, is_database: bool, first: int, rng: random.Random, piece: int) -> list[dict[str, Any]]:
-    """What a process said before it was killed."""
+    """Notes of a process before it was killed."""
     ours, its = os.pipe()
     seed, lives_s = rng.random(), rng.uniform(0.0, LONGEST_S)
     if not (pid := os.fork()):
@@ -133,19 +133,19 @@ def killed(folder: Path, is_database: bool, first: int, rng: random.Random, piec
         os._exit(1)
     os.close(its)
     with open(ours, "rb", buffering=0) as pipe:
-        said = pipe.read(1)  # empty where it has ended
+        output = pipe.read(1)  # empty where it has ended
         time.sleep(lives_s)
         os.kill(pid, signal.SIGKILL)
         _, status = os.waitpid(pid, 0)
         while part := pipe.read(2**16):
-            said += part
+            output += part
     if not os.WIFSIGNALED(status):
         raise RuntimeError("a process has ended by itself")
-    return [json.loads(line) for line in said.decode().splitlines()]
+    return [json.loads(line) for line in output.decode().splitlines()]
 
 
 class Books:
-    """What must be there: of each journal the names that were acknowledged; counts of what was found."""
+    """Books of what must be there: of each journal the names that were acknowledged; counts of findings."""
 
     def __init__(self, folder: Path, is_database: bool) -> None:
         self.folder, self.is_database = folder, is_database
@@ -154,27 +154,27 @@ class Books:
         rb.Optimizer(SPACE, journal=place(folder, "study", is_database), **SETTINGS)
         rb.Optimizer(rb.Pool(pd.DataFrame({"x": [-1.0, -2.0]})), journal=place(folder, "pool", is_database), **SETTINGS)
 
-    def audit(self, said: list[dict[str, Any]]) -> Counter[str]:
+    def audit(self, notes: list[dict[str, Any]]) -> Counter[str]:
         """Compare what a process said with what is there now, which becomes what must be there."""
-        found = Counter[str](kills=1)
-        for note in said:
+        counts = Counter[str](kills=1)
+        for note in notes:
             if kind := note.get("acknowledged"):
-                found[kind] += 1
+                counts[kind] += 1
                 self._expect(kind, note)
-        last = said[-1] if said and "begun" in said[-1] else None
-        found[f"killed in {last['begun'] if last else 'between'}"] += 1
+        last = notes[-1] if notes and "begun" in notes[-1] else None
+        counts[f"killed in {last['begun'] if last else 'between'}"] += 1
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            self._compare("study", self._values("study"), last, ("tell", "tell_frame"), found)
-            self._compare("pool", self._rows(), last, ("add_rows",), found)
-            for note in (note for note in said if note.get("acknowledged") == "prior_data"):
-                found["lost"] += len(set(map(float, note["names"])) - self._values(note["of"]))
+            self._compare("study", self._values("study"), last, ("tell", "tell_frame"), counts)
+            self._compare("pool", self._rows(), last, ("add_rows",), counts)
+            for note in (note for note in notes if note.get("acknowledged") == "prior_data"):
+                counts["lost"] += len(set(map(float, note["names"])) - self._values(note["of"]))
             if last and last["begun"] == "prior_data":
-                there = self._values(last["of"])
-                found["parts"] += there not in (set(), set(map(float, last["names"])))
-        found["torn lines"] = sum("last line is torn" in str(w.message) for w in caught)
-        found["torn calls"] = sum("last call is torn" in str(w.message) for w in caught)
-        return found
+                values = self._values(last["of"])
+                counts["parts"] += values not in (set(), set(map(float, last["names"])))
+        counts["torn lines"] = sum("last line is torn" in str(w.message) for w in caught)
+        counts["torn calls"] = sum("last call is torn" in str(w.message) for w in caught)
+        return counts
 
     def _expect(self, kind: str, note: dict[str, Any]) -> None:
         if kind == "ask":
@@ -183,18 +183,18 @@ class Books:
             self.names["pool" if kind == "add_rows" else "study"] |= set(map(float, note["names"]))
 
     def _compare(
-        self, name: str, there: set[float], last: dict[str, Any] | None, kinds: tuple[str, ...], found: Counter[str]
+        self, name: str, values: set[float], last: dict[str, Any] | None, kinds: tuple[str, ...], counts: Counter[str]
     ) -> None:
         must = self.names[name]
-        found["lost"] += len(must - there)
-        more, whole = there - must, set(map(float, last["names"])) if last and last["begun"] in kinds else set()
-        found["parts"] += more not in (set(), whole)
-        self.names[name] = there
+        counts["lost"] += len(must - values)
+        more, call_names = values - must, set(map(float, last["names"])) if last and last["begun"] in kinds else set()
+        counts["parts"] += more not in (set(), call_names)
+        self.names[name] = values
         if name == "study":
-            asked = self._asked - self.count
+            num_missing = self._asked - self.count
             whole_ask = len(last["names"]) if last and last["begun"] == "ask" else 0
-            found["lost"] += max(0, -asked)
-            found["parts"] += asked not in (0, whole_ask)
+            counts["lost"] += max(0, -num_missing)
+            counts["parts"] += num_missing not in (0, whole_ask)
             self.count = self._asked
 
     def _values(self, name: str) -> set[float]:
@@ -223,20 +223,20 @@ def warm(is_database: bool) -> None:
 
 def run(kills: int, seed: int, *, is_database: bool, piece: int) -> dict[str, Any]:
     """Kill so many processes, and count what was found."""
-    begun, rng, total, first = time.monotonic(), random.Random(seed), Counter[str](), 0
+    start, rng, total, first = time.monotonic(), random.Random(seed), Counter[str](), 0
     warm(is_database)
     gc.freeze()
     while total["kills"] < kills:
         with tempfile.TemporaryDirectory(prefix="kills-") as name:
             books = Books(Path(name), is_database)
             for _ in range(min(KILLS_OF_A_STUDY, kills - total["kills"])):
-                said = killed(Path(name), is_database, first, rng, piece)
+                notes = killed(Path(name), is_database, first, rng, piece)
                 first += 10**4
-                total.update(books.audit(said))
+                total.update(books.audit(notes))
     counts = {kind: total[kind] for kind in ("kills", "lost", "parts", "torn lines", "torn calls", *KINDS)}
     within = {f"killed in {kind}": total[f"killed in {kind}"] for kind in KINDS}
     journal = "sqlite" if is_database else "file"
-    return {"journal": journal, "seed": seed, **counts, **within, "seconds": round(time.monotonic() - begun, 1)}
+    return {"journal": journal, "seed": seed, **counts, **within, "seconds": round(time.monotonic() - start, 1)}
 
 
 def main() -> None:

@@ -79,7 +79,7 @@ def interrupted_at(moment: int | None, act: Callable[[], object]) -> tuple[int, 
 
 
 def surroundings() -> tuple[object, ...]:
-    """What a call might leave changed in the process."""
+    """State of the process that a call might leave changed."""
     modes = torch.overrides._get_current_function_mode_stack()
     switches = (torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_num_threads())
     numbers = (torch.get_rng_state().tolist(), random.getstate(), np.random.get_state()[1].tolist())  # type: ignore[index] # noqa: NPY002
@@ -95,7 +95,7 @@ def _begin(place: Any, acquisition: str) -> rb.Optimizer:
 
 
 def _refilled(opt: rb.Optimizer) -> rb.Optimizer:
-    """With enough trials to end."""
+    """Refill with enough trials to end."""
     while opt.settings.acquisition == "sobol" and len(opt.pending()) < 3:
         opt.ask()
     return opt
@@ -138,40 +138,40 @@ def run(operation: str, journal: str, most: int, folder: Path) -> dict[str, obje
         _, opt = new()
         moments, _ = interrupted_at(None, lambda opt=opt: act(opt))  # type: ignore[misc]
     place, opt = new()
-    found = dict.fromkeys(("interrupts", "raised", "happened", "refused", "different", "slow", "disturbed"), 0)
+    counts = dict.fromkeys(("interrupts", "raised", "happened", "refused", "different", "slow", "disturbed"), 0)
     started = time.perf_counter()
     step = max(1, moments // most)
     for moment in range(1, moments + 1, step):
         if moment // step % NEW_AFTER == 0:
             place, opt = new()
         before, around = opt.history, surroundings()
-        seen, is_raised = interrupted_at(moment, lambda opt=opt: act(opt))  # type: ignore[misc]
-        found["interrupts"] += seen >= moment  # the same call has a moment more or less at times
-        found["raised"] += is_raised
-        found["disturbed"] += surroundings() != around
+        moments_met, is_raised = interrupted_at(moment, lambda opt=opt: act(opt))  # type: ignore[misc]
+        counts["interrupts"] += moments_met >= moment  # the same call has a moment more or less at times
+        counts["raised"] += is_raised
+        counts["disturbed"] += surroundings() != around
         clock = time.perf_counter()
         try:
             after = opt.history
-            found["happened"] += after != before
+            counts["happened"] += after != before
             if operation != "best" and not is_raised and after == before:
-                found["different"] += 1  # it returned, and nothing has happened
+                counts["different"] += 1  # it returned, and nothing has happened
             act(opt)
             opt.tell(opt.ask() if opt.settings.acquisition == "sobol" else POINT, 2.0)
             _refilled(opt)
         except Exception as error:  # any is one too many
             print(f"{operation}, {journal}, moment {moment}: {error!r}", flush=True)
-            found["refused"] += 1
+            counts["refused"] += 1
             place, opt = new()
             continue
-        found["slow"] += time.perf_counter() - clock > PATIENCE_S
+        counts["slow"] += time.perf_counter() - clock > PATIENCE_S
         if place is not None and rb.Study.resume(place).history != opt.history:
-            found["different"] += 1
+            counts["different"] += 1
             place, opt = new()
     return {
         "operation": operation,
         "journal": journal,
         "moments": moments,
-        **found,
+        **counts,
         "seconds": round(time.perf_counter() - started, 1),
     }
 

@@ -52,7 +52,7 @@ def objective(trial: optuna.Trial) -> float:
 
 
 def work(address: str, trials: int) -> None:
-    """What each process does."""
+    """Run the trials of one process."""
     torch.set_num_threads(1)
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = optuna.load_study(study_name=NAME, storage=storage_of(address), sampler=RobustSampler(seed=0))
@@ -85,7 +85,7 @@ def _row(study: optuna.Study, seconds: float) -> dict[str, Any]:
     new = [tuple(t.params.items()) for t in complete if "repeats" not in notes.read(t)]
     flagged = outliers(study)["flagged"]
     wrong = {t.number for t in complete if t.value != t.user_attrs["true"]}
-    found = {int(number) for number in flagged[flagged].index}
+    flagged_numbers = {int(number) for number in flagged[flagged].index}
     return {
         "complete": len(complete),
         "running": len(study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))),
@@ -93,8 +93,8 @@ def _row(study: optuna.Study, seconds: float) -> dict[str, Any]:
         "repeats": len(complete) - len(new),
         "same_points": len(new) - len(set(new)),
         "wrong": len(wrong),
-        "flagged_rightly": len(found & wrong),
-        "flagged_wrongly": len(found - wrong),
+        "flagged_rightly": len(flagged_numbers & wrong),
+        "flagged_wrongly": len(flagged_numbers - wrong),
         "regret": round(study.trials[best(study).number].user_attrs["true"] - (PROBLEM.optimum or 0.0), 4),
         "seconds": round(seconds, 1),
     }
@@ -108,9 +108,9 @@ if __name__ == "__main__":
     parser.add_argument("--kills", type=int, default=2)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.worker:
-        work(given.storage, given.trials)
+    options = parser.parse_args()
+    if options.worker:
+        work(options.storage, options.trials)
     else:
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        put_in([shared(given.storage, given.trials, given.processes, given.kills)], given.out)
+        put_in([shared(options.storage, options.trials, options.processes, options.kills)], options.out)

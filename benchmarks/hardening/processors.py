@@ -78,7 +78,7 @@ COLUMNS = ("processor", "changed", "records", *FIELDS, "agree", "largest")
 
 
 def fingerprints() -> dict[str, str]:
-    """By library, a digest of the bits of what it computes from the same numbers."""
+    """Digests, by library, of the bits of what it computes from the same numbers."""
     x = np.random.default_rng(0).random(1001) * 5 - 2.5
     A, t = x[:961].reshape(31, 31), torch.from_numpy(x)
     K = np.round(np.exp(-np.abs(np.subtract.outer(x[:31], x[:31]))), 9) + 1e-3 * np.eye(31)
@@ -91,27 +91,27 @@ def fingerprints() -> dict[str, str]:
         "C": [[f(v) for v in x] for f in (math.exp, math.sin, math.erf, lambda v: math.pow(abs(v), 1.3))],
     }
     digest = {name: hashlib.sha256() for name in by_library}
-    for name, found in by_library.items():
-        for each in found:
-            digest[name].update(np.ascontiguousarray(each).tobytes())
-    return {name: each.hexdigest() for name, each in digest.items()}
+    for name, arrays in by_library.items():
+        for array in arrays:
+            digest[name].update(np.ascontiguousarray(array).tobytes())
+    return {name: array.hexdigest() for name, array in digest.items()}
 
 
 def record(problem: str, surrogate: str, path: Path, trials: int) -> None:
     """A journal of a study of which one value in ten is wrong."""
-    known, draws = load(problem), np.random.default_rng(7)
-    opt = Optimizer(known.space, direction=known.direction, surrogate=surrogate, seed=11, journal=path)  # type: ignore[arg-type]
-    sign = 1 if known.direction == "maximize" else -1
+    problem_of, draws = load(problem), np.random.default_rng(7)
+    opt = Optimizer(problem_of.space, direction=problem_of.direction, surrogate=surrogate, seed=11, journal=path)  # type: ignore[arg-type]
+    sign = 1 if problem_of.direction == "maximize" else -1
     for _ in range(trials):
         trial, is_wrong = opt.ask(), draws.random() < WRONG
-        opt.tell(trial, sign * draws.uniform(-3, 3) if is_wrong else known.truth(trial.params))
+        opt.tell(trial, sign * draws.uniform(-3, 3) if is_wrong else problem_of.truth(trial.params))
 
 
 def places(folders: Sequence[Path]) -> Iterator[tuple[str, Callable[[], Agreement]]]:
-    """What is verified, by the name of the kind of record: cells of runs, and journals in folders of them."""
+    """Places to verify, by the name of the kind of record: cells of runs, and journals in folders of them."""
     for folder in folders:
         if (folder / "cells").is_dir():
-            for cell in kinds.recorded(folder):
+            for cell in kinds.read_cells(folder):
                 yield f"{folder.name}: {cell.method}", partial(verify, cell, to_the_end=True)
         elif journals := sorted(folder.glob("*.jsonl")):
             for journal in journals:
@@ -121,36 +121,38 @@ def places(folders: Sequence[Path]) -> Iterator[tuple[str, Callable[[], Agreemen
 
 
 def verified(folders: Sequence[Path]) -> dict[str, Any]:
-    """What a process of its own finds: the fingerprints, and by kind of record how many asks agree."""
+    """Findings of a process of its own: the fingerprints, and by kind of record how many asks agree."""
     rows: dict[str, dict[str, Any]] = {}
     shares: dict[str, float] = {}
     for name, check in places(folders):
-        found = check()
+        agreement = check()
         row = rows.setdefault(name, dict.fromkeys(FIELDS, 0) | {"largest": ""})
-        for field, count in zip(FIELDS, (found.count, found.bits, found.rounding, found.different), strict=True):
+        for field, count in zip(
+            FIELDS, (agreement.count, agreement.bits, agreement.rounding, agreement.different), strict=True
+        ):
             row[field] += count
-        if found.share > shares.get(name, 0.0):
-            shares[name], row["largest"] = found.share, found.largest
+        if agreement.share > shares.get(name, 0.0):
+            shares[name], row["largest"] = agreement.share, agreement.largest
     return {"fingerprints": fingerprints(), "rows": rows}
 
 
 def on(switches: Mapping[str, str], folders: Sequence[Path]) -> dict[str, Any]:
-    """The same as another processor finds it."""
+    """Findings as another processor computes them."""
     command = [sys.executable, "-m", __spec__.name, "--found", *map(str, folders)]
-    done = subprocess.run(command, env={**os.environ, **switches}, check=True, stdout=subprocess.PIPE, text=True)
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    process = subprocess.run(command, env={**os.environ, **switches}, check=True, stdout=subprocess.PIPE, text=True)
+    results: dict[str, Any] = json.loads(process.stdout.splitlines()[-1])
+    return results
 
 
 def compared(processors: Sequence[str], runs: Sequence[Path], journals: Sequence[Path]) -> Iterator[dict[str, Any]]:
     """A row a processor and kind of record, and one for all records of a processor."""
-    here = fingerprints()
+    own = fingerprints()
     for name in processors:
-        found = on(PROCESSORS[name], [*(() if name.endswith(ALONE) else runs), *journals])
-        changed = " ".join(library for library, bits in found["fingerprints"].items() if bits != here[library])
-        rows: dict[str, dict[str, Any]] = found["rows"]
-        whole = {field: sum(row[field] for row in rows.values()) for field in FIELDS} | {"largest": ""}
-        for records, row in {**rows, "all": whole}.items():
+        results = on(PROCESSORS[name], [*(() if name.endswith(ALONE) else runs), *journals])
+        changed = " ".join(library for library, bits in results["fingerprints"].items() if bits != own[library])
+        rows: dict[str, dict[str, Any]] = results["rows"]
+        totals = {field: sum(row[field] for row in rows.values()) for field in FIELDS} | {"largest": ""}
+        for records, row in {**rows, "all": totals}.items():
             agree = f"{(row['bits'] + row['rounding']) / row['asks']:.4f}" if row["asks"] else ""
             yield {"processor": name, "changed": changed, "records": records, **row, "agree": agree}
 

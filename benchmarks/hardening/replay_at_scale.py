@@ -28,7 +28,7 @@ import psutil
 from distributed import LocalCluster
 
 from benchmarks.common.paths import RUNS
-from robustbo.replay.kinds import recorded, rows_of
+from robustbo.replay.kinds import read_cells, rows_of
 from robustbo.report.summary.tables import render
 
 RUN = RUNS / "figure-7-uniform.toml"
@@ -45,10 +45,10 @@ def command(out: Path, replications: int, trials: int, *rest: str, only: Sequenc
     return [sys.executable, "-m", "robustbo.cli", "replay", str(RUN), *methods, *sizes, "--out", str(out), *rest]
 
 
-def started(given: list[str]) -> "subprocess.Popen[bytes]":
+def started(arguments: list[str]) -> "subprocess.Popen[bytes]":
     """The replay, one thread a process, silent."""
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    return subprocess.Popen(given, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return subprocess.Popen(arguments, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 class Cluster:
@@ -61,14 +61,14 @@ class Cluster:
 
     @property
     def address(self) -> str:
-        """Of the scheduler."""
+        """Address of the scheduler."""
         return self._local.scheduler_address
 
     def mend(self) -> None:
         """Two workers that are alive."""
-        given = [sys.executable, "-m", "distributed.cli.dask_worker", self.address]
+        arguments = [sys.executable, "-m", "distributed.cli.dask_worker", self.address]
         alive = [worker for worker in self.workers if worker.poll() is None]
-        new = [started([*given, "--no-nanny", "--nthreads", "1", "--no-dashboard"]) for _ in range(2 - len(alive))]
+        new = [started([*arguments, "--no-nanny", "--nthreads", "1", "--no-dashboard"]) for _ in range(2 - len(alive))]
         self.workers = alive + new
 
     def __enter__(self) -> "Cluster":
@@ -81,39 +81,39 @@ class Cluster:
         self._local.close()
 
 
-def seconds(given: list[str]) -> float:
+def seconds(arguments: list[str]) -> float:
     """Wall-clock time of a replay that must succeed."""
-    begun = time.perf_counter()
-    if started(given).wait() != 0:
-        raise RuntimeError(f"must end well: {' '.join(given)}")
-    return time.perf_counter() - begun
+    start = time.perf_counter()
+    if started(arguments).wait() != 0:
+        raise RuntimeError(f"must end well: {' '.join(arguments)}")
+    return time.perf_counter() - start
 
 
 def times(replications: int, trials: int, repetitions: int) -> list[dict[str, Any]]:
     """Each way in turn, several times, alone on the machine; ratios to one process of the same turn."""
-    found: dict[str, list[float]] = {way: [] for way in (*JOBS, "cluster of two")}
+    by_way: dict[str, list[float]] = {way: [] for way in (*JOBS, "cluster of two")}
     with tempfile.TemporaryDirectory() as folder:
-        for turn, (way, all_seconds) in product(range(repetitions), found.items()):
+        for turn, (way, all_seconds) in product(range(repetitions), by_way.items()):
             out = Path(folder) / f"{way}-{turn}"
             with nullcontext() if way in JOBS else Cluster() as cluster:
                 rest = JOBS[way] if cluster is None else ["--cluster", cluster.address]
                 all_seconds.append(seconds(command(out, replications, trials, *rest)))
             print(f"{way}: {all_seconds[-1]:.1f} s", file=sys.stderr)
-    one = np.array(found["one process"])
+    single = np.array(by_way["one process"])
     return [
         {
             "way": way,
             "seconds, median": f"{np.median(took):.1f}",
-            "of one process": " ".join(f"{ratio:.2f}" for ratio in np.array(took) / one),
-            "median": f"{np.median(np.array(took) / one):.2f}",
+            "of one process": " ".join(f"{ratio:.2f}" for ratio in np.array(took) / single),
+            "median": f"{np.median(np.array(took) / single):.2f}",
         }
-        for way, took in found.items()
+        for way, took in by_way.items()
     ]
 
 
 def record(out: Path) -> pd.DataFrame:
     """All rows but their seconds."""
-    return rows_of(recorded(out)).drop(columns=SECONDS)
+    return rows_of(read_cells(out)).drop(columns=SECONDS)
 
 
 def kills(replications: int, trials: int, count: int, *, on_cluster: bool, seed: int = 0) -> dict[str, Any]:
@@ -123,10 +123,10 @@ def kills(replications: int, trials: int, count: int, *, on_cluster: bool, seed:
         calm, disturbed = Path(folder) / "calm", Path(folder) / "disturbed"
         seconds(command(calm, replications, trials, "--jobs", "2"))
         rest = ("--cluster", cluster.address) if on_cluster else ("--jobs", "2")
-        again, client, begun = command(disturbed, replications, trials, *rest), None, 0
+        again, client, number_begun = command(disturbed, replications, trials, *rest), None, 0
         while sum(dead.values()) < count or client is None or client.poll() is None:
             if client is None or client.poll() is not None:
-                client, begun = started(again), begun + 1
+                client, number_begun = started(again), number_begun + 1
             cluster.mend()
             time.sleep(moments.uniform(0.5, 4.0))
             if sum(dead.values()) < count and (victim := _victim(client, cluster, moments, on_cluster=on_cluster)):
@@ -137,7 +137,7 @@ def kills(replications: int, trials: int, count: int, *, on_cluster: bool, seed:
         is_same = record(disturbed).equals(record(calm))
         undone = client.returncode != 0 and started(again).wait()
         is_same = is_same or (not undone and record(disturbed).equals(record(calm)))
-    return {"way": "cluster" if on_cluster else "processes", **dead, "begun": begun, "the same record": is_same}
+    return {"way": "cluster" if on_cluster else "processes", **dead, "begun": number_begun, "the same record": is_same}
 
 
 def _victim(
@@ -158,7 +158,7 @@ def _victim(
 
 def memory(trials: int) -> list[dict[str, Any]]:
     """Peak memory of the client and of its largest worker, by the number of cells."""
-    found = []
+    rows = []
     for replications in (4, 16, 64):
         with tempfile.TemporaryDirectory() as folder:
             client = started(command(Path(folder), replications, trials, "--jobs", "2", only=("standard", "oracle")))
@@ -167,9 +167,9 @@ def memory(trials: int) -> list[dict[str, Any]]:
             watch.start()
             client.wait()
             watch.join()
-        shown = {f"{who}, MiB": round(peak / MIB) for who, peak in peaks.items()}
-        found.append({"cells": 2 * replications, **shown})
-    return found
+        shown = {f"{process}, MiB": round(peak / MIB) for process, peak in peaks.items()}
+        rows.append({"cells": 2 * replications, **shown})
+    return rows
 
 
 def _watch(client: "subprocess.Popen[bytes]", peaks: dict[str, int]) -> None:

@@ -1,4 +1,4 @@
-"""What sharing a study costs: asks and tells a second of one process, and of several on one journal.
+"""Cost of sharing a study: asks and tells a second of one process, and of several on one journal.
 
     python -m benchmarks.hardening.shared_study --out runs/shared-study/asks.csv
 
@@ -70,18 +70,18 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--out", type=Path, required=True)
-    given = parser.parse_args()
+    options = parser.parse_args()
     rows = []
-    for _ in range(given.repeats):
+    for _ in range(options.repeats):
         for processes in (1, 2, 8):
             with tempfile.TemporaryDirectory() as folder:
-                rows.append(of_processes(processes, given.seconds, Path(folder)))
+                rows.append(of_processes(processes, options.seconds, Path(folder)))
                 print(rows[-1], flush=True)
     with tempfile.TemporaryDirectory() as folder:
         rows.append(of_threads(8, 1000, Path(folder)))
     print(rows[-1])
-    given.out.parent.mkdir(parents=True, exist_ok=True)
-    with given.out.open("w", newline="", encoding="utf-8") as file:
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    with options.out.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, [*rows[0], "per_second"], lineterminator="\n")
         writer.writeheader()
         writer.writerows(row | {"per_second": round(row["rounds"] / row["seconds"])} for row in rows)

@@ -39,20 +39,20 @@ def one(index: int, seed: int, asks: int, *, again: bool = True) -> dict[str, An
     rng = random.Random(f"{seed} {index}")
     kind = list(KINDS)[index % len(KINDS)]
     row: dict[str, Any] = {"space": index, "kind": kind, "surrogate": "standard", "spaces": 1, "errors": 0}
-    found = Driven()
+    result = Driven()
     with tempfile.TemporaryDirectory() as folder:
         try:
-            given = made(rng, kind)
+            space = made(rng, kind)
             row["surrogate"] = "auto" if rng.random() < DEFAULT_SHARE else "standard"
             options = {"surrogate": row["surrogate"], "num_initial": rng.randint(2, 5)}
-            found = driven(given, Path(folder) / "run.jsonl", asks, seed=seed + index, again=again, **options)
+            result = driven(space, Path(folder) / "run.jsonl", asks, seed=seed + index, again=again, **options)
         except Exception as error:
             row["errors"] = 1
             last = "".join(traceback.format_exception(error, limit=-3))
-            found.faults.append(f"{type(error).__name__}: {error}\n{last}")
-        for fault in found.faults:
+            result.faults.append(f"{type(error).__name__}: {error}\n{last}")
+        for fault in result.faults:
             print(f"space {index} ({kind}, {row['surrogate']}): {fault}", file=sys.stderr, flush=True)
-    return row | {name: getattr(found, name) for name in COUNTS} | {"seconds": found.seconds}
+    return row | {name: getattr(result, name) for name in COUNTS} | {"seconds": result.seconds}
 
 
 def table(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -79,24 +79,27 @@ def main() -> None:
     parser.add_argument("--only", type=int, default=None, help="the number of the one space to run")
     parser.add_argument("--out", type=Path, default=None, help="a CSV file")
     options = parser.parse_args()
-    rows, asked, started = [], 0, time.perf_counter()
+    rows, number_asked, started = [], 0, time.perf_counter()
     indices = [options.only] if options.only is not None else range(options.asks)
     for index in indices:
         rows.append(one(index, options.seed, options.each))
-        asked += rows[-1]["asks"]
+        number_asked += rows[-1]["asks"]
         wrong = sum(row[name] for row in rows for name in WRONG)
-        print(f"{asked} asks in {index + 1} spaces, {wrong} faults, {time.perf_counter() - started:.0f} s", flush=True)
-        if asked >= options.asks:
+        print(
+            f"{number_asked} asks in {index + 1} spaces, {wrong} faults, {time.perf_counter() - started:.0f} s",
+            flush=True,
+        )
+        if number_asked >= options.asks:
             break
-    found = table(rows)
-    for row in found:
+    rows_by_kind = table(rows)
+    for row in rows_by_kind:
         print("  ".join(f"{name}={value}" for name, value in row.items()))
     if options.out is not None:
         options.out.parent.mkdir(parents=True, exist_ok=True)
         with options.out.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, list(found[0]), lineterminator="\n")
+            writer = csv.DictWriter(file, list(rows_by_kind[0]), lineterminator="\n")
             writer.writeheader()
-            writer.writerows(found)
+            writer.writerows(rows_by_kind)
 
 
 if __name__ == "__main__":

@@ -90,17 +90,17 @@ def california(_: float, repetition: int) -> Data:
     return standardized(regression.split("california", CALIFORNIA, repetition))
 
 
-def standardized(given: regression.Clean) -> Data:
-    """By means and standard deviations of the training rows."""
+def standardized(clean: regression.Clean) -> Data:
+    """Standardize by means and standard deviations of the training rows."""
     (X, X_test), (y, y_test) = (
         tuple(torch.from_numpy((part - pair[0].mean(0)) / pair[0].std(0)) for part in pair)
-        for pair in ((given.X, given.X_test), (given.y, given.y_test))
+        for pair in ((clean.X, clean.X_test), (clean.y, clean.y_test))
     )
     return Data(X, y, X_test, y_test)
 
 
 class Figure(NamedTuple):
-    """What is drawn: data, rates or kinds of split, experts, what goes along x, rows that the fit takes (all: 0)."""
+    """Figure to draw: data, rates or kinds of split, experts, what goes along x, rows that the fit takes (all: 0)."""
 
     data: Callable[[float, int], Data]
     ats: tuple[float, ...]
@@ -121,15 +121,15 @@ def scores(cell: Cell) -> dict[str, Any]:
     """The row of a committee."""
     torch.set_num_threads(1)
     figure = FIGURES[cell.figure]
-    given = figure.data(cell.at, cell.repetition)
+    dataset = figure.data(cell.at, cell.repetition)
     options: dict[str, Any] = {"num_experts": cell.experts}
     if figure.fit_rows:
         options = {"expert_size": cell.experts, "fit_experts": math.ceil(figure.fit_rows / cell.experts)}
     started = time.process_time()
     transform = RobustStandardize(m=1)
     model = CommitteeGP(
-        given.X,
-        given.y.unsqueeze(-1),
+        dataset.X,
+        dataset.y.unsqueeze(-1),
         outcome_transform=transform,
         noise=cell.noise,
         dof=None,
@@ -138,12 +138,12 @@ def scores(cell: Cell) -> dict[str, Any]:
     )
     fit(model)
     with torch.no_grad():
-        posterior = model.posterior(given.X_test, observation_noise=True)
+        posterior = model.posterior(dataset.X_test, observation_noise=True)
     seconds = time.process_time() - started
-    e, v = posterior.mean.squeeze(-1) - given.y_test, posterior.variance.squeeze(-1)
+    e, v = posterior.mean.squeeze(-1) - dataset.y_test, posterior.variance.squeeze(-1)
     mnlp = 0.5 * ((2 * math.pi * v).log() + e.square() / v).mean().item()
-    found = {"rmse": e.square().mean().sqrt().item(), "mae": e.abs().mean().item(), "mnlp": mnlp, "seconds": seconds}
-    return {**cell._asdict(), **{key: f"{value:.6g}" for key, value in found.items()}}
+    score = {"rmse": e.square().mean().sqrt().item(), "mae": e.abs().mean().item(), "mnlp": mnlp, "seconds": seconds}
+    return {**cell._asdict(), **{key: f"{value:.6g}" for key, value in score.items()}}
 
 
 def cells(figure: int, repetitions: int) -> list[Cell]:
@@ -155,20 +155,20 @@ def cells(figure: int, repetitions: int) -> list[Cell]:
 def draw(rows: list[dict[str, Any]], figure: int, path: Path) -> None:
     """Three panels: root mean squared error, mean absolute error, negative log density; a line a kind of committee."""
     along, other = (FIGURES[figure].along, "at" if FIGURES[figure].along == "experts" else "experts")
-    drawn, panels = plt.subplots(1, 3, figsize=(10, 3.4), layout="constrained")
+    canvas, panels = plt.subplots(1, 3, figsize=(10, 3.4), layout="constrained")
     styles = dict(zip(sorted({float(r[other]) for r in rows}), ("-", "--", ":"), strict=False))
     for axes, score in zip(panels, ("rmse", "mae", "mnlp"), strict=True):
         for noise, (kind, style) in product(NOISES, styles.items()):
-            kept = [r for r in rows if r["noise"] == noise and float(r[other]) == kind]
-            at = sorted({float(r[along]) for r in kept})
-            by = [[float(r[score]) for r in kept if float(r[along]) == x] for x in at]
+            part = [r for r in rows if r["noise"] == noise and float(r[other]) == kind]
+            at = sorted({float(r[along]) for r in part})
+            by = [[float(r[score]) for r in part if float(r[along]) == x] for x in at]
             errors = [np.std(v, ddof=1) / math.sqrt(len(v)) if len(v) > 1 else 0.0 for v in by]
             name = NOISES[noise] + {3: "", 5: ", random splits" if kind else "", 6: f", experts of {kind:g}"}[figure]
             color = COLORS[list(NOISES).index(noise)]
             axes.errorbar(at, [np.mean(v) for v in by], errors, color=color, linestyle=style, label=name, capsize=2)
         axes.set(xlabel=FIGURES[figure].label, title=score.upper())
     panels[0].legend(frameon=False, fontsize=7)
-    drawn.savefig(path, dpi=150)
+    canvas.savefig(path, dpi=150)
 
 
 def main() -> None:
@@ -180,8 +180,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     path = options.out / f"figure-{options.figure}.csv"
-    done = {(r["noise"], float(r["at"]), int(r["experts"]), int(r["repetition"])) for r in read(path)}
-    left = [cell for cell in cells(options.figure, options.repetitions) if cell[1:] not in done]
+    finished = {(r["noise"], float(r["at"]), int(r["experts"]), int(r["repetition"])) for r in read(path)}
+    left = [cell for cell in cells(options.figure, options.repetitions) if cell[1:] not in finished]
     with multiprocessing.get_context("spawn").Pool(options.jobs) as pool, appending(path, COLUMNS) as append:
         for count, row in enumerate(pool.imap_unordered(scores, left), 1):
             append(row)

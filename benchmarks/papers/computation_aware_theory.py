@@ -58,41 +58,41 @@ def problem() -> Problem:
 
 
 def looked(
-    given: Problem, y: Tensor, policy: str, is_robust: bool, count: int = ITERATIONS
+    case: Problem, y: Tensor, policy: str, is_robust: bool, count: int = ITERATIONS
 ) -> tuple[TiledCovariance, WeightBelief]:
     """The covariance of the values, and what so many iterations tell."""
-    weighting = inverse_multiquadric(y, given.c) if is_robust else constant(y)
-    A = TiledCovariance("matern52", given.X, torch.tensor(S2F), S2 * weighting.J)
+    weighting = inverse_multiquadric(y, case.c) if is_robust else constant(y)
+    A = TiledCovariance("matern52", case.X, torch.tensor(S2F), S2 * weighting.J)
     z = y + S2 * weighting.b
     return A, iterate(z, by_name(policy, A, z, weighting.share, count), A.times, max_iter=count)
 
 
-def posterior(given: Problem, y: Tensor, policy: str, is_robust: bool) -> Posterior:
+def posterior(case: Problem, y: Tensor, policy: str, is_robust: bool) -> Posterior:
     """The combined posterior at the grid."""
-    A, belief = looked(given, y, policy, is_robust)
-    k = A.s2f * correlation(A.kernel, given.grid, given.X)
-    prior = A.s2f * correlation(A.kernel, given.grid, given.grid)
+    A, belief = looked(case, y, policy, is_robust)
+    k = A.s2f * correlation(A.kernel, case.grid, case.X)
+    prior = A.s2f * correlation(A.kernel, case.grid, case.grid)
     root = k @ belief.D
     return Posterior(k @ belief.v, prior - root @ root.mT + JITTER * torch.eye(len(prior)))
 
 
-def divergence(one: Posterior, other: Posterior) -> float:
+def divergence(first: Posterior, other: Posterior) -> float:
     """Kullback and Leibler's, of one from the other."""
-    L_one, L_other = (torch.linalg.cholesky(p.covariance) for p in (one, other))
+    L_one, L_other = (torch.linalg.cholesky(p.covariance) for p in (first, other))
     spread = torch.linalg.solve_triangular(L_other, L_one, upper=False).square().sum()
-    shift = torch.linalg.solve_triangular(L_other, (one.mean - other.mean).unsqueeze(-1), upper=False).square().sum()
+    shift = torch.linalg.solve_triangular(L_other, (first.mean - other.mean).unsqueeze(-1), upper=False).square().sum()
     ratio = 2 * (L_other.diagonal().log().sum() - L_one.diagonal().log().sum())
-    return 0.5 * (spread + shift - len(one.mean) + ratio).item()
+    return 0.5 * (spread + shift - len(first.mean) + ratio).item()
 
 
-def influence(given: Problem, policy: str, is_robust: bool) -> list[float]:
+def influence(case: Problem, policy: str, is_robust: bool) -> list[float]:
     """The divergence for every size of the corruption."""
-    right = posterior(given, given.y, policy, is_robust)
-    found = []
+    right = posterior(case, case.y, policy, is_robust)
+    results = []
     for size in SIZES:
-        y = given.y.index_add(0, torch.tensor([CORRUPTED]), size.reshape(1))
-        found.append(divergence(posterior(given, y, policy, is_robust), right))
-    return found
+        y = case.y.index_add(0, torch.tensor([CORRUPTED]), size.reshape(1))
+        results.append(divergence(posterior(case, y, policy, is_robust), right))
+    return results
 
 
 class Convergence(NamedTuple):
@@ -103,52 +103,52 @@ class Convergence(NamedTuple):
     chebyshev: float
 
 
-def convergence(given: Problem, policy: str) -> list[Convergence]:
-    """After each iteration of IterRCGP."""
-    A, belief = looked(given, given.y, policy, True, N)
+def convergence(case: Problem, policy: str) -> list[Convergence]:
+    """Convergence after each iteration of IterRCGP."""
+    A, belief = looked(case, case.y, policy, True, N)
     K, dense = A.dense() - torch.diag(A.N), A.dense()
     exact = torch.linalg.solve(dense, belief.z)
     c = math.sqrt(1 + (A.N.max() / torch.linalg.eigvalsh(K).clamp_min(1e-15).min()).item())
     kappa = math.sqrt(torch.linalg.cond(dense).item())
-    found = []
+    results = []
     for i in range(belief.D.shape[-1] + 1):
         gap = exact - belief.first(i).v
         error = (gap @ K @ gap / (exact @ K @ exact)).clamp_min(0).sqrt().item()
         rho = (gap @ dense @ gap / (exact @ dense @ exact)).clamp_min(0).sqrt().item()
-        found.append(Convergence(error, rho * c, 2 * ((kappa - 1) / (kappa + 1)) ** i * c))
-    return found
+        results.append(Convergence(error, rho * c, 2 * ((kappa - 1) / (kappa + 1)) ** i * c))
+    return results
 
 
 class WorstCase(NamedTuple):
-    """What functions of unit norm reach at a point, and the standard deviation that bounds them."""
+    """Values that functions of unit norm reach at a point, and the standard deviation that bounds them."""
 
     bound: float
     worst: float
     random: float
 
 
-def worst_cases(given: Problem, policy: str) -> list[WorstCase]:
-    """At each point of the grid after 1, 5, 10 and 20 iterations; J_w(x) is 1 where nothing was measured yet."""
-    A, all_of_it = looked(given, given.y, policy, True, N)
+def worst_cases(case: Problem, policy: str) -> list[WorstCase]:
+    """Worst cases at each point of the grid after 1, 5, 10 and 20 iterations; J_w(x) is 1 where nothing is measured."""
+    A, all_of_it = looked(case, case.y, policy, True, N)
     dense, generator = A.dense(), torch.Generator().manual_seed(1)
-    k = A.s2f * correlation(A.kernel, given.X, given.grid)
-    found = []
+    k = A.s2f * correlation(A.kernel, case.X, case.grid)
+    results = []
     for i in (1, 5, 10, 20):
         belief = all_of_it.first(i)
-        for j in range(len(given.grid)):
+        for j in range(len(case.grid)):
             # Functions are sums of the kernel's columns at the observations and at the point: coefficients and values.
             Kw = torch.block_diag(dense, torch.tensor([[S2F + S2]]))
             Kw[-1, :-1] = Kw[:-1, -1] = k[:, j]
             C_k = belief.D @ (belief.D.mT @ k[:, j])
             bound = (S2F + S2 - k[:, j] @ C_k).sqrt()
             worst = torch.cat([-C_k, torch.ones(1)])
-            others = torch.randn(200, len(worst), generator=generator)
+            random_coefficients = torch.randn(200, len(worst), generator=generator)
             reached = []
-            for g in (worst, *others):
+            for g in (worst, *random_coefficients):
                 values = Kw @ g / (g @ Kw @ g).sqrt()
                 reached.append((values[-1] - C_k @ values[:-1]).abs().item())
-            found.append(WorstCase(bound.item(), reached[0], max(reached[1:])))
-    return found
+            results.append(WorstCase(bound.item(), reached[0], max(reached[1:])))
+    return results
 
 
 def draw_influence(curves: dict[tuple[str, bool], list[float]], path: Path) -> None:
@@ -180,12 +180,12 @@ def draw_convergence(curves: dict[str, list[Convergence]], path: Path) -> None:
 
 
 def draw_worst_cases(cases: dict[str, list[WorstCase]], path: Path) -> None:
-    """What is reached against the bound."""
+    """Draw the values that are reached against the bound."""
     figure, axes = plt.subplots(figsize=(5.2, 4.6), layout="constrained")
     axes.plot([0, 1.1], [0, 1.1], color=COLORS[7], linewidth=0.8)
-    for color, (policy, found) in zip(COLORS, cases.items(), strict=False):
-        axes.scatter([c.bound for c in found], [c.worst for c in found], s=10, color=color, label=policy)
-    every = [case for found in cases.values() for case in found]
+    for color, (policy, results) in zip(COLORS, cases.items(), strict=False):
+        axes.scatter([c.bound for c in results], [c.worst for c in results], s=10, color=color, label=policy)
+    every = [case for results in cases.values() for case in results]
     axes.scatter(
         [c.bound for c in every],
         [c.random for c in every],
@@ -206,10 +206,10 @@ def main() -> None:
     out: Path = parser.parse_args().out
     torch.set_default_dtype(torch.float64)
     out.mkdir(parents=True, exist_ok=True)
-    given = problem()
-    curves = {(policy, robust): influence(given, policy, robust) for policy in NAMES for robust in (False, True)}
-    steps = {policy: convergence(given, policy) for policy in NAMES}
-    cases = {policy: worst_cases(given, policy) for policy in NAMES}
+    case = problem()
+    curves = {(policy, robust): influence(case, policy, robust) for policy in NAMES for robust in (False, True)}
+    steps = {policy: convergence(case, policy) for policy in NAMES}
+    cases = {policy: worst_cases(case, policy) for policy in NAMES}
     draw_influence(curves, out / "influence.png")
     draw_convergence(steps, out / "convergence.png")
     draw_worst_cases(cases, out / "worst-case.png")

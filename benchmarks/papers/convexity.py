@@ -35,9 +35,9 @@ def in_rho(r: Tensor, rho: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 def in_s(r: Tensor, s: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Value and two derivatives of -L for one observation of unit variance, in s."""
-    found = convexity(torch.ones(len(s), 1, 1, dtype=s.dtype), r.expand(len(s)).unsqueeze(-1), s.unsqueeze(-1))
+    derivatives = convexity(torch.ones(len(s), 1, 1, dtype=s.dtype), r.expand(len(s)).unsqueeze(-1), s.unsqueeze(-1))
     value = 0.5 * (-torch.log1p(-s) + r**2 * (1 - s))
-    return value, found.gradient.squeeze() / 2, found.hessian.squeeze() / 2
+    return value, derivatives.gradient.squeeze() / 2, derivatives.hessian.squeeze() / 2
 
 
 def hessian_in_rho(rho: Tensor) -> Tensor:
@@ -87,13 +87,13 @@ def main() -> None:
     options = parser.parse_args()
     figure, axes = plt.subplots(2, 3, figsize=(12, 6.5), layout="constrained")
     r, sizes = torch.tensor(1.5, dtype=torch.float64), (0.25, 0.5, 1.0, 1.5, 2.0)
-    for row, one, hessian, most, label in (
+    for row, parameterization, hessian, most, label in (
         (axes[0], in_rho, hessian_in_rho, MOST, "rho"),
         (axes[1], in_s, hessian_in_s, 0.9, "s"),
     ):
         x = torch.linspace(0, most, 200, dtype=torch.float64)
-        curves(row[0], x, one(r, x), label)
-        second_derivatives(row[1], x, [(size, one(torch.tensor(size), x)[2]) for size in sizes], label)
+        curves(row[0], x, parameterization(r, x), label)
+        second_derivatives(row[1], x, [(size, parameterization(torch.tensor(size), x)[2]) for size in sizes], label)
         heatmap(row[2], hessian(torch.cartesian_prod(x, x).view(200, 200, 2)), most, label)
     options.out.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(options.out, dpi=130)

@@ -52,8 +52,8 @@ class Panel(NamedTuple):
 def panel(title: str, first: int) -> Panel:
     """Everything from a row of the table on."""
     X, y = table("djia")
-    kept = X[:, 0] >= first
-    row, y = X[kept, 0], y[kept]
+    in_panel = X[:, 0] >= first
+    row, y = X[in_panel, 0], y[in_panel]
     is_odd = row % 2 == 1
     center, scale = np.median(y[is_odd]), y[is_odd].std()
     minute, value = (torch.from_numpy(part) for part in (row - MIDNIGHT, (y - center) / scale))
@@ -77,11 +77,11 @@ def draw(panels: list[Panel], path: Path) -> None:
     figure, axes = plt.subplots(
         4, 2, figsize=(10, 8), height_ratios=(3, 1, 3, 1), width_ratios=(3, 2), layout="constrained"
     )
-    for row, given in enumerate(panels):
-        for column, (low, high) in enumerate(((given.minute.min().item(), 405), (CRASH[0] - 12, CRASH[1] + 12))):
-            curves(axes[2 * row, column], given, low, high)
-            weights(axes[2 * row + 1, column], given, low, high)
-        axes[2 * row, 0].set(title=given.title, ylabel="opening, standardized")
+    for row, panel_data in enumerate(panels):
+        for column, (low, high) in enumerate(((panel_data.minute.min().item(), 405), (CRASH[0] - 12, CRASH[1] + 12))):
+            curves(axes[2 * row, column], panel_data, low, high)
+            weights(axes[2 * row + 1, column], panel_data, low, high)
+        axes[2 * row, 0].set(title=panel_data.title, ylabel="opening, standardized")
         axes[2 * row, 1].set(title="the crash")
         axes[2 * row + 1, 0].set(ylabel="weight\u00b2")
     axes[-1, 0].set(xlabel="minutes after 9:30 on 23 April 2013")
@@ -90,33 +90,33 @@ def draw(panels: list[Panel], path: Path) -> None:
     figure.savefig(path, dpi=130)
 
 
-def curves(axes: Axes, given: Panel, low: float, high: float) -> None:
+def curves(axes: Axes, panel: Panel, low: float, high: float) -> None:
     """The values and the means."""
-    inside = (given.minute >= low) & (given.minute <= high)
+    inside = (panel.minute >= low) & (panel.minute <= high)
     grid = torch.linspace(low, high, 800, dtype=torch.float64)
-    axes.scatter(given.minute[inside], given.y[inside], s=7, color="#444444")
-    for name, model in given.models.items():
+    axes.scatter(panel.minute[inside], panel.y[inside], s=7, color="#444444")
+    for name, model in panel.models.items():
         color, style = STYLES[name]
         axes.plot(grid, mean(model, grid), color=color, linestyle=style, linewidth=1.2, label=name)
 
 
-def weights(axes: Axes, given: Panel, low: float, high: float) -> None:
-    """How much each value counts: the plain GP's count wholly, relevance pursuit's wholly or hardly."""
-    inside = (given.minute >= low) & (given.minute <= high)
+def weights(axes: Axes, panel: Panel, low: float, high: float) -> None:
+    """Draw how much each value counts: the plain GP's count wholly, relevance pursuit's wholly or hardly."""
+    inside = (panel.minute >= low) & (panel.minute <= high)
     for name in ("rcgp", "conjugate"):
-        axes.plot(given.minute[inside], diagnose(given.models[name]).weight[inside], color=STYLES[name][0], linewidth=1)
-    out = [i for i in given.models["relevance-pursuit"].support if inside[i]]
-    axes.scatter(given.minute[out], torch.zeros(len(out)), marker="x", s=18, color=STYLES["relevance-pursuit"][0])
+        axes.plot(panel.minute[inside], diagnose(panel.models[name]).weight[inside], color=STYLES[name][0], linewidth=1)
+    out = [i for i in panel.models["relevance-pursuit"].support if inside[i]]
+    axes.scatter(panel.minute[out], torch.zeros(len(out)), marker="x", s=18, color=STYLES["relevance-pursuit"][0])
     axes.set(ylim=(-0.08, 1.08))
 
 
-def rows(given: Panel) -> list[dict[str, Any]]:
-    """How far the mean is led astray in the crash: from the line between its two ends, and elsewhere from the minutes
+def rows(panel: Panel) -> list[dict[str, Any]]:
+    """Errors of the mean in the crash: from the line between its two ends, and elsewhere from the minutes
     between."""
-    is_crash = (given.between >= CRASH[0]) & (given.between <= CRASH[1])
-    found = []
-    for name, model in given.models.items():
-        error = (mean(model, given.between) - given.y_between).abs()
+    is_crash = (panel.between >= CRASH[0]) & (panel.between <= CRASH[1])
+    lines = []
+    for name, model in panel.models.items():
+        error = (mean(model, panel.between) - panel.y_between).abs()
         at = torch.linspace(*CRASH, 50, dtype=torch.float64)
         ends = mean(model, torch.tensor([CRASH[0] - 4.0, CRASH[1] + 4.0], dtype=torch.float64))
         line = ends[0] + (ends[1] - ends[0]) * (at - at[0]) / (at[-1] - at[0])
@@ -125,9 +125,9 @@ def rows(given: Panel) -> list[dict[str, Any]]:
         figures = {"astray_in_the_crash": f"{astray:.3f}", "mae_elsewhere": f"{elsewhere:.4f}"}
         low = diagnose(model)
         flags = low.is_outlier.nonzero().flatten()
-        figures["flagged"] = " ".join(f"{int(given.minute[i])}" for i in flags.tolist())
-        found.append({"panel": given.title, "method": name, **figures})
-    return found
+        figures["flagged"] = " ".join(f"{int(panel.minute[i])}" for i in flags.tolist())
+        lines.append({"panel": panel.title, "method": name, **figures})
+    return lines
 
 
 def main() -> None:
@@ -138,7 +138,7 @@ def main() -> None:
     out.mkdir(parents=True, exist_ok=True)
     panels = [panel("23 April", MIDNIGHT), panel("22 and 23 April", 0)]
     draw(panels, out / "figure-6.png")
-    lines = [line for given in panels for line in rows(given)]
+    lines = [line for panel_data in panels for line in rows(panel_data)]
     (out / "summary.csv").write_text(render(lines, "csv"), encoding="utf-8")
     print(render(lines, "table"))
 

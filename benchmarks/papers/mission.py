@@ -45,11 +45,11 @@ Rows = list[dict[str, Any]]
 def spec(problem: str, setting: str) -> RunSpec:
     """The spec of a problem in a setting."""
     failure, rate = SETTINGS[setting]
-    given = [f"corruption.probability={rate / 100}"]
-    given += [f"corruption.kind={FAILURES[failure]}"] if FAILURES[failure] else []
-    made = reading.load(RUNS / f"{problem}.toml", given)
-    assert isinstance(made, RunSpec)
-    return made
+    overrides = [f"corruption.probability={rate / 100}"]
+    overrides += [f"corruption.kind={FAILURES[failure]}"] if FAILURES[failure] else []
+    run_spec = reading.load(RUNS / f"{problem}.toml", overrides)
+    assert isinstance(run_spec, RunSpec)
+    return run_spec
 
 
 def cell(work: Path, problem: str, setting: str, method: str, replication: int) -> OptimizationCell:
@@ -59,7 +59,7 @@ def cell(work: Path, problem: str, setting: str, method: str, replication: int) 
 
 
 def cells(options: argparse.Namespace) -> Iterator[tuple[tuple[str, str, str, int], OptimizationCell]]:
-    """What there is, a replication of all before the next one."""
+    """Cells to record, a replication of all before the next one."""
     for key in product(options.replications, options.settings, options.problems, options.methods):
         replication, setting, problem, method = key
         yield (problem, setting, method, replication), cell(options.work, problem, setting, method, replication)
@@ -67,19 +67,19 @@ def cells(options: argparse.Namespace) -> Iterator[tuple[tuple[str, str, str, in
 
 def record(options: argparse.Namespace) -> None:
     """Run what is not yet done."""
-    recording.record({made.record: made for _, made in cells(options)}.values(), options.jobs)
+    recording.record({cell.record: cell for _, cell in cells(options)}.values(), options.jobs)
 
 
-def scored(made: OptimizationCell) -> dict[str, Any] | None:
+def scored(cell: OptimizationCell) -> dict[str, Any] | None:
     """True values at what is recommended after shares of the trials, and what was flagged; None if it is not done."""
-    entries = made.entries()
-    if len(entries) < made.spec.trials:
+    entries = cell.entries()
+    if len(entries) < cell.spec.trials:
         return None
-    table = rows([made])
+    table = rows([cell])
     flagged, wrong = marks(table)
     row: dict[str, Any] = {}
     for share, after in zip(SHARES, AFTER, strict=True):
-        n = entries[round(share * made.spec.trials) - 1]["recommended"]
+        n = entries[round(share * cell.spec.trials) - 1]["recommended"]
         row[after] = np.nan if n is None else entries[n]["clean"]
     counts = {"wrong": wrong.sum(), "flagged": flagged.sum(), "right": (flagged & wrong).sum()}
     counts["repeats"] = int(table["repeats"].notna().sum())
@@ -91,10 +91,10 @@ def keep(options: argparse.Namespace) -> None:
     options.settings, options.problems, options.replications = list(SETTINGS), list(PROBLEMS), range(100)
     options.methods = [*spec(PROBLEMS[0], next(iter(SETTINGS))).methods]
     table, made_by = [], {}
-    for key, made in cells(options):
-        if (found := scored(made)) is not None:
-            table.append(dict(zip(KEYS, key, strict=True)) | found)
-            made_by[made.record] = versions_of(made)
+    for key, cell in cells(options):
+        if (score := scored(cell)) is not None:
+            table.append(dict(zip(KEYS, key, strict=True)) | score)
+            made_by[cell.record] = versions_of(cell)
     options.out.mkdir(parents=True, exist_ok=True)
     pd.DataFrame(table).sort_values(KEYS).to_csv(options.out / "rows.csv", index=False, float_format="%.6g")
     times = [pd.read_csv(path) for path in options.work.glob("*/*/timings.csv")]
@@ -104,19 +104,19 @@ def keep(options: argparse.Namespace) -> None:
     print(f"{len(made_by)} cells in {options.out}, {hours:.2f} hours")
 
 
-def versions_of(made: OptimizationCell) -> str:
+def versions_of(cell: OptimizationCell) -> str:
     """The libraries that a cell began with."""
-    with made.journal.open(encoding="utf-8") as lines:
-        begun = json.loads(next(lines))
-    return " ".join(f"{name}=={version}" for name, version in begun["versions"].items())
+    with cell.journal.open(encoding="utf-8") as lines:
+        header = json.loads(next(lines))
+    return " ".join(f"{name}=={version}" for name, version in header["versions"].items())
 
 
-def better(found: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> Rows:
-    """How much better the first of two methods is after shares of the trials; of two replications or more."""
+def better(scores: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> Rows:
+    """Gain of the first of two methods over the second after shares of the trials; of two replications or more."""
     return [
         {"problem": problem, "setting": setting, "method": method, "than": other, "pairs": len(gain)}
         | {name: f"{gain[name].mean():+.3g} ± {gain[name].sem():.2g}" for name in gain.columns}
-        for (problem, setting), group in found.groupby(["problem", "setting"], sort=False)
+        for (problem, setting), group in scores.groupby(["problem", "setting"], sort=False)
         for method, other in pairs
         if len(gain := gains(group, method, other, BETTER[str(problem)])) > 1
     ]
@@ -128,10 +128,10 @@ def gains(group: pd.DataFrame, method: str, other: str, sign: float) -> pd.DataF
     return (sign * (of[method] - of[other])).dropna()
 
 
-def means(found: pd.DataFrame) -> Rows:
+def means(scores: pd.DataFrame) -> Rows:
     """The mean true value at what is recommended, with the last one's standard error, and how right flags are."""
-    made: Rows = []
-    for (problem, setting, method), group in found.groupby(KEYS[:3], sort=False):
+    lines: Rows = []
+    for (problem, setting, method), group in scores.groupby(KEYS[:3], sort=False):
         if method in CLEAN and setting != next(iter(SETTINGS)):
             continue  # one in all settings
         flagged, right, wrong = (group[name].sum() for name in ("flagged", "right", "wrong"))
@@ -141,24 +141,24 @@ def means(found: pd.DataFrame) -> Rows:
         row |= {"again": f"{group['repeats'].mean():.1f}", "flagged": flagged}
         row["precision"] = f"{right / flagged:.2f}" if flagged else "-"
         row["recall"] = f"{right / wrong:.2f}" if flagged else "-"
-        made.append(row)
-    return made
+        lines.append(row)
+    return lines
 
 
 def tables(options: argparse.Namespace) -> None:
     """Print the tables, or put them into the page."""
-    found = pd.read_csv(options.rows)
-    others = [method for method in found["method"].unique() if method != DEFAULT]
-    plain = [(method, "standard") for method in others if method != "standard"]
-    made = {
-        "means": means(found),
-        "default": better(found, [(DEFAULT, other) for other in others]),
-        "standard": better(found, plain),
+    scores = pd.read_csv(options.rows)
+    other_methods = [method for method in scores["method"].unique() if method != DEFAULT]
+    plain = [(method, "standard") for method in other_methods if method != "standard"]
+    by_name = {
+        "means": means(scores),
+        "default": better(scores, [(DEFAULT, other) for other in other_methods]),
+        "standard": better(scores, plain),
     }
-    pages.put(options.page, {name: pages.markdown(rows) for name, rows in made.items()})
+    pages.put(options.page, {name: pages.markdown(rows) for name, rows in by_name.items()})
 
 
-def main(given: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Record, keep rows, or print tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
@@ -179,7 +179,7 @@ def main(given: Sequence[str] | None = None) -> None:
     printing.add_argument("--rows", type=Path, default=RUNS / "mission" / "rows.csv")
     printing.add_argument("--page", type=Path, help="put them into this page, between its marks")
     printing.set_defaults(run=tables)
-    options = parser.parse_args(given)
+    options = parser.parse_args(arguments)
     options.run(options)
 
 

@@ -69,30 +69,30 @@ def clean(name: str, seed: int) -> regression.Clean:
         y = f + 0.1 * generator.standard_normal(300)
         order = seeds.generator(seed, 0, "split").permutation(300)
         return regression.Clean(X[order[:270], None], y[order[:270]], X[order[270:], None], y[order[270:]])
-    found = regression.split(name, None, seed)
-    X, y = np.vstack([found.X, found.X_test]), np.concatenate([found.y, found.y_test])
+    dataset = regression.split(name, None, seed)
+    X, y = np.vstack([dataset.X, dataset.X_test]), np.concatenate([dataset.y, dataset.y_test])
     spread = np.where(X.std(0) > 0, X.std(0), 1.0)
-    inputs = ((part - X.mean(0)) / spread for part in (found.X, found.X_test))
-    targets = ((part - y.mean()) / y.std() for part in (found.y, found.y_test))
+    inputs = ((part - X.mean(0)) / spread for part in (dataset.X, dataset.X_test))
+    targets = ((part - y.mean()) / y.std() for part in (dataset.y, dataset.y_test))
     return regression.Clean(*(part for pair in zip(inputs, targets, strict=True) for part in pair))
 
 
-def corrupted(given: regression.Clean, cell: Cell) -> tuple[np.ndarray, np.ndarray]:
+def corrupted(dataset: regression.Clean, cell: Cell) -> tuple[np.ndarray, np.ndarray]:
     """Training inputs and targets."""
     if cell.kind == "none":
-        return given.X, given.y
+        return dataset.X, dataset.y
     rate = 0.2 if (cell.data, cell.kind) == ("synthetic", "asymmetric") else 0.1
-    n = len(given.y)
+    n = len(dataset.y)
     rows = seeds.generator(cell.replication, 0, "corrupted rows").permutation(n)[: int(rate * n)]
-    return CORRUPTIONS[cell.kind](given.X, given.y, rows, seeds.generator(cell.replication, 0, "corruption"))
+    return CORRUPTIONS[cell.kind](dataset.X, dataset.y, rows, seeds.generator(cell.replication, 0, "corruption"))
 
 
 def scores(cell: Cell) -> dict[str, Any]:
     """The row of a cell."""
     torch.set_num_threads(1)
-    given = clean(cell.data, cell.replication)
-    X, y = (torch.from_numpy(part) for part in corrupted(given, cell))
-    X_test, y_test = torch.from_numpy(given.X_test), torch.from_numpy(given.y_test)
+    dataset = clean(cell.data, cell.replication)
+    X, y = (torch.from_numpy(part) for part in corrupted(dataset, cell))
+    X_test, y_test = torch.from_numpy(dataset.X_test), torch.from_numpy(dataset.y_test)
     cls, options = METHODS[cell.method]
     started = time.perf_counter()
     model = fit(cls(X, y.unsqueeze(-1), outcome_transform=None, kernel="rbf", **options))
@@ -134,9 +134,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     path = options.out / "results.csv"
-    done = {(row["data"], row["kind"], int(row["replication"]), row["method"]) for row in read(path)}
-    wanted = product(range(options.replications), options.data, KINDS, options.methods)
-    left = [cell for r, *rest in wanted if (cell := Cell(rest[0], rest[1], r, rest[2])) not in done]
+    finished = {(row["data"], row["kind"], int(row["replication"]), row["method"]) for row in read(path)}
+    combinations = product(range(options.replications), options.data, KINDS, options.methods)
+    left = [cell for r, *rest in combinations if (cell := Cell(rest[0], rest[1], r, rest[2])) not in finished]
     with multiprocessing.get_context("spawn").Pool(options.jobs) as pool, appending(path, COLUMNS) as append:
         for count, row in enumerate(pool.imap_unordered(scores, left), 1):
             append(row)

@@ -24,7 +24,7 @@ from benchmarks.common.pages import put, table
 from benchmarks.common.paths import RUNS
 from robustbo.errors import SpecError
 from robustbo.replay.cells.cell import CELLS, Cell
-from robustbo.replay.kinds import kind_of, recorded, rows_of
+from robustbo.replay.kinds import kind_of, read_cells, rows_of
 from robustbo.replay.output.loaded import load
 from robustbo.replay.output.report import ROWS, SUMMARY, rows_text
 from robustbo.replay.score.regression import beside, with_error
@@ -47,7 +47,7 @@ BASE = "standard"
 
 
 def cells(options: argparse.Namespace) -> Iterator[Cell]:
-    """What there is to record: a replication of every run and method before the next one."""
+    """Cells to record: a replication of every run and method before the next one."""
     specs = {name: reading.load(RUNS / f"{name}.toml") for name in options.runs}
     for replication in options.replications:
         for name, spec in specs.items():
@@ -67,22 +67,24 @@ def keep(options: argparse.Namespace) -> None:
         if not (options.work / name / CELLS).is_dir():
             continue
         spec = reading.load(RUNS / f"{name}.toml")
-        there = [cell for cell in recorded(options.work / name) if cell.method in spec.methods]
-        mine = [kind_of(spec).cell.of(spec, cell.method, cell.replication, options.work / name) for cell in there]
-        done = [cell for cell in mine if len(cell.entries()) >= spec.trials]
-        if not done:
+        recorded_cells = [cell for cell in read_cells(options.work / name) if cell.method in spec.methods]
+        mine = [
+            kind_of(spec).cell.of(spec, cell.method, cell.replication, options.work / name) for cell in recorded_cells
+        ]
+        finished = [cell for cell in mine if len(cell.entries()) >= spec.trials]
+        if not finished:
             continue
-        found = kind_of(spec).tables(rows_of(done), spec)
+        run_tables = kind_of(spec).tables(rows_of(finished), spec)
         folder = options.out / name
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{ROWS}.gz").write_bytes(gzip.compress(rows_text(found.rows).encode(), mtime=0))
-        found.summary.to_csv(folder / SUMMARY, index=False)
-        print(f"{folder}: {len(done)} cells")
+        (folder / f"{ROWS}.gz").write_bytes(gzip.compress(rows_text(run_tables.rows).encode(), mtime=0))
+        run_tables.summary.to_csv(folder / SUMMARY, index=False)
+        print(f"{folder}: {len(finished)} cells")
 
 
 def densities(run: Loaded) -> str:
     """Log densities of test targets as Figure 5 has them, and the seconds of a fit: a method a row."""
-    summary = run.found.summary
+    summary = run.tables.summary
     where = [*summary[["task", "corruption", "rate"]].drop_duplicates().itertuples(index=False, name=None)]
     is_by_rate = len({rate for *_, rate in where}) > 1
     head = [f"{100 * rate:g} %" if is_by_rate else f"{task}, {corruption}" for task, corruption, rate in where]
@@ -90,7 +92,7 @@ def densities(run: Loaded) -> str:
     for method, mine in summary.groupby("method", sort=False):
         at = mine.set_index(["task", "corruption", "rate"])
         shown = [_density(at.loc[key]) if key in at.index else "" for key in where]
-        seconds = run.found.of(str(method))["fit_s"].median()
+        seconds = run.tables.of(str(method))["fit_s"].median()
         lines.append([f"`{method}`", f"{mine['replications'].min()}", *shown, f"{seconds:.2g}"])
     return table(["method", "runs", *head, "seconds of a fit, median"], lines)
 
@@ -100,8 +102,8 @@ def _density(row: pd.Series) -> str:
 
 
 def causes(run: Loaded) -> str:
-    """Why pursuit without a warp loses on Hartmann6: how right flags are, and both scores, a method a row."""
-    summary = run.found.summary
+    """Causes of pursuit's loss without a warp on Hartmann6: how right flags are, and both scores, a method a row."""
+    summary = run.tables.summary
     mine = summary[(summary["task"] == "hartmann6") & (summary["corruption"] == "uniform")].set_index("method")
     lines = []
     for method in (name for name in OF_CAUSES if name in mine.index):
@@ -115,18 +117,20 @@ def causes(run: Loaded) -> str:
 
 def scores(run: Loaded) -> str:
     """A table a score, as the paper's: data and corruption a row, a method a column, the paper's mean in brackets."""
-    summary = run.found.summary
+    summary = run.tables.summary
     runs = ", ".join(
         f"`{method}` {mine['replications'].min()}" for method, mine in summary.groupby("method", sort=False)
     )
     parts = [f"Replications: {runs}."]
     for score, name in (("rmse", "Root mean squared error"), ("nlpd", "Negative log predictive density")):
         lines = []
-        for (task, corruption), here in summary.groupby(["task", "corruption"], sort=False):
-            at = here.set_index("method").to_dict("index")
-            each = (beside(with_error(at[m], score), at[m], score) if m in at else "" for m in run.found.methods)
-            lines.append([str(task), str(corruption), *each])
-        header = ["data", "corruption", *(f"`{method}`" for method in run.found.methods)]
+        for (task, corruption), part in summary.groupby(["task", "corruption"], sort=False):
+            at = part.set_index("method").to_dict("index")
+            cells_of_row = (
+                beside(with_error(at[m], score), at[m], score) if m in at else "" for m in run.tables.methods
+            )
+            lines.append([str(task), str(corruption), *cells_of_row])
+        header = ["data", "corruption", *(f"`{method}`" for method in run.tables.methods)]
         parts.append(f"{name} (± standard error):\n\n{table(header, lines)}")
     return "\n\n".join(parts)
 
@@ -136,26 +140,30 @@ def regrets(run: Loaded) -> pd.DataFrame:
     assert isinstance(run.spec, RunSpec)
     best = run.spec.load_problem().best
     assert best is not None
-    rows, found = run.found.rows, {}
+    rows, by_share = run.tables.rows, {}
     for share in HALVES:
         last = rows[rows["trial"] == round(share * run.spec.trials) - 1].set_index(["method", "replication"])
-        found[share] = np.log10((last["inference"] - best[1]).clip(lower=FLOOR))
-    return pd.DataFrame(found)
+        by_share[share] = np.log10((last["inference"] - best[1]).clip(lower=FLOOR))
+    return pd.DataFrame(by_share)
 
 
 def optimizations(runs: Sequence[Loaded]) -> str:
     """Regrets in the middle and in the end, and how much less in the end than the plain GP's: a method a row."""
     of_run = {run.name.removeprefix("conjugate-bo-"): regrets(run) for run in runs}
-    methods = dict.fromkeys(method for run in runs for method in run.found.methods)
+    methods = dict.fromkeys(method for run in runs for method in run.tables.methods)
     lines = []
     for method in methods:
         line = [f"`{method}`"]
-        for found in of_run.values():
-            if method not in found.index:
+        for table_of_run in of_run.values():
+            if method not in table_of_run.index:
                 line += ["", ""]
                 continue
-            mine = found.loc[method]
-            less = (mine - found.loc[BASE])[HALVES[-1]].dropna() if BASE in found.index else pd.Series(dtype=float)
+            mine = table_of_run.loc[method]
+            less = (
+                (mine - table_of_run.loc[BASE])[HALVES[-1]].dropna()
+                if BASE in table_of_run.index
+                else pd.Series(dtype=float)
+            )
             line.append(" → ".join(_mean(mine[share]) for share in HALVES))
             line.append("" if method == BASE else f"{_mean(less)} ({len(less)})")
         lines.append(line)
@@ -171,22 +179,22 @@ def _mean(values: pd.Series) -> str:
 
 def printed(options: argparse.Namespace) -> dict[str, str]:
     """The Markdown of each place whose runs are recorded."""
-    there: dict[str, Loaded] = {}
+    loaded: dict[str, Loaded] = {}
     for name in NAMES:
         try:
-            there[name] = load(options.folder / f"{name}.toml")
+            loaded[name] = load(options.folder / f"{name}.toml")
         except SpecError as error:
             print(f"left out: {error}")
-    made: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for place in PLACES:
-        mine = [run for name, run in there.items() if name.startswith(place)]
+        mine = [run for name, run in loaded.items() if name.startswith(place)]
         if mine and place == "conjugate-bo":
-            made[place] = optimizations(mine)
+            texts[place] = optimizations(mine)
         elif mine:
             if place == "figure-5-left":
-                made["causes"] = causes(mine[0])
-            made[place] = (scores if place in OF_TABLES else densities)(mine[0])
-    return made
+                texts["causes"] = causes(mine[0])
+            texts[place] = (scores if place in OF_TABLES else densities)(mine[0])
+    return texts
 
 
 def tables(options: argparse.Namespace) -> None:
@@ -194,7 +202,7 @@ def tables(options: argparse.Namespace) -> None:
     put(options.page, printed(options))
 
 
-def main(given: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Record, keep rows, or print tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
@@ -215,7 +223,7 @@ def main(given: Sequence[str] | None = None) -> None:
     printing.add_argument("--folder", type=Path, default=RUNS, help="with the specs and their rows")
     printing.add_argument("--page", type=Path, help="put them into this page, between its marks")
     printing.set_defaults(run=tables)
-    options = parser.parse_args(given)
+    options = parser.parse_args(arguments)
     options.run(options)
 
 

@@ -85,8 +85,10 @@ def figure_1(path: Path) -> None:
         axes.plot(GRID, mean, style, color=color, label=f"{name}: RMSE {error:.3f}")
         axes.fill_between(GRID.squeeze(-1), mean - 2 * sd, mean + 2 * sd, color=color, alpha=0.15, linewidth=0)
     X, Y, _ = data()
-    found = fitted(RelevancePursuitGP).support
-    axes.scatter(X[found], Y[found], s=90, facecolors="none", edgecolors=COLORS[0], label="found by relevance pursuit")
+    outliers = fitted(RelevancePursuitGP).support
+    axes.scatter(
+        X[outliers], Y[outliers], s=90, facecolors="none", edgecolors=COLORS[0], label="found by relevance pursuit"
+    )
     axes.legend(fontsize=8, ncols=2, loc="lower left")
     figure.savefig(path, dpi=150)
 
@@ -131,9 +133,9 @@ def tolerances() -> list[dict[str, object]]:
     climb = partial(maximize, search, theta, nothing, torch.arange(n), errors(search, theta, nothing)[1], maxiter=15000)
     rows: list[dict[str, object]] = []
     for ftol in TOLERANCES:
-        found = {name: climb(ftol=ftol, parameterization=name) for name in ("canonical", "convex", "log")}
-        rows.append({"ftol": f"{ftol:g}"} | {name: round(-fit.F, 2) for name, fit in found.items()})
-        rows[-1] |= {f"{name}_evaluations": fit.num_evaluations for name, fit in found.items()}
+        fits = {name: climb(ftol=ftol, parameterization=name) for name in ("canonical", "convex", "log")}
+        rows.append({"ftol": f"{ftol:g}"} | {name: round(-fit.F, 2) for name, fit in fits.items()})
+        rows[-1] |= {f"{name}_evaluations": fit.num_evaluations for name, fit in fits.items()}
     return rows
 
 

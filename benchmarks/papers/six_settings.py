@@ -49,7 +49,7 @@ def draw(runs: dict[tuple[int, str], Loaded], path: Path) -> None:
     panels = []
     for (number, kind), run in runs.items():
         assert isinstance(run.spec, RunSpec)
-        chart = curves(run.spec, run.found._replace(methods=[m for m in DRAWN if m in run.found.methods]))
+        chart = curves(run.spec, run.tables._replace(methods=[m for m in DRAWN if m in run.tables.methods]))
         panels.append(chart._replace(title=f"{RATES[number]} {SETTINGS[kind]}"))
     x, y = _around([chart.x for chart in panels]), _around([chart.y for chart in panels])
     panels = [chart._replace(x=x, y=y) for chart in panels]
@@ -64,23 +64,23 @@ def _around(axes: list[Axis]) -> Axis:
 
 def by_replication(rows: pd.DataFrame, column: str) -> pd.DataFrame:
     """A replication a row, a method a column: the true value at the recommended point, "final" or its "average"."""
-    given = rows[rows["trial"] == rows["trial"].max()] if column == "final" else rows
-    return given.pivot_table(index="replication", columns="method", values="inference")
+    selected = rows[rows["trial"] == rows["trial"].max()] if column == "final" else rows
+    return selected.pivot_table(index="replication", columns="method", values="inference")
 
 
 def common(values: pd.DataFrame, method: str) -> pd.DataFrame:
-    """Of these the replications that the method has in common with the plain GP and the oracle."""
+    """Replications that the method has in common with the plain GP and the oracle."""
     return values[list(dict.fromkeys(["standard", method, "oracle"]))].dropna()
 
 
 def table(runs: dict[tuple[int, str], Loaded], column: str) -> str:
     """A method a row, a setting a column, as Markdown; "final" or "average"."""
-    given = [by_replication(run.found.rows, column) for run in runs.values()]
+    per_setting = [by_replication(run.tables.rows, column) for run in runs.values()]
     head = [f"{SETTINGS[kind]}, {RATES[number]}" for number, kind in runs]
     lines = ["| method | " + " | ".join(head) + " |", "| --- |" + " --- |" * len(head)]
-    for method in next(iter(runs.values())).found.methods:
+    for method in next(iter(runs.values())).tables.methods:
         cells = []
-        for values in given:
+        for values in per_setting:
             if method in values:
                 share = regret_reduction(common(values, method).mean(), method)
                 cells.append(f"{values[method].mean():.2f} ({100 * share:.0f} %)")
@@ -94,37 +94,37 @@ def reduction_within(rows: pd.DataFrame, method: str) -> tuple[float, float]:
     """The interval of a method's normalized regret reduction, of the average."""
     three = common(by_replication(rows, "average"), method)
 
-    def found(*drawn: np.ndarray, axis: int) -> np.ndarray:
-        return regret_reduction({name: values.mean(axis) for name, values in zip(three, drawn, strict=True)}, method)
+    def found(*samples: np.ndarray, axis: int) -> np.ndarray:
+        return regret_reduction({name: values.mean(axis) for name, values in zip(three, samples, strict=True)}, method)
 
     samples, how = three.to_numpy().T, {"confidence_level": CONFIDENCE, "n_resamples": RESAMPLES, "rng": 0}
     return bootstrap(samples, found, paired=True, method="percentile", **how).confidence_interval
 
 
 def default(runs: dict[tuple[int, str], Loaded]) -> str:
-    """Where the default stands, a setting a row, as Markdown."""
+    """Table of the default, a setting a row, as Markdown."""
     names = ("standard", DEFAULT_SURROGATE, "oracle")
     columns = [*(f"`{name}`" for name in names), "share at the end", "share of the average", "`informed`"]
     lines = ["| values replaced by | rate | " + " | ".join(columns) + " |", "| --- | --- |" + " --- |" * len(columns)]
     for (number, kind), run in runs.items():
-        values = [by_replication(run.found.rows, column) for column in COLUMNS]
-        final, average = (common(given, DEFAULT_SURROGATE).mean() for given in values)
+        values = [by_replication(run.tables.rows, column) for column in COLUMNS]
+        final, average = (common(per_replication, DEFAULT_SURROGATE).mean() for per_replication in values)
         cells = [f"{final[name]:.2f}" for name in names]
         cells += [f"{100 * regret_reduction(means, DEFAULT_SURROGATE):.0f} %" for means in (final, average)]
-        low, high = reduction_within(run.found.rows, DEFAULT_SURROGATE)
+        low, high = reduction_within(run.tables.rows, DEFAULT_SURROGATE)
         cells[-1] += f" ({100 * low:.0f} to {100 * high:.0f})"
-        known = common(values[-1], "informed").mean() if "informed" in values[-1] else None
-        cells.append("" if known is None else f"{100 * regret_reduction(known, 'informed'):.0f} %")
+        informed = common(values[-1], "informed").mean() if "informed" in values[-1] else None
+        cells.append("" if informed is None else f"{100 * regret_reduction(informed, 'informed'):.0f} %")
         lines.append(f"| {SETTINGS[kind]} | {RATES[number]} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
 def short(runs: dict[tuple[int, str], Loaded]) -> str:
-    """The same for newcomers: the true value in the end, without and with robustness, and where nothing is wrong."""
+    """Table for newcomers: the true value in the end, without and with robustness, and where nothing is wrong."""
     names = ("standard", DEFAULT_SURROGATE, "oracle")
     lines = []
     for (number, kind), run in runs.items():
-        final = common(by_replication(run.found.rows, "final"), DEFAULT_SURROGATE).mean()
+        final = common(by_replication(run.tables.rows, "final"), DEFAULT_SURROGATE).mean()
         lines.append([SETTINGS[kind], RATES[number], *(f"{final[name]:.2f}" for name in names)])
     return pages.table(["wrong values are", "of all", "plain GP", "robustbo", "plain GP, nothing wrong"], lines)
 

@@ -1,1 +1,1 @@
-"""How good decisions, flags, predictions and probabilities are, paired with other methods."""
+"""Quality of decisions, flags, predictions and probabilities, paired with other methods."""

@@ -1,4 +1,4 @@
-"""Of the values that are said to be wrong with some probability, how many are: are the reports' weights true?
+"""Calibration of the probabilities that values are wrong: are the reports' weights true?
 
 The default optimizes in the settings of some runs (what is done already is kept in --work), and says of each value
 after 20, 24, 28, 32, 38, 44 and 52 trials how probable it is that it is wrong
@@ -45,25 +45,25 @@ EDGES = (0.0, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.95, 1.0)
 def said(place: Path, replication: int, work: Path) -> pd.DataFrame:
     """A row a value and report: whether it was wrong, and the two probabilities that it is."""
     torch.set_num_threads(1)
-    given = load(place)
-    assert isinstance(given, RunSpec)
-    spec = given.model_copy(update={"trials": max(AFTER)})
-    made = OptimizationCell.of(spec, DEFAULT_SURROGATE, replication, work / place.stem)
-    cells.run(made, lambda *_: None)
-    truth = {entry["trial"]: entry for entry in made.entries()}
-    _, whole = fold(made.journal, read(made.journal))
+    spec_of_run = load(place)
+    assert isinstance(spec_of_run, RunSpec)
+    spec = spec_of_run.model_copy(update={"trials": max(AFTER)})
+    cell = OptimizationCell.of(spec, DEFAULT_SURROGATE, replication, work / place.stem)
+    cells.run(cell, lambda *_: None)
+    truth = {entry["trial"]: entry for entry in cell.entries()}
+    _, full_history = fold(cell.journal, read(cell.journal))
     rows = []
     for n in AFTER:
-        history = History(whole.trials[:n])
-        data = observations(made.settings, history)
-        fitted = fit_to(made.settings, data, FitCache())
+        history = History(full_history.trials[:n])
+        data = observations(cell.settings, history)
+        fitted = fit_to(cell.settings, data, FitCache())
         levels = dict(zip(fitted.observations.numbers, left_out_by_levels(fitted).tolist(), strict=True))
         for o in judge(data, fitted):
             entry, number = truth[o.trial.number], o.trial.number
             is_harmless = entry["corrupted"] and abs(entry["value"] - entry["clean"]) <= HARMLESS
             if not is_harmless:
-                said = levels.get(number, 1.0), o.probability_wrong
-                rows.append((place.stem, replication, n, number, entry["corrupted"], *said))
+                probabilities = levels.get(number, 1.0), o.probability_wrong
+                rows.append((place.stem, replication, n, number, entry["corrupted"], *probabilities))
     return pd.DataFrame(rows, columns=["run", "replication", "after", "trial", "wrong", "levels", "sets"])
 
 
@@ -77,12 +77,12 @@ def left_out_by_levels(fitted: FittedSurrogate) -> Tensor:
     return total
 
 
-def reliability(found: pd.DataFrame) -> pd.DataFrame:
+def reliability(reports: pd.DataFrame) -> pd.DataFrame:
     """A row a range of probabilities: how many values were said to be in it, by the mean, and how many were wrong."""
     rows = []
     for by, (low, high) in product(("levels", "sets"), pairwise(EDGES)):
-        p = found[by]
-        mine = found[(p >= low) & ((p < high) | (high == 1.0))]
+        p = reports[by]
+        mine = reports[(p >= low) & ((p < high) | (high == 1.0))]
         shares = {"said": mine[by].mean(), "wrong": mine["wrong"].mean()}
         rows.append(
             {"by": by, "low": low, "high": high, "values": len(mine)} | {k: round(v, 3) for k, v in shares.items()}
@@ -90,12 +90,12 @@ def reliability(found: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def losses(found: pd.DataFrame) -> pd.DataFrame:
+def losses(rows: pd.DataFrame) -> pd.DataFrame:
     """A row a run, and one of all: the share of wrong values, and the log losses."""
     return pd.DataFrame(
         {"run": name, "values": len(mine), "wrong": round(mine["wrong"].mean(), 3)}
         | {by: round(log_loss(mine[by], mine["wrong"]), 3) for by in ("levels", "sets")}
-        for name, mine in [*found.groupby("run", sort=False), ("all", found)]
+        for name, mine in [*rows.groupby("run", sort=False), ("all", rows)]
     )
 
 
@@ -109,8 +109,8 @@ def main() -> None:
     options = parser.parse_args()
     todo = [(RUNS / f"{name}.toml", r, options.work) for r in range(options.replications) for name in SPECS]
     with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
-        found = pd.concat(pool.starmap(said, todo, chunksize=1), ignore_index=True)
-    put({"reliability": reliability(found), "log-loss": losses(found)}, options.out)
+        rows = pd.concat(pool.starmap(said, todo, chunksize=1), ignore_index=True)
+    put({"reliability": reliability(rows), "log-loss": losses(rows)}, options.out)
 
 
 if __name__ == "__main__":

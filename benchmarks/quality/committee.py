@@ -1,4 +1,4 @@
-"""How good, and how sure of themselves, committees are: their rules, one expert, and what is there in their place.
+"""Accuracy and calibration of committees: their rules, one expert, and other methods in their place.
 
 `known`: functions drawn from a Gaussian process whose hyperparameters everybody is told, normal noise, 4,096 values,
 experts of 256: the rules, the surest expert at each point, and the exact process. `fitted`: Hartmann6, Friedman's
@@ -101,13 +101,13 @@ class Said(NamedTuple):
 
 
 def known(name: str, n: int, seed: int, _: list[str]) -> Iterator[tuple[str, Data, Said]]:
-    """What each rule, one expert and the exact process say of a drawn function, told the hyperparameters."""
+    """Predictions of each rule, one expert and the exact process for a drawn function, told the hyperparameters."""
     d, length, s2 = KNOWN[name]
     generator = torch.Generator().manual_seed(seed)
     m = TEST_POINTS
     X = torch.rand(n + m, d, generator=generator, dtype=torch.float64)
-    one = X.new_ones(())
-    shared = SharedHyperparameters("matern52", X.new_full((d,), length), one, s2 * one, None, 0 * one)
+    unit = X.new_ones(())
+    shared = SharedHyperparameters("matern52", X.new_full((d,), length), unit, s2 * unit, None, 0 * unit)
     K, identity = shared.covariance(X, X), torch.eye(n + m, dtype=X.dtype)
     draw, noise = (torch.randn(count, generator=generator, dtype=X.dtype) for count in (n + m, n))
     f = torch.linalg.cholesky(K + 1e-9 * identity) @ draw
@@ -163,12 +163,12 @@ def committee(data: Data, **options: Any) -> Iterator[tuple[str, Said]]:
 
 
 def predicted(model: Any, data: Data, fitted: float) -> Said:
-    """What a fitted model says at the test points, a hundred at a time: a posterior is joint."""
+    """Prediction of a fitted model at the test points, a hundred at a time: a posterior is joint."""
     started = time.process_time()
     with torch.no_grad():
-        said = [model.posterior(part) for part in data.X_test.split(100)]
-        mean = torch.cat([posterior.mean.squeeze(-1) for posterior in said])
-        sd = torch.cat([posterior.variance.squeeze(-1).sqrt() for posterior in said])
+        posteriors = [model.posterior(part) for part in data.X_test.split(100)]
+        mean = torch.cat([posterior.mean.squeeze(-1) for posterior in posteriors])
+        sd = torch.cat([posterior.variance.squeeze(-1).sqrt() for posterior in posteriors])
     return Said(mean, sd, fitted + time.process_time() - started)
 
 
@@ -187,13 +187,13 @@ def default(data: Data) -> Said:
     optimizer = rb.Optimizer(
         rb.Space(**{name: rb.Float(0.0, 1.0) for name in names}), direction="maximize", prior_data=old, seed=0
     )
-    found: Any = optimizer.predict(pd.DataFrame(data.X_test.numpy(), columns=names))
-    mean, sd = (torch.tensor(found[column].to_list(), dtype=torch.float64) for column in ("mean", "sd"))
+    predictions: Any = optimizer.predict(pd.DataFrame(data.X_test.numpy(), columns=names))
+    mean, sd = (torch.tensor(predictions[column].to_list(), dtype=torch.float64) for column in ("mean", "sd"))
     return Said(mean, sd, time.process_time() - started)
 
 
 def fitted(problem: str, n: int, seed: int, methods: list[str]) -> Iterator[tuple[str, Data, Said]]:
-    """What each method says of a function of which a tenth of the values is gross."""
+    """Predictions of each method for a function of which a tenth of the values is gross."""
     data = drawn(problem, n, seed)
     single: dict[str, Callable[[], Said]] = {
         "default": lambda: default(data),
@@ -203,28 +203,28 @@ def fitted(problem: str, n: int, seed: int, methods: list[str]) -> Iterator[tupl
     }
     for method in methods:
         if method == "committee":
-            for rule, said in committee(data):
-                yield rule, data, said
+            for rule, prediction in committee(data):
+                yield rule, data, prediction
         else:
             yield method, data, single[method]()
 
 
 def misfit(name: str, n: int, seed: int, _: list[str]) -> Iterator[tuple[str, Data, Said]]:
-    """What a committee of Hartmann6's values says with other values and options; hyperparameters from four experts."""
+    """Predictions of committees of Hartmann6's values, other values and options; hyperparameters of four experts."""
     rate, options = VARIANTS[name]
     data = drawn("hartmann6", n, seed, rate)
-    for rule, said in committee(data, **{"fit_experts": 4, **options}):
-        yield rule, data, said
+    for rule, prediction in committee(data, **{"fit_experts": 4, **options}):
+        yield rule, data, prediction
 
 
-def scores(problem: str, seed: int, method: str, data: Data, said: Said) -> dict[str, Any]:
+def scores(problem: str, seed: int, method: str, data: Data, prediction: Said) -> dict[str, Any]:
     """A row."""
-    e, sd = (said.mean - data.f_test) / data.sd, said.sd / data.sd
+    e, sd = (prediction.mean - data.f_test) / data.sd, prediction.sd / data.sd
     numbers = {
         "rmse": e.square().mean().sqrt().item(),
         "coverage": (e.abs() < 2 * sd).double().mean().item(),
         "log_density": -(0.5 * math.log(2 * math.pi) + sd.log() + 0.5 * (e / sd).square()).mean().item(),
-        "seconds": said.seconds,
+        "seconds": prediction.seconds,
     }
     row = {"problem": problem, "n": len(data.y), "seed": seed, "method": method}
     return row | {name: f"{value:.4g}" for name, value in numbers.items()}
@@ -241,7 +241,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     torch.set_num_threads(1)
-    done = {tuple(row[name] for name in COLUMNS[:4]) for row in read(options.out)}
+    finished = {tuple(row[name] for name in COLUMNS[:4]) for row in read(options.out)}
     parts: dict[str, tuple[Any, Any, list[int], list[str]]] = {
         "known": (known, KNOWN, [KNOWN_SIZE], ["exact"]),
         "fitted": (fitted, PROBLEMS, options.sizes, options.methods),
@@ -251,9 +251,9 @@ def main() -> None:
     with appending(options.out, COLUMNS) as append:
         for problem, n, seed in itertools.product(options.problems or problems, sizes, options.seeds):
             names = {"committee": RULES[0]}  # of a committee's rows one is looked for
-            left = [m for m in methods if (problem, str(n), str(seed), names.get(m, m)) not in done]
-            for method, data, said in said_by(problem, n, seed, left) if left else ():
-                append(row := scores(problem, seed, method, data, said))
+            left = [m for m in methods if (problem, str(n), str(seed), names.get(m, m)) not in finished]
+            for method, data, prediction in said_by(problem, n, seed, left) if left else ():
+                append(row := scores(problem, seed, method, data, prediction))
                 print(row, file=sys.stderr)
 
 

@@ -1,4 +1,4 @@
-"""What the page of committees shows of their calibration: tables in Markdown between marks of it.
+"""Tables of committees' calibration in their page: Markdown between marks of it.
 
 python -m benchmarks.quality.committee_page --rows runs/committee --page docs/evidence/committee.md
 """

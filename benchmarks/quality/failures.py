@@ -1,4 +1,4 @@
-"""Where trials fail: how many are lost, and how good what is recommended in the end is, beside the best peer.
+"""Failing trials: how many are lost, and how good the last recommendation is, beside the best peer.
 
 A method of a run a row. Regret is the distance of the true value at the recommended point from the best that does not
 fail, at least 1e-6 (how well that best is known); its logarithm is to base 10. A replication that recommends nothing
@@ -37,7 +37,7 @@ def recorded(folder: Path, name: str) -> tuple[pd.DataFrame, RunSpec]:
     """The rows of a run, of the replications that are finished, and its spec."""
     run = load(folder / f"failures-{name}.toml")
     assert isinstance(run.spec, RunSpec)
-    return finished(run.found.rows, run.spec.trials), run.spec
+    return finished(run.tables.rows, run.spec.trials), run.spec
 
 
 def finished(rows: pd.DataFrame, trials: int) -> pd.DataFrame:
@@ -49,8 +49,8 @@ def finished(rows: pd.DataFrame, trials: int) -> pd.DataFrame:
 def regrets(rows: pd.DataFrame, best: float) -> pd.DataFrame:
     """A method and a replication a row, a trial a column: regret of what is recommended after it; NaN for nothing."""
     failed = set(rows.loc[rows["failed"], ["method", "replication", "trial"]].itertuples(index=False, name=None))
-    asked = rows[["method", "replication", "recommended"]].itertuples(index=False, name=None)
-    is_lost = [not pd.isna(trial) and (method, cell, int(trial)) in failed for method, cell, trial in asked]
+    recommendations = rows[["method", "replication", "recommended"]].itertuples(index=False, name=None)
+    is_lost = [not pd.isna(trial) and (method, cell, int(trial)) in failed for method, cell, trial in recommendations]
     regret = (rows["inference"] - best).abs().clip(lower=LEAST).mask(is_lost)
     keyed = rows.assign(regret=regret).set_index(["method", "replication", "trial"])["regret"]
     return keyed.unstack("trial")
@@ -63,11 +63,11 @@ def final(rows: pd.DataFrame, best: float) -> pd.DataFrame:
 
 
 def mean_and_error(values: pd.Series) -> tuple[float | None, float | None]:
-    """Of those that are known; no error of one."""
-    known = values.dropna()
-    if known.empty:
+    """Mean and error of the values that are known; no error of one."""
+    present = values.dropna()
+    if present.empty:
         return None, None
-    return float(known.mean()), None if len(known) < 2 else float(known.std() / np.sqrt(len(known)))
+    return float(present.mean()), None if len(present) < 2 else float(present.std() / np.sqrt(len(present)))
 
 
 def summary(name: str, rows: pd.DataFrame, spec: RunSpec) -> Rows:
@@ -78,8 +78,8 @@ def summary(name: str, rows: pd.DataFrame, spec: RunSpec) -> Rows:
     peers = [peer for peer in PEERS if peer in ends]
     first = min(peers, key=lambda peer: ends[peer].mean()) if peers else None
     fewest = min((lost[peer].mean() for peer in peers), default=None)
-    found = []
-    for method in [each for each in spec.methods if each in ends]:
+    summaries = []
+    for method in [name_of_method for name_of_method in spec.methods if name_of_method in ends]:
         mine = rows[(rows["method"] == method) & (rows["trial"] >= spec.num_initial)]
         failed, log_regret = mean_and_error(lost[method]), mean_and_error(ends[method])
         row: dict[str, Any] = {"run": name, "method": method, "replications": int(ends[method].notna().sum())}
@@ -91,8 +91,8 @@ def summary(name: str, rows: pd.DataFrame, spec: RunSpec) -> Rows:
         row |= {"best_peer": first} | dict(zip(("difference", "difference_error"), difference, strict=True))
         row |= {"drawn": int((mine["origin"] == "random").sum())}
         row |= {"ask_s": float((mine["fit_s"] + mine["acquisition_s"]).median())}
-        found.append(_rounded(row))
-    return found
+        summaries.append(_rounded(row))
+    return summaries
 
 
 def by_told(rows: pd.DataFrame, best: float) -> pd.DataFrame:
@@ -108,7 +108,7 @@ def flakes(flaky: pd.DataFrame, clean: pd.DataFrame, best: float) -> Rows:
     """A method and a number of told values a row: regret with flakes and without, and the paired difference."""
     with_them, without = by_told(flaky, best), by_told(clean, best)
     in_common = with_them.index.intersection(without.index)
-    found = []
+    summaries = []
     for method in in_common.unique("method"):
         pair = [table.loc[in_common].loc[method] for table in (with_them, without)]
         ends = [_at_the_end(pair[0], table) for table in pair]
@@ -118,12 +118,12 @@ def flakes(flaky: pd.DataFrame, clean: pd.DataFrame, best: float) -> Rows:
             row = {"method": method, "told": told, "replications": int((mine - other).notna().sum())}
             row |= {"with_flakes": mean_and_error(mine)[0], "without": mean_and_error(other)[0]}
             row |= dict(zip(("difference", "difference_error"), mean_and_error(mine - other), strict=True))
-            found.append(_rounded(row))
-    return found
+            summaries.append(_rounded(row))
+    return summaries
 
 
 def _at_the_end(flaky: pd.DataFrame, table: pd.DataFrame) -> pd.Series:
-    """Of a table by told values, those after as many as each replication was told in the end."""
+    """Rows of a table by told values after as many as each replication was told in the end."""
     counts = flaky.notna().mul(flaky.columns, axis=1).max(axis=1).astype(int)
     return pd.Series({cell: table.at[cell, n] if n in table else np.nan for cell, n in counts.items()})
 
@@ -138,8 +138,8 @@ def main() -> None:
     parser.add_argument("--runs", type=Path, default=RUNS)
     parser.add_argument("--out", type=Path, default=None, help="a folder")
     options = parser.parse_args()
-    there = [name for name in (*NAMES, NONE) if (options.runs / f"failures-{name}").is_dir()]
-    runs = {name: recorded(options.runs, name) for name in there}
+    names = [name for name in (*NAMES, NONE) if (options.runs / f"failures-{name}").is_dir()]
+    runs = {name: recorded(options.runs, name) for name in names}
     tables = {"summary": [row for name, (rows, spec) in runs.items() for row in summary(name, rows, spec)]}
     if {FLAKES, NONE} <= set(runs):
         tables["flakes"] = flakes(runs[FLAKES][0], runs[NONE][0], best_feasible(runs[FLAKES][1]))

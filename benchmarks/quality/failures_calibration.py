@@ -1,4 +1,4 @@
-"""Of the trials that are said to give a value with some probability, how many do: is P(value) what it says?
+"""Calibration of the probabilities that trials give a value: is P(value) true?
 
 In the runs `failures-*` each ask of the default, once a trial has failed, is said to give a value with a probability,
 by all that was known before it (`loop.viability`, as `Optimizer.viability` says it). Beside it stands what somebody
@@ -29,10 +29,10 @@ EDGES = (0.0, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0)
 
 def said(journal: Path, run: str) -> pd.DataFrame:
     """A row an ask after the first failure: what was said of it, and whether it gave a value."""
-    settings, whole = fold(journal, read(journal))
+    settings, history = fold(journal, read(journal))
     fits, rows = FitCache(), []
-    for trial in whole:
-        before = History(whole.trials[: trial.number])
+    for trial in history:
+        before = History(history.trials[: trial.number])
         if before.having("failed") and trial.state in ("told", "failed"):
             (p,) = chances(settings, before, [settings.space.to_unit(trial.params)], fits)
             share = (len(before.having("told")) + 1) / (len(before) + 2)
@@ -40,22 +40,22 @@ def said(journal: Path, run: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["run", "cell", "trial", "said", "share", "value"])
 
 
-def reliability(found: pd.DataFrame) -> pd.DataFrame:
+def reliability(reports: pd.DataFrame) -> pd.DataFrame:
     """A row a range of probabilities: how many asks were in it, what was said by the mean, and how many gave values."""
     rows = []
     for low, high in pairwise(EDGES):
-        mine = found[(found["said"] >= low) & ((found["said"] < high) | (high == 1.0))]
+        mine = reports[(reports["said"] >= low) & ((reports["said"] < high) | (high == 1.0))]
         shares = {"said": round(mine["said"].mean(), 3), "values": round(mine["value"].mean(), 3)}
         rows.append({"low": low, "high": high, "asks": len(mine), **shares})
     return pd.DataFrame(rows)
 
 
-def losses(found: pd.DataFrame) -> pd.DataFrame:
+def losses(rows: pd.DataFrame) -> pd.DataFrame:
     """A row a run, and one of all: the share of values, and the log losses of what was said and of the share so far."""
     return pd.DataFrame(
         {"run": name, "asks": len(mine), "values": round(mine["value"].mean(), 3)}
         | {by: round(log_loss(mine[by], mine["value"]), 3) for by in ("said", "share")}
-        for name, mine in [*found.groupby("run", sort=False), ("all", found)]
+        for name, mine in [*rows.groupby("run", sort=False), ("all", rows)]
     )
 
 
@@ -70,8 +70,8 @@ def main() -> None:
         for name in NAMES
         for i in range(load(RUNS / f"failures-{name}.toml").replications)
     ]
-    found = pd.concat([said(*each) for each in journals if each[0].exists()], ignore_index=True)
-    put({"calibration": reliability(found), "log-loss": losses(found)}, options.out)
+    rows = pd.concat([said(*journal) for journal in journals if journal[0].exists()], ignore_index=True)
+    put({"calibration": reliability(rows), "log-loss": losses(rows)}, options.out)
 
 
 if __name__ == "__main__":

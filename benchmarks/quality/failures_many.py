@@ -1,4 +1,4 @@
-"""Of many trials the model of failures is made of the most telling places: is it as good as one of all places?
+"""Models of failures made of the most telling of many trials: is it as good as one of all places?
 
 In the problems of the runs `failures-*` half of the trials are anywhere, and half around the two best of 400 points.
 What is said of 1,000 other points, spread alike, is scored by the mean negative log probability of what is the case
@@ -61,13 +61,13 @@ def drawn(spec: RunSpec, seed: int) -> Callable[[int], Ended]:
     return trials
 
 
-def scored(known: Ended, others: Ended, seed: int) -> tuple[float, float]:
+def scored(training: Ended, test: Ended, seed: int) -> tuple[float, float]:
     """The log loss of what is said of others, and how long the fit took."""
     started = time.process_time()
-    found = model.fitted(known.X, known.is_ok.tolist(), [False] * len(known.X), seed)
+    fitted_model = model.fitted(training.X, training.is_ok.tolist(), [False] * len(training.X), seed)
     seconds = time.process_time() - started
-    p = found.log_viable(others.X)[0].exp().numpy()
-    return log_loss(pd.Series(p), pd.Series(others.is_ok)), seconds
+    p = fitted_model.log_viable(test.X)[0].exp().numpy()
+    return log_loss(pd.Series(p), pd.Series(test.is_ok)), seconds
 
 
 def main() -> None:
@@ -83,11 +83,11 @@ def main() -> None:
         spec = load(RUNS / f"failures-{name}.toml")
         assert isinstance(spec, RunSpec)
         trials = drawn(spec, seed)
-        known, others = trials(n), trials(OTHERS)
-        few, few_s = scored(known, others, seed)
+        training, test = trials(n), trials(OTHERS)
+        few, few_s = scored(training, test, seed)
         with mock.patch.multiple(model, LEARNED=n, MODELLED=n):
-            every, every_s = scored(known, others, seed)
-        row = {"run": name, "n": n, "seed": seed, "values": round(float(known.is_ok.mean()), 3)}
+            every, every_s = scored(training, test, seed)
+        row = {"run": name, "n": n, "seed": seed, "values": round(float(training.is_ok.mean()), 3)}
         row |= {"loss": round(few, 4), "loss_of_all": round(every, 4)}
         rows.append(row | {"fit_s": round(few_s, 3), "fit_of_all_s": round(every_s, 3)})
     put({"many": pd.DataFrame(rows)}, options.out)

@@ -50,7 +50,7 @@ class Cell(NamedTuple):
 
 
 class Data(NamedTuple):
-    """What is measured, which values are wrong (both ``n x M``), clean test values, and every outcome's spread."""
+    """Measured values, which of them are wrong (both ``n x M``), clean test values, and every outcome's spread."""
 
     X: Tensor
     Y: Tensor
@@ -118,7 +118,7 @@ def _points(pool: Tensor, values: Tensor, count: int, rng: np.random.Generator) 
 
 
 def _struck(cell: Cell, num_outcomes: int) -> Tensor:
-    """Which values are wrong: the same trials whatever the mode."""
+    """Mask of wrong values: the same trials whatever the mode."""
     rng = seeds.generator(cell.seed, cell.n, f"{cell.problem} struck")
     bad = torch.zeros(cell.n, num_outcomes, dtype=torch.bool)
     rows, sensor = rng.permutation(cell.n)[: round(cell.rate * cell.n)], int(rng.integers(num_outcomes))

@@ -52,7 +52,7 @@ Scored = dict[tuple[int, ...], list[float]]  # by what is left out: log RMSE, NL
 
 
 def rules(q: Tensor, flagged: Tensor) -> dict[str, Said]:
-    """What each rule says, by the probabilities of single outcomes and what their surrogates flag (``n x M``)."""
+    """Scores of each rule, by the probabilities of single outcomes and what their surrogates flag (``n x M``)."""
     total = log_likelihood_ratio(q, RATE).sum(-1, keepdim=True) + math.log(RATE / (1 - RATE))
     p, learned = failure_probabilities(q, RATE).unsqueeze(-1), _learned(log_likelihood_ratio(q, RATE)).unsqueeze(-1)
     return {
@@ -78,41 +78,41 @@ def _learned(L: Tensor) -> Tensor:
 
 def scores(cell: Cell) -> dict[str, float]:
     """A data set's row, without what it is of."""
-    given = data(cell)
-    alone = [_fitted(given, m, torch.zeros(cell.n, dtype=torch.bool)) for m in range(given.Y.shape[1])]
+    dataset = data(cell)
+    alone = [_fitted(dataset, m, torch.zeros(cell.n, dtype=torch.bool)) for m in range(dataset.Y.shape[1])]
     with quiet():
         diagnoses = [diagnose(model) for model in alone]
         right = [probability_right(model) for model in alone]
         q = torch.stack([1 - p for p in right if p is not None], -1)
-    flagged = torch.stack([said.is_outlier for said in diagnoses], -1)
-    kept = [{(): _predictive(model, given, m)} for m, model in enumerate(alone)]
-    row: dict[str, float] = {"wrong": int(given.bad.sum())}
-    for name, (score, disbelieved) in {**rules(q, flagged), "told": (given.bad.double(), given.bad)}.items():
+    flagged = torch.stack([diagnosis.is_outlier for diagnosis in diagnoses], -1)
+    scored_sets = [{(): _predictive(model, dataset, m)} for m, model in enumerate(alone)]
+    row: dict[str, float] = {"wrong": int(dataset.bad.sum())}
+    for name, (score, disbelieved) in {**rules(q, flagged), "told": (dataset.bad.double(), dataset.bad)}.items():
         further = disbelieved if name == "told" else disbelieved & ~flagged
-        predicted = np.mean([_again(kept[m], given, m, further[:, m]) for m in range(len(alone))], axis=0)
-        found = [*_detection(score, disbelieved, given.bad), *predicted]
-        row |= {f"{name}.{key}": value for key, value in zip(SCORES, found, strict=True)}
+        predicted = np.mean([_again(scored_sets[m], dataset, m, further[:, m]) for m in range(len(alone))], axis=0)
+        figures = [*_detection(score, disbelieved, dataset.bad), *predicted]
+        row |= {f"{name}.{key}": value for key, value in zip(SCORES, figures, strict=True)}
     return row
 
 
-def _fitted(given: Data, m: int, without: Tensor) -> RelevancePursuitGP:
-    return fit(RelevancePursuitGP(given.X[~without], given.Y[~without, m : m + 1]))
+def _fitted(dataset: Data, m: int, without: Tensor) -> RelevancePursuitGP:
+    return fit(RelevancePursuitGP(dataset.X[~without], dataset.Y[~without, m : m + 1]))
 
 
-def _predictive(model: RelevancePursuitGP, given: Data, m: int) -> list[float]:
+def _predictive(model: RelevancePursuitGP, dataset: Data, m: int) -> list[float]:
     with torch.no_grad(), quiet():
-        mean, sd = marginals(model, given.X_test, is_noisy=True)
-    error, sd = (mean - given.Y_test[:, m]) / given.spread[m], sd / given.spread[m]
+        mean, sd = marginals(model, dataset.X_test, is_noisy=True)
+    error, sd = (mean - dataset.Y_test[:, m]) / dataset.spread[m], sd / dataset.spread[m]
     nlpd = sd.log() + 0.5 * math.log(2 * math.pi) + 0.5 * (error / sd).square()
     return [0.5 * error.square().mean().log().item(), nlpd.mean().item(), nlpd.clamp(max=CAP).mean().item()]
 
 
-def _again(kept: Scored, given: Data, m: int, without: Tensor) -> list[float]:
-    """What an outcome's surrogate scores without some of its values; each set is fitted once."""
+def _again(scored_sets: Scored, dataset: Data, m: int, without: Tensor) -> list[float]:
+    """Scores of an outcome's surrogate without some of its values; each set is fitted once."""
     key = tuple(without.nonzero().flatten().tolist())
-    if key not in kept:
-        kept[key] = _predictive(_fitted(given, m, without), given, m)
-    return kept[key]
+    if key not in scored_sets:
+        scored_sets[key] = _predictive(_fitted(dataset, m, without), dataset, m)
+    return scored_sets[key]
 
 
 def _detection(score: Tensor, disbelieved: Tensor, bad: Tensor) -> list[float]:
@@ -123,10 +123,10 @@ def _detection(score: Tensor, disbelieved: Tensor, bad: Tensor) -> list[float]:
 
 def fill(path: Path, todo: list[Cell]) -> None:
     """Append the rows of the data sets that a file lacks."""
-    done = {tuple(row[key] for key in Cell._fields) for row in read(path)}
+    finished = {tuple(row[key] for key in Cell._fields) for row in read(path)}
     with appending(path, COLUMNS) as append:
         for k, cell in enumerate(todo):
-            if tuple(map(str, cell)) not in done:
+            if tuple(map(str, cell)) not in finished:
                 append({**cell._asdict(), **{key: round(value, 4) for key, value in scores(cell).items()}})
                 print(f"\r{k + 1} of {len(todo)}", end="", file=sys.stderr)
 
@@ -141,12 +141,12 @@ def table(rows: pd.DataFrame, by: list[str]) -> str:
 
 
 def _line(group: pd.DataFrame, rule: str) -> str:
-    found, false, wrong = group[f"{rule}.found"].sum(), group[f"{rule}.false"].sum(), group["wrong"].sum()
-    ratios = ((found, found + false), (found, wrong), (2 * found, found + false + wrong))  # precision, recall, F1
+    true, false, wrong = group[f"{rule}.found"].sum(), group[f"{rule}.false"].sum(), group["wrong"].sum()
+    ratios = ((true, true + false), (true, wrong), (2 * true, true + false + wrong))  # precision, recall, F1
     shares = [x / y if y else math.nan for x, y in ratios]
     aucs = [group[f"{rule}.{score}"].mean() for score in ("auc", "trial_auc")]
-    gone = pd.DataFrame({score: group[f"{rule}.{score}"] - group[f"alone.{score}"] for score in ("log_rmse", "capped")})
-    means = gone.groupby([group[key] for key in ("problem", "n", "seed")]).mean()
+    lost = pd.DataFrame({score: group[f"{rule}.{score}"] - group[f"alone.{score}"] for score in ("log_rmse", "capped")})
+    means = lost.groupby([group[key] for key in ("problem", "n", "seed")]).mean()
     changes = " ".join(f"{x.mean():+9.4f} +- {x.std() / math.sqrt(len(x)):6.4f}    " for _, x in means.items())
     numbers = " ".join(f"{x:5.3f}" for x in [*aucs, *shares])
     return f"{len(group):4d} {numbers} {false / len(group):5.2f} {changes}"

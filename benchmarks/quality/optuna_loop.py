@@ -91,19 +91,19 @@ def run(name: str, setting: str, sampler: str, replication: int) -> dict[str, An
     study.optimize(objective, n_trials=trials)
     seconds = time.process_time() - started
     believed = best(study).number
-    chosen = believed if sampler.startswith("robustbo") else study.best_trial.number
-    found = {"recommended": clean[chosen], "believed": clean[believed], "measured": min(clean)}
+    recommended = believed if sampler.startswith("robustbo") else study.best_trial.number
+    values = {"recommended": clean[recommended], "believed": clean[believed], "measured": min(clean)}
     row = dict(zip(KEY, (name, setting, sampler, replication), strict=True))
-    return row | {key: float(f"{value - floor:.6g}") for key, value in found.items()} | {"cpu_s": round(seconds, 2)}
+    return row | {key: float(f"{value - floor:.6g}") for key, value in values.items()} | {"cpu_s": round(seconds, 2)}
 
 
 def record(file: Path, replications: range, problems: Sequence[str], settings: Sequence[str]) -> None:
     """Compute the rows that are not there, one after another, each kept at once."""
-    done = {tuple(row) for row in pd.read_csv(file)[KEY].to_numpy()} if file.exists() else set()
+    finished = {tuple(row) for row in pd.read_csv(file)[KEY].to_numpy()} if file.exists() else set()
     file.parent.mkdir(parents=True, exist_ok=True)
     for replication in replications:
         for case in [(n, s, m, replication) for n in problems for s in settings for m in SAMPLERS]:
-            if case not in done:
+            if case not in finished:
                 row = pd.DataFrame([run(*case)])
                 row.to_csv(file, mode="a", header=not file.exists(), index=False)
                 print(row.to_string(header=False, index=False), flush=True)
@@ -112,7 +112,7 @@ def record(file: Path, replications: range, problems: Sequence[str], settings: S
 def table(rows: pd.DataFrame) -> pd.DataFrame:
     """A problem, a setting and a sampler a row: mean log10 regrets, and how they differ from GPSampler's, paired."""
     logs = rows.assign(**{key: np.log10(rows[key].clip(lower=LEAST)) for key in REGRETS})
-    found = []
+    lines = []
     for (name, setting), of_case in logs.groupby(["problem", "setting"], sort=False):
         wide = of_case.pivot(index="replication", columns="sampler", values=list(REGRETS))
         for sampler in [s for s in SAMPLERS if s in set(of_case["sampler"])]:
@@ -124,8 +124,8 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
             for key in ("recommended", "measured"):
                 mean, error = mean_and_error(wide[key, sampler] - wide[key, "GPSampler"])
                 row |= {f"difference_{key}": mean, f"difference_{key}_error": error, f"ratio_{key}": 10 ** (mean or 0)}
-            found.append(row | {"cpu_s": of_case[of_case["sampler"] == sampler]["cpu_s"].median()})
-    return pd.DataFrame(found).round(4)
+            lines.append(row | {"cpu_s": of_case[of_case["sampler"] == sampler]["cpu_s"].median()})
+    return pd.DataFrame(lines).round(4)
 
 
 if __name__ == "__main__":

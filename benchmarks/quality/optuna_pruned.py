@@ -1,4 +1,4 @@
-"""What our sampler makes of pruned trials: as it comes, by their last reports as they are, and without them; and TPE.
+"""Pruned trials in our sampler: as it comes, by their last reports as they are, and without them; and TPE.
 
 Each replication is ``study.optimize`` of 30 trials on Branin's function, with 27 reports each; one report in a seventh
 of the trials, and a tenth of the final values, are wrong by 300 up or down, the same for all samplers. How reports lead
@@ -46,7 +46,7 @@ LEAST = 1e-6  # regret that is none
 
 
 def report(case: str, value: float, x: float, y: float, step: int) -> float:
-    """What a trial of a final value reports at a step."""
+    """Report of a trial of a final value at a step."""
     left = 1 - step / STEPS
     match case:
         case "decay":
@@ -87,21 +87,21 @@ def run(case: str, pruner: str, values: str, name: str, replication: int) -> dic
     started = time.process_time()
     study.optimize(objective, n_trials=TRIALS)
     seconds = time.process_time() - started
-    chosen = study.best_trial.number if name == "TPESampler" else best(study).number
+    recommended = study.best_trial.number if name == "TPESampler" else best(study).number
     complete = [trial.number for trial in study.get_trials(states=(TrialState.COMPLETE,))]
-    found = {"recommended": clean[chosen], "measured": min(clean[number] for number in complete)}
+    figures = {"recommended": clean[recommended], "measured": min(clean[number] for number in complete)}
     row = dict(zip(KEY, (case, pruner, values, name, replication), strict=True))
-    row |= {key: float(f"{value:.6g}") for key, value in found.items()}
+    row |= {key: float(f"{value:.6g}") for key, value in figures.items()}
     return row | {"complete": len(complete), "cpu_s": round(seconds, 2)}
 
 
 def record(file: Path, replications: range, values: list[str]) -> None:
     """Compute the rows that are not there, one after another, each kept at once."""
-    done = {tuple(row) for row in pd.read_csv(file)[KEY].to_numpy()} if file.exists() else set()
+    finished = {tuple(row) for row in pd.read_csv(file)[KEY].to_numpy()} if file.exists() else set()
     file.parent.mkdir(parents=True, exist_ok=True)
     for replication, value, case, pruner, name in product(replications, values, CASES, PRUNERS, SAMPLERS):
         key = (case, pruner, value, name, replication)
-        if key not in done:
+        if key not in finished:
             row = pd.DataFrame([run(*key)])
             row.to_csv(file, mode="a", header=not file.exists(), index=False)
             print(row.to_string(header=False, index=False), flush=True)
@@ -110,7 +110,7 @@ def record(file: Path, replications: range, values: list[str]) -> None:
 def lines(rows: pd.DataFrame) -> list[list[str]]:
     """Cells of a table: mean log10 regrets of what is recommended, and how the others differ from ours, paired."""
     logs = rows.assign(regret=np.log10(rows["recommended"].clip(lower=LEAST)))
-    found = []
+    texts = []
     for key, of_case in [*logs.groupby(KEY[:3], sort=False), (("all", "", ""), logs)]:
         wide = of_case.pivot_table(index=KEY[:3] + KEY[4:], columns="sampler", values="regret").dropna()
         cells = [*key, str(len(wide))]
@@ -119,8 +119,8 @@ def lines(rows: pd.DataFrame) -> list[list[str]]:
             if name != SAMPLERS[0]:
                 cell += f" ({_shown(wide[name] - wide[SAMPLERS[0]], '+')})"
             cells.append(cell)
-        found.append(cells)
-    return found
+        texts.append(cells)
+    return texts
 
 
 def _shown(values: pd.Series, sign: str) -> str:

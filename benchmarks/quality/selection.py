@@ -1,4 +1,4 @@
-"""How many outliers: the selection rules on regression data whose corruptions are known.
+"""Numbers of outliers: the selection rules on regression data whose corruptions are known.
 
 Four functions, four sizes, five corruptions at four rates, ten seeds; every method is fitted to the same values.
 Scored on 400 clean points, in units of the function's standard deviation: the root mean squared error of the posterior
@@ -126,34 +126,34 @@ NAMES = (*METHODS, ORACLE)
 
 def scores(cell: Cell, names: Collection[str] = NAMES) -> dict[str, list[float]]:
     """RMSE, NLPD, F1 and seconds by method."""
-    given, found = data(cell), {}
+    dataset, by_method = data(cell), {}
     for name, (surrogate, options) in METHODS.items():
         if name not in names:
             continue
         started = time.perf_counter()
-        model = SURROGATES[surrogate](given.X, given.Y, **options)
+        model = SURROGATES[surrogate](dataset.X, dataset.Y, **options)
         fit(model)
         seconds = time.perf_counter() - started
         flagged = diagnose(model).is_outlier
-        found[name] = [*predictive(model, given), f1(flagged, given.bad), seconds]
+        by_method[name] = [*predictive(model, dataset), f1(flagged, dataset.bad), seconds]
     if ORACLE in names:
-        oracle = SURROGATES["standard"](given.X[~given.bad], given.Y[~given.bad])
-        found[ORACLE] = [*predictive(fit(oracle), given), 1.0, math.nan]
-    return found
+        oracle = SURROGATES["standard"](dataset.X[~dataset.bad], dataset.Y[~dataset.bad])
+        by_method[ORACLE] = [*predictive(fit(oracle), dataset), 1.0, math.nan]
+    return by_method
 
 
-def predictive(model: GPyTorchModel, given: Data) -> tuple[float, float]:
+def predictive(model: GPyTorchModel, dataset: Data) -> tuple[float, float]:
     """RMSE and NLPD on the clean test values, in units of their standard deviation."""
     with torch.no_grad(), quiet():
-        posterior = model.posterior(given.X_test)
+        posterior = model.posterior(dataset.X_test)
     mean, variance = posterior.mean.squeeze(-1), posterior.variance.squeeze(-1).clamp_min(1e-12)
-    density = normal_log_density(model, mean, variance, given.f_test)
-    rmse = (mean - given.f_test).square().mean().sqrt()
-    return rmse.item() / given.sd, -density.mean().item() - math.log(given.sd)
+    density = normal_log_density(model, mean, variance, dataset.f_test)
+    rmse = (mean - dataset.f_test).square().mean().sqrt()
+    return rmse.item() / dataset.sd, -density.mean().item() - math.log(dataset.sd)
 
 
 def f1(flagged: Tensor, bad: Tensor) -> float:
-    """Of the flagged set; 1 if there is nothing to find and nothing is flagged."""
+    """F1 of the flagged set; 1 if there is nothing to find and nothing is flagged."""
     both, either = (flagged & bad).sum().item(), flagged.sum().item() + bad.sum().item()
     return 1.0 if either == 0 else 2 * both / either
 
@@ -161,14 +161,14 @@ def f1(flagged: Tensor, bad: Tensor) -> float:
 def cells(seeds: int) -> list[Cell]:
     """All data sets but those in which at least half of the values are wrong: there the wrong ones are the truth."""
     corruptions = [("none", 0.0), *product(KINDS, RATES)]
-    drawn = [Cell(f, n, k, r, s) for s in range(seeds) for n in SIZES for f in FUNCTIONS for k, r in corruptions]
-    return [cell for cell in drawn if 2 * data(cell).bad.sum() < cell.n]
+    grid = [Cell(f, n, k, r, s) for s in range(seeds) for n in SIZES for f in FUNCTIONS for k, r in corruptions]
+    return [cell for cell in grid if 2 * data(cell).bad.sum() < cell.n]
 
 
-def table(found: dict[Cell, dict[str, list[float]]]) -> list[dict[str, object]]:
+def table(results: dict[Cell, dict[str, list[float]]]) -> list[dict[str, object]]:
     """One row a function, size, corruption, rate and method: means over the seeds."""
     groups: dict[tuple[object, ...], list[list[float]]] = {}
-    for cell, methods in found.items():
+    for cell, methods in results.items():
         for name, values in methods.items():
             groups.setdefault((*cell[:4], name), []).append(values)
     return [
@@ -185,7 +185,7 @@ def rows_of_others(path: Path | None, names: Collection[str]) -> list[dict[str, 
 
 
 def start() -> None:
-    """What every worker does first."""
+    """Prepare a worker."""
     torch.set_num_threads(1)
     torch.set_default_dtype(torch.float64)
 
@@ -209,14 +209,14 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=None)
     options = parser.parse_args()
     start()
-    kept = rows_of_others(options.out, options.only)
-    todo, found = cells(options.seeds), {}
+    other_rows = rows_of_others(options.out, options.only)
+    todo, results = cells(options.seeds), {}
     with multiprocessing.get_context("spawn").Pool(options.jobs, start) as pool:
         scored = pool.imap(partial(scores, names=options.only), todo, chunksize=4)
         for cell, values in zip(todo, scored, strict=True):
-            found[cell] = values
-            print(f"\r{len(found)} of {len(todo)}", end="", file=sys.stderr)
-    rows = table(found) + kept
+            results[cell] = values
+            print(f"\r{len(results)} of {len(todo)}", end="", file=sys.stderr)
+    rows = table(results) + other_rows
     print("\n" + summary(rows))
     for kind in ("none", *KINDS):
         print(f"\n{kind}\n" + summary(rows, kind=kind))

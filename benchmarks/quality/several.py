@@ -51,21 +51,21 @@ class Run(NamedTuple):
 
     def of(self, column: str) -> pd.DataFrame:
         """A replication a row, a method a column: in the "end", or on "average"."""
-        found = self.logs.mean(axis=1) if column == "average" else self.logs.iloc[:, -1]
-        return found.unstack("method")
+        column_values = self.logs.mean(axis=1) if column == "average" else self.logs.iloc[:, -1]
+        return column_values.unstack("method")
 
 
 def recorded(folder: Path) -> list[Run]:
     """The runs that are there, of the replications that are finished."""
-    found = []
+    runs = []
     for name, kind in product(NAMES, KINDS):
         if (folder / f"several-{name}{kind}").is_dir():
             run = load(folder / f"several-{name}{kind}.toml")
             assert isinstance(run.spec, RunSpec)
-            rows = finished(run.found.rows, run.spec.trials)
+            rows = finished(run.tables.rows, run.spec.trials)
             if len(rows):
-                found.append(Run(name, kind, lacks(rows, run.spec), _seconds(rows, run.spec)))
-    return found
+                runs.append(Run(name, kind, lacks(rows, run.spec), _seconds(rows, run.spec)))
+    return runs
 
 
 def lacks(rows: pd.DataFrame, spec: RunSpec) -> pd.DataFrame:
@@ -79,13 +79,13 @@ def lacks(rows: pd.DataFrame, spec: RunSpec) -> pd.DataFrame:
 
 
 def _seconds(rows: pd.DataFrame, spec: RunSpec) -> pd.Series:
-    asked = rows[rows["trial"] >= spec.num_initial]
-    return (asked["fit_s"] + asked["acquisition_s"]).groupby(asked["method"]).median()
+    later_rows = rows[rows["trial"] >= spec.num_initial]
+    return (later_rows["fit_s"] + later_rows["acquisition_s"]).groupby(later_rows["method"]).median()
 
 
 def methods(runs: list[Run]) -> Rows:
     """A method of a run a row: what it lacks, and the paired difference from plain BoTorch's."""
-    found: Rows = []
+    lines: Rows = []
     for run in runs:
         tables = {column: run.of(column) for column in COLUMNS}
         for method in [name for name in METHODS if name in tables["end"]]:
@@ -95,8 +95,8 @@ def methods(runs: list[Run]) -> Rows:
                 row |= dict(zip((column, f"{column}_error"), mean_and_error(table[method]), strict=True))
                 than = mean_and_error(table[method] - table[BOTORCH]) if BOTORCH in table else (None, None)
                 row |= dict(zip((f"{column}_than_botorch", f"{column}_than_botorch_error"), than, strict=True))
-            found.append(_rounded(row | {"ask_s": float(run.ask_s[method])}))
-    return found
+            lines.append(_rounded(row | {"ask_s": float(run.ask_s[method])}))
+    return lines
 
 
 def share(pairs: list[tuple[np.ndarray, np.ndarray]]) -> tuple[float, float]:
@@ -105,15 +105,15 @@ def share(pairs: list[tuple[np.ndarray, np.ndarray]]) -> tuple[float, float]:
     Args:
         pairs: Of each problem, by replication: what was gone, and the whole way.
     """
-    gone, way = (sum(float(pair[i].mean()) for pair in pairs) for i in (0, 1))
-    s = gone / way if way else math.nan
+    covered, way = (sum(float(pair[i].mean()) for pair in pairs) for i in (0, 1))
+    s = covered / way if way else math.nan
     variance = sum(float((a - s * b).var(ddof=1)) / len(a) for a, b in pairs if len(a) > 1)
     return s, math.sqrt(variance) / abs(way) if way and variance else math.nan
 
 
 def shares(runs: list[Run]) -> Rows:
     """A run a row, then a kind of run with wrong values: how far the default goes from plain to informed."""
-    found: Rows = []
+    lines: Rows = []
     pairs: dict[tuple[str, str], list[tuple[np.ndarray, np.ndarray]]] = {}
     for run in [run for run in runs if run.kind]:
         row: dict[str, Any] = {"problem": run.name, "wrong": KINDS[run.kind]}
@@ -128,15 +128,15 @@ def shares(runs: list[Run]) -> Rows:
             for key in (run.kind, ""):
                 pairs.setdefault((key, column), []).append(pair)
         else:
-            found.append(_rounded(row))
+            lines.append(_rounded(row))
     for kind in [kind for kind in (*list(KINDS)[1:], "") if (kind, "end") in pairs]:
         row = {"problem": "all", "wrong": KINDS[kind] if kind else "both"}
         for column in COLUMNS:
             way = [pair[1].mean() for pair in pairs[kind, column]]
             row |= {"replications": len(pairs[kind, column][0][0]), f"{column}_way": float(np.mean(way))}
             row |= dict(zip((f"{column}_share", f"{column}_error"), share(pairs[kind, column]), strict=True))
-        found.append(_rounded(row))
-    return found
+        lines.append(_rounded(row))
+    return lines
 
 
 def _rounded(row: dict[str, Any]) -> dict[str, Any]:
@@ -164,24 +164,24 @@ def draw(runs: list[Run], path: Path) -> bool:
     return matplotlib_canvas.draw(rows, path)
 
 
-def filled(page: str, made: Rows, of_shares: Rows) -> str:
+def filled(page: str, of_methods: Rows, of_shares: Rows) -> str:
     """A page whose tables, each between two comments of its name, are those that were made."""
-    return pages.filled(page, {"METHODS": _methods_table(made), "SHARES": _shares_table(of_shares)})
+    return pages.filled(page, {"METHODS": _methods_table(of_methods), "SHARES": _shares_table(of_shares)})
 
 
-def _methods_table(made: Rows) -> str:
-    there = [name for name in METHODS if any(row["method"] == name for row in made)]
+def _methods_table(rows: Rows) -> str:
+    names = [name for name in METHODS if any(row["method"] == name for row in rows)]
     lines = []
-    for problem, wrong in dict.fromkeys((row["problem"], row["wrong"]) for row in made):
-        mine = {row["method"]: row for row in made if (row["problem"], row["wrong"]) == (problem, wrong)}
-        cells = [_with_error(mine[name], "end") if name in mine else "" for name in there]
+    for problem, wrong in dict.fromkeys((row["problem"], row["wrong"]) for row in rows):
+        mine = {row["method"]: row for row in rows if (row["problem"], row["wrong"]) == (problem, wrong)}
+        cells = [_with_error(mine[name], "end") if name in mine else "" for name in names]
         lines.append([problem, wrong, *cells])
-    return pages.table(["problem", "wrong", *(f"`{name}`" for name in there)], lines)
+    return pages.table(["problem", "wrong", *(f"`{name}`" for name in names)], lines)
 
 
-def _shares_table(made: Rows) -> str:
+def _shares_table(rows: Rows) -> str:
     lines = []
-    for row in made:
+    for row in rows:
         cells = [
             f"{_percent(row[f'{c}_share'])} ± {_percent(row[f'{c}_error'])} (of {row[f'{c}_way']:.2f})" for c in COLUMNS
         ]
@@ -206,13 +206,13 @@ def main() -> None:
     parser.add_argument("--page", type=Path, default=None, help="the page whose tables are filled")
     options = parser.parse_args()
     runs = recorded(options.runs)
-    made, of_shares = methods(runs), shares(runs)
-    put({"methods": made, "shares": of_shares}, options.out)
+    of_methods, of_shares = methods(runs), shares(runs)
+    put({"methods": of_methods, "shares": of_shares}, options.out)
     if options.out is not None:
         draw(runs, options.out / "several.png")
     if options.page is not None:
         page = options.page.read_text(encoding="utf-8")
-        options.page.write_text(filled(page, made, of_shares), encoding="utf-8")
+        options.page.write_text(filled(page, of_methods, of_shares), encoding="utf-8")
 
 
 if __name__ == "__main__":

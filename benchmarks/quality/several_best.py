@@ -45,15 +45,15 @@ def front(function: MultiObjectiveTestProblem, X: Tensor) -> tuple[Tensor, Tenso
 
 
 def largest_hypervolume(function: MultiObjectiveTestProblem) -> float:
-    """What the feasible points of a refined grid dominate within the reference point."""
+    """Hypervolume that the feasible points of a refined grid dominate within the reference point."""
     step = 1 / (SIDE - 1)
     side = torch.linspace(0, 1, SIDE, dtype=torch.float64)
     around = torch.linspace(-1, 1, 2 * AROUND + 1, dtype=torch.float64)
     X, Y = front(function, _filled(function, torch.cartesian_prod(side, side)))
     for _ in range(TIMES):
         parts = []
-        for some in X.split(2000):
-            near = some[:, None, :2] + step * torch.cartesian_prod(around, around)
+        for part in X.split(2000):
+            near = part[:, None, :2] + step * torch.cartesian_prod(around, around)
             parts.append(front(function, _filled(function, near.reshape(-1, 2).clamp(0, 1)))[0])
         X, Y = front(function, torch.cat(parts))
         step /= AROUND
@@ -72,9 +72,9 @@ def best_feasible(problem: SeveralProblem) -> float:
     starts = np.random.default_rng(0).random((STARTS, len(problem.space)))
     scale = np.abs([_values(problem, u)[1:] for u in starts]).max(0)
     rules = {"type": "ineq", "fun": lambda u: _values(problem, u)[1:] / scale}
-    found = [math.inf]
+    bests = [math.inf]
     for u in starts:
-        made = minimize(
+        minimum = minimize(
             lambda u: _values(problem, u)[0],
             u,
             method="SLSQP",
@@ -82,9 +82,9 @@ def best_feasible(problem: SeveralProblem) -> float:
             constraints=rules,
             options={"maxiter": 300, "ftol": 1e-12},
         )
-        if (_values(problem, made.x)[1:] / scale >= -SLACK).all():
-            found.append(float(made.fun))
-    return min(found)
+        if (_values(problem, minimum.x)[1:] / scale >= -SLACK).all():
+            bests.append(float(minimum.fun))
+    return min(bests)
 
 
 def _values(problem: SeveralProblem, u: np.ndarray) -> np.ndarray:
@@ -93,14 +93,14 @@ def _values(problem: SeveralProblem, u: np.ndarray) -> np.ndarray:
 
 def best_vessel() -> float:
     """The cheapest vessel: thicknesses go by sixteenths of an inch in its cost, but count as they are in its slacks."""
-    found = [math.inf]
+    bests = [math.inf]
     for shell, head in product(np.arange(1, 21) / 16, repeat=2):
         radius = np.linspace(10, min((shell + 1 / 32) / 0.0193, (head + 1 / 32) / 0.00954, 50), RADII)
         length = np.maximum(150, (1296000 - 4 / 3 * math.pi * radius**3) / (math.pi * radius**2))
         cost = 0.6224 * shell * radius * length + 1.7781 * head * radius**2
         cost += 3.1661 * shell**2 * length + 19.84 * shell**2 * radius
-        found.append(float(cost[length <= 200].min(initial=math.inf)))
-    return min(found)
+        bests.append(float(cost[length <= 200].min(initial=math.inf)))
+    return min(bests)
 
 
 def main() -> None:
@@ -108,18 +108,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=None, help="a folder")
     options = parser.parse_args()
-    found: Rows = []
+    rows: Rows = []
     fronts = (("branin-currin", BraninCurrin()), ("c2-dtlz2", C2DTLZ2(dim=4, num_objectives=2)))
     for name, function in fronts:
-        found.append({"problem": name, "best": largest_hypervolume(function), "botorch": function._max_hv})
+        rows.append({"problem": name, "best": largest_hypervolume(function), "botorch": function._max_hv})
     searches: list[tuple[SeveralProblem, Callable[[], float], float | None]] = [
         (gardner(-0.5), lambda: best_feasible(gardner(-0.5)), None),
         (pressure_vessel, best_vessel, 6059.946341),
         (welded_beam, lambda: best_feasible(welded_beam), 1.728226),
     ]
     for problem, search, botorch in searches:
-        found.append({"problem": problem.name, "best": search(), "botorch": botorch})
-    put({"several-best": found}, options.out)
+        rows.append({"problem": problem.name, "best": search(), "botorch": botorch})
+    put({"several-best": rows}, options.out)
 
 
 if __name__ == "__main__":

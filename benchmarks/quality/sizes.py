@@ -1,4 +1,4 @@
-"""What a fit is worth as values come in: whether anything drops where the way of computing changes.
+"""Quality of fits as values come in: does anything drop where the way of computing changes?
 
 The values of a function, a tenth of them wrong in one of three ways, are told to an optimizer; those of fewer values
 are the first of those of more. Then it is asked what is best, what looks wrong, and what it predicts at 500 other
@@ -49,9 +49,9 @@ Case = tuple[str, str, int, int, str]
 def scores(case: Case) -> dict[str, Any]:
     """The row of a fit."""
     name, wrong, seed, n, method = case
-    given, names = data(name, n, seed, wrong), space(name).names
+    dataset, names = data(name, n, seed, wrong), space(name).names
     opt = rb.Optimizer(space(name), direction="minimize", surrogate=METHODS[method], num_initial=5, seed=seed)
-    for x, y, is_wrong in zip(given.X.tolist(), given.y.tolist(), given.is_wrong, strict=True):
+    for x, y, is_wrong in zip(dataset.X.tolist(), dataset.y.tolist(), dataset.is_wrong, strict=True):
         if method != "informed" or not is_wrong:
             opt.tell(dict(zip(names, x, strict=True)), y)
     X = points(name, TESTS, seed + 1_000_000)
@@ -59,15 +59,15 @@ def scores(case: Case) -> dict[str, Any]:
     _, fit_s = timed(opt.best)
     judged, outliers_s = timed(opt.outliers)
     predicted, predict_s = timed(lambda: opt.predict(rows))
-    found = errors(values(name, X), predicted["mean"].to_numpy(), predicted["sd"].to_numpy())
+    score = errors(values(name, X), predicted["mean"].to_numpy(), predicted["sd"].to_numpy())
     if method != "informed":
-        found |= detection(judged, given.is_wrong)
-    found |= {"fit_s": fit_s, "outliers_s": outliers_s, "predict_s": predict_s}
-    return dict(zip(KEY, case, strict=True)) | {key: f"{value:.5g}" for key, value in found.items()}
+        score |= detection(judged, dataset.is_wrong)
+    score |= {"fit_s": fit_s, "outliers_s": outliers_s, "predict_s": predict_s}
+    return dict(zip(KEY, case, strict=True)) | {key: f"{value:.5g}" for key, value in score.items()}
 
 
 def timed(action: Callable[[], Any]) -> tuple[Any, float]:
-    """What it gives, and seconds of the processor."""
+    """Result of an action, and seconds of the processor."""
     started = time.process_time()
     return action(), time.process_time() - started
 
@@ -80,7 +80,7 @@ def errors(truth: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> dict[str, flo
 
 
 def detection(judged: list[Outlier], is_wrong: np.ndarray) -> dict[str, float]:
-    """How well the wrong values are told from the others; trials are numbered as they were told."""
+    """Separation of wrong values from the others; trials are numbered as they were told."""
     evidence, flagged = np.full(len(is_wrong), np.nan), np.zeros(len(is_wrong), dtype=bool)
     for o in judged:
         evidence[o.trial.number], flagged[o.trial.number] = o.evidence, o.flagged
@@ -92,15 +92,15 @@ def detection(judged: list[Outlier], is_wrong: np.ndarray) -> dict[str, float]:
 def cases(options: argparse.Namespace) -> list[Case]:
     """All fits, the small first."""
     grid = product(options.sizes, options.seeds, options.functions, options.wrong, options.methods)
-    found: list[Case] = [(function, wrong, seed, n, method) for n, seed, function, wrong, method in grid]
-    return [case for case in found if case[-1] == "default" or case[-2] <= options.others_up_to]
+    grid_cases: list[Case] = [(function, wrong, seed, n, method) for n, seed, function, wrong, method in grid]
+    return [case for case in grid_cases if case[-1] == "default" or case[-2] <= options.others_up_to]
 
 
 def main() -> None:
     """Compute what is missing, and draw what there is."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    some = ["levy", "ackley", "hartmann6", "rosenbrock"]
-    parser.add_argument("--functions", choices=FUNCTIONS, nargs="+", default=some)
+    defaults = ["levy", "ackley", "hartmann6", "rosenbrock"]
+    parser.add_argument("--functions", choices=FUNCTIONS, nargs="+", default=defaults)
     parser.add_argument("--wrong", choices=WRONG, nargs="+", default=WRONG)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
@@ -112,8 +112,8 @@ def main() -> None:
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     path = options.out / "results.csv"
-    done = {tuple(row[key] for key in KEY) for row in read(path)}
-    left = [case for case in cases(options) if tuple(map(str, case)) not in done]
+    finished = {tuple(row[key] for key in KEY) for row in read(path)}
+    left = [case for case in cases(options) if tuple(map(str, case)) not in finished]
     with appending(path, COLUMNS) as append:
         for count, case in enumerate(left, 1):
             append(row := scores(case))

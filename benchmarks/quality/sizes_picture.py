@@ -37,9 +37,9 @@ def draw(rows: list[dict[str, Any]], folder: Path, before: list[dict[str, Any]])
             len(functions), len(PANELS), figsize=size, squeeze=False, sharex=True, layout="constrained"
         )
         for row, function in zip(axes, functions, strict=True):
-            there = other[(other["wrong"] == wrong) & (other["function"] == function)] if len(other) else other
+            earlier = other[(other["wrong"] == wrong) & (other["function"] == function)] if len(other) else other
             for panel, (key, label) in zip(row, PANELS.items(), strict=True):
-                _panel(panel, of[of["function"] == function], there, key)
+                _panel(panel, of[of["function"] == function], earlier, key)
                 panel.set_title(f"{function}: {label}", fontsize=9)
         for panel in axes[-1]:
             panel.set_xlabel("values")

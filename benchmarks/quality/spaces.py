@@ -44,8 +44,8 @@ def summary(name: str, rows: pd.DataFrame, spec: RunSpec) -> Rows:
     ends = final(rows, spec)
     peers = [peer for peer in PEERS if peer in ends]
     first = min(peers, key=lambda peer: ends[peer].mean()) if peers else None
-    found = []
-    for method in [each for each in spec.methods if each in ends]:
+    summaries = []
+    for method in [name_of_method for name_of_method in spec.methods if name_of_method in ends]:
         mine = rows[rows["method"] == method]
         row: dict[str, Any] = {"run": name, "method": method, "replications": int(ends[method].notna().sum())}
         row |= dict(zip(("log10_regret", "log10_regret_error"), mean_and_error(ends[method]), strict=True))
@@ -55,8 +55,8 @@ def summary(name: str, rows: pd.DataFrame, spec: RunSpec) -> Rows:
         row |= {"ratio": None if difference is None else 10**difference}
         row |= {"drawn": int((mine["origin"] == "random").sum())}
         row |= {"ask_s": float((mine["fit_s"] + mine["acquisition_s"])[mine["trial"] >= spec.num_initial].median())}
-        found.append({key: float(f"{v:.4g}") if isinstance(v, float) else v for key, v in row.items()})
-    return found
+        summaries.append({key: float(f"{v:.4g}") if isinstance(v, float) else v for key, v in row.items()})
+    return summaries
 
 
 def main() -> None:
@@ -65,13 +65,13 @@ def main() -> None:
     parser.add_argument("--runs", type=Path, default=RUNS, help="the specs, and beside each its folder of cells")
     parser.add_argument("--out", type=Path, default=None, help="a folder")
     options = parser.parse_args()
-    found: Rows = []
+    lines: Rows = []
     for name in [f"{name}{how}" for name in NAMES for how in ("", "-wrong")]:
         if (options.runs / f"spaces-{name}").is_dir():
             run = load(options.runs / f"spaces-{name}.toml")
             assert isinstance(run.spec, RunSpec)
-            found += summary(name, finished(run.found.rows, run.spec.trials), run.spec)
-    put({"summary": found}, options.out)
+            lines += summary(name, finished(run.tables.rows, run.spec.trials), run.spec)
+    put({"summary": lines}, options.out)
 
 
 if __name__ == "__main__":

@@ -53,38 +53,38 @@ ABOUT = f"log10 of the true regret (at least {FLOOR:g} of the initial spread) of
 @cache
 def spec(setting: str, problem: str, overrides: tuple[str, ...] = ()) -> RunSpec:
     """The spec of a problem in a setting; each problem has draws of its own."""
-    given = [f"problem={problem}", f"seed={list(PROBLEMS).index(problem)}", *PROBLEMS[problem]]
+    settings = [f"problem={problem}", f"seed={list(PROBLEMS).index(problem)}", *PROBLEMS[problem]]
     noise = [NOISE[problem]] if problem in NOISE and _loaded(setting).noise is None else []
-    return _loaded(setting, *given, *noise, *overrides)
+    return _loaded(setting, *settings, *noise, *overrides)
 
 
 def _loaded(setting: str, *overrides: str) -> RunSpec:
-    made = reading.load(RUNS / f"suite-{setting}.toml", overrides)
-    assert isinstance(made, RunSpec)
-    return made
+    run_spec = reading.load(RUNS / f"suite-{setting}.toml", overrides)
+    assert isinstance(run_spec, RunSpec)
+    return run_spec
 
 
 def cell(
     work_folder: Path, setting: str, problem: str, method: str, replication: int, overrides: Sequence[str] = ()
 ) -> OptimizationCell:
     """The cell of a method in a setting, or the one that it cannot differ from."""
-    whole = spec(setting, problem, tuple(overrides))
-    if whole.methods[method].sees == "clean" and setting != "clean":
+    run_spec = spec(setting, problem, tuple(overrides))
+    if run_spec.methods[method].sees == "clean" and setting != "clean":
         return cell(work_folder, "clean", problem, method, replication, overrides)
-    if method == "informed" and whole.corruption is None:
+    if method == "informed" and run_spec.corruption is None:
         method = "standard"
-    return OptimizationCell.of(whole, method, replication, work_folder / setting / problem)
+    return OptimizationCell.of(run_spec, method, replication, work_folder / setting / problem)
 
 
 def cells(options: argparse.Namespace) -> Iterator[OptimizationCell]:
-    """What there is to record: a replication of all before the next one, each cell once."""
-    seen = set()
+    """Cells to record: a replication of all before the next one, each cell once."""
+    records = set()
     for key in product(options.replications, options.problems, options.settings, options.methods):
         replication, problem, setting, method = key
-        made = cell(options.work, setting, problem, method, replication, options.set)
-        if made.record not in seen:
-            seen.add(made.record)
-            yield made
+        new_cell = cell(options.work, setting, problem, method, replication, options.set)
+        if new_cell.record not in records:
+            records.add(new_cell.record)
+            yield new_cell
 
 
 def record(options: argparse.Namespace) -> None:
@@ -92,15 +92,15 @@ def record(options: argparse.Namespace) -> None:
     recording.record(cells(options), options.jobs)
 
 
-def regrets(made: OptimizationCell) -> np.ndarray | None:
+def regrets(cell: OptimizationCell) -> np.ndarray | None:
     """log10 of the true regret of what is recommended after shares of the trials; None where it is not done."""
-    entries = made.entries()
-    if len(entries) < made.spec.trials:
+    entries = cell.entries()
+    if len(entries) < cell.spec.trials:
         return None
-    problem = made.spec.load_problem()
+    problem = cell.spec.load_problem()
     assert problem.best is not None
-    least = FLOOR * np.std([entry["clean"] for entry in entries[: made.spec.num_initial]])
-    after = [entries[round(share * made.spec.trials) - 1]["recommended"] for share in SHARES]
+    least = FLOOR * np.std([entry["clean"] for entry in entries[: cell.spec.num_initial]])
+    after = [entries[round(share * cell.spec.trials) - 1]["recommended"] for share in SHARES]
     sign = -1.0 if problem.maximizes else 1.0
     lost = [np.nan if n is None else sign * (entries[n]["clean"] - problem.best[1]) for n in after]
     return np.log10(np.maximum(lost, least))
@@ -111,46 +111,46 @@ def scores(options: argparse.Namespace, recorded: Sequence[str]) -> pd.DataFrame
     rows: dict[tuple[str, str, int], np.ndarray] = {}
     for key in product(options.settings, options.problems, options.replications):
         setting, problem, replication = key
-        found = [
+        per_method = [
             regrets(cell(Path(folder), setting, problem, method, replication, options.set))
-            for folder, _, method in (each.rpartition(":") for each in recorded)
+            for folder, _, method in (reference.rpartition(":") for reference in recorded)
         ]
-        done = [each for each in found if each is not None]
-        if len(done) == len(recorded):
-            rows[key] = np.concatenate(done)
+        complete = [reference for reference in per_method if reference is not None]
+        if len(complete) == len(recorded):
+            rows[key] = np.concatenate(complete)
     if not rows:
         raise SystemExit(f"nothing is recorded of all of {', '.join(recorded)}")
     index = pd.MultiIndex.from_tuples(rows, names=["setting", "problem", "replication"])
     return pd.DataFrame([*rows.values()], index, pd.MultiIndex.from_product([recorded, SHARES]))
 
 
-def difference(found: pd.DataFrame) -> dict[str, Any]:
+def difference(pairs: pd.DataFrame) -> dict[str, Any]:
     """The means of two after the last trial, and of the first less the second after each share, with standard errors.
 
     Problems are fixed, replications are drawn. Those of one problem that differ in the setting are averaged first,
     since they begin with the same points. Where a problem has a single replication, errors are those over problems.
     """
-    a, b = dict.fromkeys(found.columns.get_level_values(0))
-    drawn = found.groupby(["problem", "replication"]).mean()
-    of_problem = (drawn[a] - drawn[b]).groupby("problem")
+    a, b = dict.fromkeys(pairs.columns.get_level_values(0))
+    by_replication = pairs.groupby(["problem", "replication"]).mean()
+    of_problem = (by_replication[a] - by_replication[b]).groupby("problem")
     means = of_problem.mean()
     if of_problem.size().min() > 1 or len(means) == 1:
         errors = np.sqrt((of_problem.var() / of_problem.count()).sum(skipna=False)) / len(means)
     else:
         errors = means.std() / np.sqrt(len(means))
-    ends = [float(drawn[each, SHARES[-1]].groupby("problem").mean().mean()) for each in (a, b)]
-    made = {"pairs": len(found), "a": round(ends[0], 2), "b": round(ends[1], 2)}
-    return made | {f"{share:.0%}": f"{means[share].mean():+.2f} +- {errors[share]:.2f}" for share in SHARES}
+    ends = [float(by_replication[method, SHARES[-1]].groupby("problem").mean().mean()) for method in (a, b)]
+    line = {"pairs": len(pairs), "a": round(ends[0], 2), "b": round(ends[1], 2)}
+    return line | {f"{share:.0%}": f"{means[share].mean():+.2f} +- {errors[share]:.2f}" for share in SHARES}
 
 
 def compare(options: argparse.Namespace) -> None:
     """Print the differences: a setting and problem a row, a setting a row, a problem a row, and all."""
-    found = scores(options, [options.a, options.b])
+    pairs = scores(options, [options.a, options.b])
     print(f"a = {options.a}, b = {options.b}: {ABOUT}; their means at the end, and a - b after shares of the trials\n")
     for by in (["setting", "problem"], ["setting"], ["problem"]):
-        table = [dict(zip(by, key, strict=True)) | difference(rows) for key, rows in found.groupby(by, sort=False)]
+        table = [dict(zip(by, key, strict=True)) | difference(rows) for key, rows in pairs.groupby(by, sort=False)]
         print(pd.DataFrame(table).to_string(index=False), end="\n\n")
-    print(pd.DataFrame([difference(found)]).to_string(index=False))
+    print(pd.DataFrame([difference(pairs)]).to_string(index=False))
 
 
 def means(options: argparse.Namespace) -> None:
@@ -165,13 +165,13 @@ def means(options: argparse.Namespace) -> None:
 def keep(options: argparse.Namespace) -> None:
     """Write the regrets: a row a FOLDER:METHOD, by the folder's name, setting, problem and replication."""
     rows = []
-    for each in options.of:
+    for reference in options.of:
         try:
-            found = scores(options, [each])[each].round(4).reset_index()
+            regret_table = scores(options, [reference])[reference].round(4).reset_index()
         except SystemExit:
             continue
-        folder, _, method = each.rpartition(":")
-        rows.append(found.assign(code=Path(folder).name, method=method))
+        folder, _, method = reference.rpartition(":")
+        rows.append(regret_table.assign(code=Path(folder).name, method=method))
     table = pd.concat(rows).rename(columns={share: f"{share:.0%}" for share in SHARES})
     options.out.parent.mkdir(parents=True, exist_ok=True)
     table.to_csv(options.out, index=False)

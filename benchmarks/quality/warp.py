@@ -1,4 +1,4 @@
-"""What the learned warp of outcomes brings, on values of which none is wrong: errors, densities, flags and time.
+"""Gains of the learned warp of outcomes, on values of which none is wrong: errors, densities, flags and time.
 
 The functions, sizes and seeds of benchmarks/quality/selection.py, without corruption. Scored as there: the root mean
 squared error of the posterior mean and the mean negative log density of noise-free values (NLPD), in units of the
@@ -26,12 +26,12 @@ METHODS = tuple(product(("standard", "relevance-pursuit"), ("none", "asinh", "le
 
 def rows_of(cell: Cell) -> list[dict[str, object]]:
     """A row a method and warp."""
-    given, rows = data(cell), []
+    dataset, rows = data(cell), []
     for surrogate, warp in METHODS:
         started = time.process_time()
-        model = fit(SURROGATES[surrogate](given.X, given.Y, warp=warp))
+        model = fit(SURROGATES[surrogate](dataset.X, dataset.Y, warp=warp))
         seconds = time.process_time() - started
-        rmse, nlpd = predictive(model, given)
+        rmse, nlpd = predictive(model, dataset)
         flagged = int(diagnose(model).is_outlier.sum())
         numbers = {"rmse": rmse, "nlpd": nlpd, "flagged": flagged, "seconds": seconds}
         rows.append(
@@ -40,10 +40,10 @@ def rows_of(cell: Cell) -> list[dict[str, object]]:
     return rows
 
 
-def table(found: pd.DataFrame) -> pd.DataFrame:
+def table(rows: pd.DataFrame) -> pd.DataFrame:
     """A row a function, size, method and warp: means over the seeds, and the ratio of the times to that of asinh."""
     keys = ["function", "n", "method", "warp"]
-    means = found.groupby(keys, sort=False)[["rmse", "nlpd", "flagged", "seconds"]].mean().reset_index()
+    means = rows.groupby(keys, sort=False)[["rmse", "nlpd", "flagged", "seconds"]].mean().reset_index()
     before = means[means["warp"] == "asinh"].set_index(keys[:3])["seconds"]
     means["time ratio"] = means["seconds"] / means.set_index(keys[:3]).index.map(before)
     return means.drop(columns="seconds").round(3)
@@ -57,9 +57,9 @@ def main() -> None:
     options = parser.parse_args()
     start()
     cells = [Cell(f, n, "none", 0.0, seed) for f in FUNCTIONS for n in SIZES for seed in range(options.seeds)]
-    found = table(pd.DataFrame([row for cell in cells for row in rows_of(cell)]))
-    put_in(records(found), options.out)
-    print(found.groupby(["method", "warp"], sort=False)["time ratio"].mean().round(2).to_string())
+    ratios = table(pd.DataFrame([row for cell in cells for row in rows_of(cell)]))
+    put_in(records(ratios), options.out)
+    print(ratios.groupby(["method", "warp"], sort=False)["time ratio"].mean().round(2).to_string())
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What each surrogate says of values that were measured at random points, without a loop that chose them.
+"""Reports of each surrogate on values that were measured at random points, without a loop that chose them.
 
 A draw is of 60 points of those that were measured more than once, and of one measurement at each; all surrogates are
 told the same.
@@ -42,12 +42,12 @@ class Draw(NamedTuple):
 
     @property
     def file(self) -> Path:
-        """Where its rows are kept."""
+        """File of its rows."""
         return self.work / "detection" / self.problem / f"{self.surrogate}-{self.number}.csv"
 
     @property
     def note(self) -> Path:
-        """Where is noted by which code they were made; it is there when they are."""
+        """File that notes by which code they were made; it is there when they are."""
         return self.file.with_suffix(".json")
 
 
@@ -61,9 +61,9 @@ def draws(problems: Iterable[str], numbers: Iterable[int], work: Path) -> Iterat
 def drawn(problem: str, number: int) -> list[tuple[dict[str, Any], float]]:
     """The points and values of a draw."""
     listed, generator = points(problem), seeds.generator(number, 0, f"detection {problem}")
-    chosen = [listed[i] for i in generator.choice(len(listed), POINTS, replace=False)]
+    points_drawn = [listed[i] for i in generator.choice(len(listed), POINTS, replace=False)]
     of = load(problem)
-    return [(point, float(generator.choice(np.array(repeats_of(of, point))))) for point in chosen]
+    return [(point, float(generator.choice(np.array(repeats_of(of, point))))) for point in points_drawn]
 
 
 def detect(draw: Draw, commit: str) -> Path:
@@ -90,5 +90,5 @@ def written(table: pd.DataFrame, file: Path) -> None:
 
 
 def found(draw: Draw) -> pd.DataFrame:
-    """What is kept of a draw."""
+    """Rows of a draw."""
     return pd.read_csv(draw.file).assign(method=draw.surrogate, replication=draw.number)

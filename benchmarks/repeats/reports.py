@@ -1,4 +1,4 @@
-"""What is said of values whose points were really measured more than once, beside what their repeats say.
+"""Reports on values whose points were really measured more than once, beside their replicates.
 
 A value's distance is |value - median of its point's other measurements|, in robust standard deviations of a data set:
 1.4826 median |a - b| / sqrt(2) over all pairs of measurements at one point, which is the standard deviation of a
@@ -24,12 +24,12 @@ COLUMNS = ("trial", "value", "distance", "probability", "evidence", "flagged", "
 
 @cache
 def robust_sd(name: str) -> float:
-    """That of a measurement of a problem with repeats."""
+    """Standard deviation of a measurement of a problem with replicates."""
     return sd_of(repeats_of(load(name), point) for point in points(name))
 
 
 def sd_of(repeats: Iterable[tuple[float, ...]]) -> float:
-    """That of a measurement, by the differences of all pairs at one point."""
+    """Standard deviation of a measurement, by the differences of all pairs at one point."""
     differences = [abs(a - b) for values in repeats for a, b in combinations(values, 2)]
     return TO_NORMAL * float(np.median(differences)) / np.sqrt(2)
 
@@ -49,15 +49,15 @@ def repeats_of(problem: Problem, params: Mapping[str, Any]) -> tuple[float, ...]
 
 
 def distance(value: float, repeats: tuple[float, ...], sd: float) -> float:
-    """Of a value from the median of the other measurements at its point; NaN where there is none."""
-    others = list(repeats)
-    others.remove(value)
-    return abs(value - float(np.median(others))) / sd if others else float("nan")
+    """Distance of a value from the median of the other measurements at its point; NaN where there is none."""
+    rest = list(repeats)
+    rest.remove(value)
+    return abs(value - float(np.median(rest))) / sd if rest else float("nan")
 
 
-def reported(problem: Problem, found: Iterable[Outlier]) -> pd.DataFrame:
+def reported(problem: Problem, outlier_reports: Iterable[Outlier]) -> pd.DataFrame:
     """A row a value: its distance, and what a surrogate says of it; `here`, how often its point was measured."""
-    sd, reports = robust_sd(problem.name), list(found)
+    sd, reports = robust_sd(problem.name), list(outlier_reports)
     at = pd.Series([o.trial.point for o in reports]).value_counts()
     rows = [
         (
@@ -75,14 +75,14 @@ def reported(problem: Problem, found: Iterable[Outlier]) -> pd.DataFrame:
 
 
 def kept(table: pd.DataFrame) -> pd.DataFrame:
-    """With as many digits as are worth keeping."""
+    """Round to as many digits as are worth keeping."""
     digits = {"value": 4, "distance": 3, "probability": 3}
     short = table["evidence"].map(lambda number: float(f"{number:.3g}"))
     return table.round(digits).assign(evidence=short)
 
 
 def described(name: str) -> dict[str, Any]:
-    """What a data set is like: of its repeated values, how many are wrong, of all and of each quarter by size."""
+    """Description of a data set: of its replicated values, how many are wrong, of all and of each quarter by size."""
     problem, sd = load(name), robust_sd(name)
     sizes = [len(repeats_of(problem, problem.space.point(i))) for i in range(problem.space.size or 0)]
     rows = [
@@ -91,10 +91,10 @@ def described(name: str) -> dict[str, Any]:
     values = pd.DataFrame(rows, columns=["value", "distance"])
     quarter = pd.qcut(values["value"].rank(method="first"), 4, labels=False)
     wrong = (values["distance"] > FAR[0]).groupby(quarter).mean()
-    made: dict[str, Any] = {"data": name, "points": len(sizes), "measured twice or more": len(points(name))}
-    made |= {"values there": len(values), "their sd": round(values["value"].std(), 1), "sd of repeats": round(sd, 2)}
-    made |= {f"more than {far:g} sd off": f"{(values['distance'] > far).mean():.1%}" for far in FAR}
-    made["of each quarter of values, lowest first"] = ", ".join(f"{share:.0%}" for share in wrong)
+    row: dict[str, Any] = {"data": name, "points": len(sizes), "measured twice or more": len(points(name))}
+    row |= {"values there": len(values), "their sd": round(values["value"].std(), 1), "sd of repeats": round(sd, 2)}
+    row |= {f"more than {far:g} sd off": f"{(values['distance'] > far).mean():.1%}" for far in FAR}
+    row["of each quarter of values, lowest first"] = ", ".join(f"{share:.0%}" for share in wrong)
     zeros = [repeats_of(problem, p) for p in points(name) if 0.0 in repeats_of(problem, p)]
-    made["zeros there"] = f"{len(zeros)} points, {sum(set(own) == {0.0} for own in zeros)} of them 0 each time"
-    return made
+    row["zeros there"] = f"{len(zeros)} points, {sum(set(own) == {0.0} for own in zeros)} of them 0 each time"
+    return row

@@ -33,7 +33,7 @@ from benchmarks.repeats.tables import AFTER, SHARES, texts
 from robustbo.errors import FitError
 from robustbo.loop.belief.outliers import outliers
 from robustbo.replay.cells.optimization import OptimizationCell
-from robustbo.replay.execute.work import Failure
+from robustbo.replay.execute.work import CellFailure
 from robustbo.replay.spec import reading
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.trials.codec import fold
@@ -47,15 +47,15 @@ MOST = range(1000)  # replications or draws that are looked for
 
 def spec(problem: str, overrides: Sequence[str]) -> RunSpec:
     """The run of a data set."""
-    made = reading.load(RUNS / f"repeats-{problem}.toml", overrides)
-    assert isinstance(made, RunSpec)
-    return made
+    run_spec = reading.load(RUNS / f"repeats-{problem}.toml", overrides)
+    assert isinstance(run_spec, RunSpec)
+    return run_spec
 
 
 def cells(options: argparse.Namespace) -> Iterator[OptimizationCell]:
-    """What there is to record: a replication of all before the next one."""
+    """Cells to record: a replication of all before the next one."""
     specs = {problem: spec(problem, options.set) for problem in options.problems}
-    every = dict.fromkeys(name for made in specs.values() for name in made.methods)
+    every = dict.fromkeys(name for run_spec in specs.values() for name in run_spec.methods)
     for name in options.methods or []:
         if name not in every:
             raise SystemExit(f"--methods must be of {', '.join(every)}, got {name}")
@@ -64,21 +64,21 @@ def cells(options: argparse.Namespace) -> Iterator[OptimizationCell]:
 
 
 def is_judge(cell: OptimizationCell) -> bool:
-    """Whether its method says of each measured value how far it believes it."""
+    """Return whether a cell's method says of each measured value how far it believes it."""
     return cell.is_ours and cell.how.sees == "measured" and cell.how.acquisition != "sobol"
 
 
 def file_of(cell: OptimizationCell) -> Path:
-    """Where is kept what is said at the end of a cell."""
+    """File of the reports at the end of a cell."""
     return cell.folder / "values" / f"{cell.method}-{cell.replication}.csv"
 
 
 def note_of(cell: OptimizationCell) -> Path:
-    """Where is noted by which code it was recorded; it is there when all of it is."""
+    """File that notes by which code a cell was recorded; it is there when all of it is."""
     return cell.folder / "notes" / f"{cell.method}-{cell.replication}.json"
 
 
-def one(cell: OptimizationCell, commit: str) -> tuple[str, Failure | None]:
+def one(cell: OptimizationCell, commit: str) -> tuple[str, CellFailure | None]:
     """Run a cell, and keep what its surrogate says in the end."""
     started = time.process_time()
     path, failure = recording.one(cell)
@@ -86,10 +86,10 @@ def one(cell: OptimizationCell, commit: str) -> tuple[str, Failure | None]:
         return path, failure
     if is_judge(cell):
         try:
-            said = outliers(cell.settings, history_of(cell))
+            reports = outliers(cell.settings, history_of(cell))
         except FitError as error:
-            return path, Failure(cell.method, cell.replication, f"what looks wrong in the end: {error}")
-        written(reported(cell.spec.load_problem(), said), file_of(cell))
+            return path, CellFailure(cell.method, cell.replication, f"what looks wrong in the end: {error}")
+        written(reported(cell.spec.load_problem(), reports), file_of(cell))
     note(note_of(cell), commit, time.process_time() - started, LIBRARIES.get(cell.method, []))
     return path, None
 
@@ -100,7 +100,7 @@ def history_of(cell: OptimizationCell) -> History:
 
 
 def loop_row(cell: OptimizationCell) -> dict[str, Any]:
-    """Of a finished cell: regret after shares of the trials, of what is recommended and of the best point measured.
+    """Row of a finished cell: regret after shares of the trials, of the recommendation and of the best point measured.
 
     `again` counts the trials at points that were measured before, and `nothing_new` those of them that gave a value
     once more, since the table has no other.
@@ -111,14 +111,14 @@ def loop_row(cell: OptimizationCell) -> dict[str, Any]:
     lacks = [sign * (problem.best[1] - entry["clean"]) for entry in entries]
     row: dict[str, Any] = {"data": cell.problem, "method": cell.method, "replication": cell.replication}
     last = [round(share * cell.spec.trials) for share in SHARES]
-    asked = [entries[n - 1]["recommended"] for n in last]
-    row |= {f"recommended {a}": np.nan if n is None else lacks[n] for a, n in zip(AFTER, asked, strict=True)}
+    recommendations = [entries[n - 1]["recommended"] for n in last]
+    row |= {f"recommended {a}": np.nan if n is None else lacks[n] for a, n in zip(AFTER, recommendations, strict=True)}
     row |= {f"measured {a}": min(lacks[:n]) for a, n in zip(AFTER, last, strict=True)}
-    return row | repeated(cell) | {"flagged": len(cell.flagged() or [])}
+    return row | repeated(cell) | {"flagged": len(cell.flags() or [])}
 
 
 def repeated(cell: OptimizationCell) -> dict[str, int]:
-    """How many trials were at points that were measured before, and how many of those could give nothing new."""
+    """Number of trials at points that were measured before, and of those that could give nothing new."""
     problem = cell.spec.load_problem()
     before: list[Any] = []
     again = nothing_new = 0
@@ -145,27 +145,27 @@ def detection(options: argparse.Namespace) -> None:
 def keep(options: argparse.Namespace) -> None:
     """Write rows of all that is done, and by which code that was recorded."""
     options.methods, options.replications, options.problems = None, MOST, PROBLEMS
-    done = [cell for cell in cells(options) if note_of(cell).exists()]
-    drawn = [draw for draw in draws(PROBLEMS, MOST, options.work) if draw.note.exists()]
-    if not done and not drawn:
+    finished = [cell for cell in cells(options) if note_of(cell).exists()]
+    finished_draws = [draw for draw in draws(PROBLEMS, MOST, options.work) if draw.note.exists()]
+    if not finished and not finished_draws:
         raise SystemExit(f"{options.work}: must be a folder in which something was recorded; nothing is")
-    written_down = [({"what": "loop", "data": c.problem, "method": c.method}, note_of(c)) for c in done]
-    written_down += [({"what": "detection", "data": d.problem, "method": d.surrogate}, d.note) for d in drawn]
+    written_down = [({"what": "loop", "data": c.problem, "method": c.method}, note_of(c)) for c in finished]
+    written_down += [({"what": "detection", "data": d.problem, "method": d.surrogate}, d.note) for d in finished_draws]
     put(notes(written_down), options.out / "about.csv")
     put(pd.DataFrame(map(described, PROBLEMS)), options.out / "data.csv")
-    if done:
-        put(pd.DataFrame([loop_row(cell) for cell in done]).round(4), options.out / "loop.csv")
+    if finished:
+        put(pd.DataFrame([loop_row(cell) for cell in finished]).round(4), options.out / "loop.csv")
     for problem in PROBLEMS:
-        said = [
+        reports = [
             pd.read_csv(file_of(c)).assign(method=c.method, replication=c.replication)
-            for c in done
+            for c in finished
             if c.problem == problem and is_judge(c)
         ]
-        fits = [found(draw) for draw in drawn if draw.problem == problem]
-        for name, parts in (("values", said), ("detection", fits)):
+        fits = [found(draw) for draw in finished_draws if draw.problem == problem]
+        for name, parts in (("values", reports), ("detection", fits)):
             if parts:
                 put(pd.concat(parts, ignore_index=True), options.out / f"{name}-{problem}.csv.gz")
-    print(f"{len(done)} cells and {len(drawn)} fits in {options.out}")
+    print(f"{len(finished)} cells and {len(finished_draws)} fits in {options.out}")
 
 
 def put(table: pd.DataFrame, file: Path) -> None:
@@ -180,23 +180,23 @@ def tables(options: argparse.Namespace) -> None:
     pages.put(options.page, texts(options.rows, PROBLEMS))
 
 
-def main(given: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Record, keep rows, or print tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     work = argparse.ArgumentParser(add_help=False)
     work.add_argument("--work", type=Path, required=True, help="where cells and draws are kept")
-    some = argparse.ArgumentParser(add_help=False)
-    some.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
-    some.add_argument("--replications", type=recording.replications, default=range(20), help="or draws; first:end")
-    some.add_argument("--jobs", type=int, default=1, help="processes of one thread each")
-    some.add_argument("--commit", default=commit(), help="of this code, where git cannot say it")
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
+    common.add_argument("--replications", type=recording.replications, default=range(20), help="or draws; first:end")
+    common.add_argument("--jobs", type=int, default=1, help="processes of one thread each")
+    common.add_argument("--commit", default=commit(), help="of this code, where git cannot say it")
     looped = argparse.ArgumentParser(add_help=False)
     looped.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="of the specs; see replay")
     commands = parser.add_subparsers(required=True)
-    running = commands.add_parser("record", parents=[work, some, looped], help=record.__doc__)
+    running = commands.add_parser("record", parents=[work, common, looped], help=record.__doc__)
     running.add_argument("--methods", nargs="+", help="all of the specs unless said")
     running.set_defaults(run=record)
-    commands.add_parser("detect", parents=[work, some], help=detection.__doc__).set_defaults(run=detection)
+    commands.add_parser("detect", parents=[work, common], help=detection.__doc__).set_defaults(run=detection)
     keeping = commands.add_parser("keep", parents=[work, looped], help=keep.__doc__)
     keeping.add_argument("--out", type=Path, default=RUNS / "repeats", help="a folder")
     keeping.set_defaults(run=keep)
@@ -204,7 +204,7 @@ def main(given: Sequence[str] | None = None) -> None:
     printing.add_argument("--rows", type=Path, default=RUNS / "repeats", help="the folder that keep wrote")
     printing.add_argument("--page", type=Path, help="a page with marks; printed without one")
     printing.set_defaults(run=tables)
-    options = parser.parse_args(given)
+    options = parser.parse_args(arguments)
     options.run(options)
 
 

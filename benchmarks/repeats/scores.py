@@ -24,10 +24,10 @@ BY = "replication"
 def auc(number: pd.Series, is_case: pd.Series) -> float:
     """The probability that a case has the larger number; NaN where there is no case, or nothing else."""
     case = is_case.to_numpy(bool)
-    cases, others = case.sum(), (~case).sum()
-    if not cases or not others:
+    cases, num_others = case.sum(), (~case).sum()
+    if not cases or not num_others:
         return float("nan")
-    return float((rankdata(number)[case].sum() - cases * (cases + 1) / 2) / (cases * others))
+    return float((rankdata(number)[case].sum() - cases * (cases + 1) / 2) / (cases * num_others))
 
 
 def jackknife(score: Callable[[pd.DataFrame], float], table: pd.DataFrame, by: str = BY) -> tuple[float, float]:
@@ -52,22 +52,24 @@ def shown(value: float, error: float, digits: int = 2) -> str:
 
 
 def is_wrong(table: pd.DataFrame, far: float = FAR[0]) -> pd.Series:
-    """Whether the other measurements contradict each value."""
+    """Return whether the other measurements contradict each value."""
     return table["distance"] > far
 
 
 def judged(table: pd.DataFrame) -> dict[str, Any]:
     """A surrogate's row: what it flags, whether that lies farther, and whether its evidence finds what is wrong."""
-    known = table[table["distance"].notna()]
-    flagged = known["flagged"].astype(bool)
+    comparable = table[table["distance"].notna()]
+    flagged = comparable["flagged"].astype(bool)
     return {
-        "values": len(known),
-        "wrong": f"{is_wrong(known).mean():.1%}",
+        "values": len(comparable),
+        "wrong": f"{is_wrong(comparable).mean():.1%}",
         "flagged": int(flagged.sum()),
-        "of them wrong": shown(*jackknife(lambda rows: is_wrong(rows[rows["flagged"] == 1]).mean(), known)),
-        "found": shown(*jackknife(lambda rows: rows.loc[is_wrong(rows), "flagged"].mean(), known)),
-        "AUC, distance of flagged": shown(*jackknife(lambda rows: auc(rows["distance"], rows["flagged"] == 1), known)),
-    } | {f"AUC, evidence of > {far:g} sd": shown(*jackknife(partial(_ranked, far=far), known)) for far in FAR}
+        "of them wrong": shown(*jackknife(lambda rows: is_wrong(rows[rows["flagged"] == 1]).mean(), comparable)),
+        "found": shown(*jackknife(lambda rows: rows.loc[is_wrong(rows), "flagged"].mean(), comparable)),
+        "AUC, distance of flagged": shown(
+            *jackknife(lambda rows: auc(rows["distance"], rows["flagged"] == 1), comparable)
+        ),
+    } | {f"AUC, evidence of > {far:g} sd": shown(*jackknife(partial(_ranked, far=far), comparable)) for far in FAR}
 
 
 def _ranked(rows: pd.DataFrame, far: float) -> float:
@@ -76,19 +78,24 @@ def _ranked(rows: pd.DataFrame, far: float) -> float:
 
 def reliability(table: pd.DataFrame, far: float = FAR[0]) -> Iterator[dict[str, Any]]:
     """A row a range of probabilities: how many values were said to be wrong with it, and how many were."""
-    known = table[table["distance"].notna()]
+    comparable = table[table["distance"].notna()]
     for low, high in pairwise(EDGES):
-        p = known["probability"]
-        mine = known[(p >= low) & ((p < high) | (high == EDGES[-1]))]
+        p = comparable["probability"]
+        mine = comparable[(p >= low) & ((p < high) | (high == EDGES[-1]))]
         if len(mine):
             wrong = jackknife(lambda rows: is_wrong(rows, far).mean(), mine)
-            said = f"{mine['probability'].mean():.2f}"
-            yield {"probability": f"{low:g} to {high:g}", "values": len(mine), "said": said, "wrong": shown(*wrong)}
+            mean_probability = f"{mine['probability'].mean():.2f}"
+            yield {
+                "probability": f"{low:g} to {high:g}",
+                "values": len(mine),
+                "said": mean_probability,
+                "wrong": shown(*wrong),
+            }
 
 
 def losses(table: pd.DataFrame, far: float = FAR[0]) -> dict[str, Any]:
     """The log loss of what was said, beside that of the share of wrong values, which nobody knows beforehand."""
-    known = table[table["distance"].notna()]
+    comparable = table[table["distance"].notna()]
 
     def said(rows: pd.DataFrame) -> float:
         return log_loss(rows["probability"], is_wrong(rows, far))
@@ -99,15 +106,15 @@ def losses(table: pd.DataFrame, far: float = FAR[0]) -> dict[str, Any]:
 
     return {
         "wrong is": f"> {far:g} sd",
-        "values": len(known),
-        "wrong": f"{is_wrong(known, far).mean():.1%}",
-        "log loss": shown(*jackknife(said, known), 3),
-        "of the share": shown(*jackknife(base, known), 3),
-        "difference": shown(*jackknife(lambda rows: said(rows) - base(rows), known), 3),
+        "values": len(comparable),
+        "wrong": f"{is_wrong(comparable, far).mean():.1%}",
+        "log loss": shown(*jackknife(said, comparable), 3),
+        "of the share": shown(*jackknife(base, comparable), 3),
+        "difference": shown(*jackknife(lambda rows: said(rows) - base(rows), comparable), 3),
     }
 
 
 def mean(values: pd.Series, digits: int = 2) -> str:
     """The mean of those that are known, with its standard error."""
-    known = values.dropna()
-    return shown(known.mean(), known.std() / np.sqrt(len(known)), digits) if len(known) else "-"
+    present = values.dropna()
+    return shown(present.mean(), present.std() / np.sqrt(len(present)), digits) if len(present) else "-"

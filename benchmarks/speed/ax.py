@@ -1,4 +1,4 @@
-"""How long Ax's `compute_analyses` takes: with our strategy against Ax's own, same arms and values, one process.
+"""Time of Ax's `compute_analyses`: with our strategy against Ax's own, same arms and values, one process.
 
 In each round both clients compute their analyses, one after the other; times are seconds of the processor. What a
 client computes first (its fit to all values) counts too.
@@ -50,7 +50,7 @@ def timed(function: str, n: int) -> dict[str, Any]:
         started = time.process_time()
         client.compute_analyses(display=False)
         seconds[name] = time.process_time() - started
-    row = {"function": function, "n": n} | {f"{name}_s": round(each, 2) for name, each in seconds.items()}
+    row = {"function": function, "n": n} | {f"{name}_s": round(time_s, 2) for name, time_s in seconds.items()}
     return row | {"ours_over_ax": round(seconds["ours"] / seconds["ax"], 2)}
 
 

@@ -1,4 +1,4 @@
-"""What evidence and gradient of a committee of Student-t experts cost: against GPy's experts, and as n grows.
+"""Cost of evidence and gradient of a committee of Student-t experts: against GPy's experts, and as n grows.
 
 Data as in the source's Figure 6: a linear model of five inputs, Student-t noise of 4 degrees of freedom, a tenth of the
 values gross. An evaluation begins at the modes of a place 2 % away, as within a fit. GPy evaluates one expert after the
@@ -80,7 +80,7 @@ def ours(shards: Shards) -> float:
 
 
 def theirs(shards: Shards) -> float:
-    """The same by GPy, expert by expert."""
+    """Seconds of GPy's evaluation, expert by expert."""
     models = []
     for X, y in zip(shards.X.numpy(), shards.y.numpy(), strict=True):
         likelihood = GPy.likelihoods.StudentT(deg_free=4.0, sigma2=0.02)
@@ -122,21 +122,23 @@ def from_files(n: int) -> None:
         _write(n, X, y)
         with StreamedCommittee(MemoryMap(X, y), local.scheduler_address, fit_experts=FIT_EXPERTS) as model:
             started = time.perf_counter()
-            found = model.fit()
+            fitted_committee = model.fit()
             print(f"fit to {FIT_EXPERTS} experts, then all found: {time.perf_counter() - started:.0f} s")
-            print(f"{found.num_evaluations} evaluations of the evidence")
+            print(f"{fitted_committee.num_evaluations} evaluations of the evidence")
             started = time.perf_counter()
             model.predict(torch.randn(1000, D, dtype=torch.float64))
             print(f"1,000 points predicted: {time.perf_counter() - started:.1f} s")
             started = time.perf_counter()
             print(f"{len(model.outliers())} outliers of {n}: {time.perf_counter() - started:.1f} s")
             with Client(local.scheduler_address, set_as_default=False) as client:
-                held = ", ".join(f"{mib} MiB" for mib in client.run(peak_mib).values())
-        print(f"at most {peak_mib()} MiB here, {held} on the workers; the files have {n * (D + 1) * 8 / 2**20:.0f} MiB")
+                memory = ", ".join(f"{mib} MiB" for mib in client.run(peak_mib).values())
+        print(
+            f"at most {peak_mib()} MiB here, {memory} on the workers; the files have {n * (D + 1) * 8 / 2**20:.0f} MiB"
+        )
 
 
 def _write(n: int, X: Path, y: Path) -> None:
-    """As `data`, a million rows at a time."""
+    """Write data as `data` makes them, a million rows at a time."""
     inputs = np.lib.format.open_memmap(X, "w+", np.float64, (n, D))
     outcomes = np.lib.format.open_memmap(y, "w+", np.float64, (n,))
     generator = np.random.default_rng(0)
@@ -156,7 +158,7 @@ def product_rate(n: int) -> float:
 
 
 def operations(n: int) -> float:
-    """Of an expert's evaluation: the mode's (a Cholesky, two LU), then Cholesky, inverse, solution for K, and LU."""
+    """Operations of an expert's evaluation: mode (Cholesky, two LU), then Cholesky, inverse, solution for K, LU."""
     return n**3 * (1 / 3 + 2 * 2 / 3 + 1 / 3 + 2 / 3 + 1 + 2 / 3)
 
 
@@ -174,18 +176,18 @@ def main() -> None:
         from_files(options.files)
         return
     if options.workers:
-        one, two = (on_workers(data(51_200), count) for count in (1, 2))
-        print(f"one worker {one:.2f} s, two {two:.2f} s: {two / one:.2f} of it")
+        ours_s, two = (on_workers(data(51_200), count) for count in (1, 2))
+        print(f"one worker {ours_s:.2f} s, two {two:.2f} s: {two / ours_s:.2f} of it")
         return
     warnings.simplefilter("ignore")
     rate, rows = product_rate(EXPERT), []
     sample = data(SAMPLE * EXPERT)
-    one, other = ours(sample) / SAMPLE, theirs(sample) / SAMPLE if GPy is not None else math.nan
+    ours_s, theirs_s = ours(sample) / SAMPLE, theirs(sample) / SAMPLE if GPy is not None else math.nan
     limit = operations(EXPERT) / rate
-    print(f"an expert: ours {1e3 * one:.2f} ms, GPy {1e3 * other:.1f} ms, {other / one:.1f} times as much;")
-    print(f"arithmetic limit {1e3 * limit:.2f} ms at {rate / 1e9:.0f} GFlop/s: we take {one / limit:.1f} times that")
-    rows.append({"what": "GPy, an expert", "n": EXPERT, "seconds": round(other, 5), "peak_mib": ""})
-    rows.append({"what": "ours, an expert", "n": EXPERT, "seconds": round(one, 5), "peak_mib": ""})
+    print(f"an expert: ours {1e3 * ours_s:.2f} ms, GPy {1e3 * theirs_s:.1f} ms, {theirs_s / ours_s:.1f} times as much;")
+    print(f"arithmetic limit {1e3 * limit:.2f} ms at {rate / 1e9:.0f} GFlop/s: we take {ours_s / limit:.1f} times that")
+    rows.append({"what": "GPy, an expert", "n": EXPERT, "seconds": round(theirs_s, 5), "peak_mib": ""})
+    rows.append({"what": "ours, an expert", "n": EXPERT, "seconds": round(ours_s, 5), "peak_mib": ""})
     rows.append({"what": "arithmetic limit, an expert", "n": EXPERT, "seconds": round(limit, 5), "peak_mib": ""})
     for n in options.sizes:
         rows.append({"what": "ours", "n": n, "seconds": round(ours(data(n)), 3), "peak_mib": peak_mib()})
@@ -201,7 +203,7 @@ def main() -> None:
 
 
 def peak_mib() -> int:
-    """Of this process, so far."""
+    """Peak memory of this process, so far."""
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 

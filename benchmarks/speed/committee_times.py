@@ -43,9 +43,9 @@ def data(n: int, size: int | None, device: str) -> Shards:
 
 
 def seconds(kind: str, n: int, device: str, memory: float) -> float:
-    """What an evaluation takes."""
+    """Seconds of an evaluation."""
     nu, size = KINDS[kind]
-    given = data(n, size, device)
+    shards = data(n, size, device)
 
     def number(x: float) -> Tensor:
         return torch.tensor(x, dtype=torch.float64, device=device)
@@ -54,9 +54,9 @@ def seconds(kind: str, n: int, device: str, memory: float) -> float:
         "matern52", number(1.0)[None], number(1.0), number(NOISE_SD**2), None if nu is None else number(nu), number(0.0)
     )
     clock = time.process_time if device == "cpu" else time.perf_counter
-    evidence.evidence(given.part(slice(0, 2)), shared, memory=memory)  # libraries wake up
+    evidence.evidence(shards.part(slice(0, 2)), shared, memory=memory)  # libraries wake up
     started = clock()
-    evidence.evidence(given, shared, memory=memory).L.item()
+    evidence.evidence(shards, shared, memory=memory).L.item()
     return clock() - started
 
 
@@ -91,11 +91,11 @@ def main() -> None:
     torch.set_num_threads(1)
     path = options.out / "figure-2.csv"
     rows = read(path)
-    done = {(r["kind"], int(r["n"]), r["device"]) for r in rows}
+    finished = {(r["kind"], int(r["n"]), r["device"]) for r in rows}
     with appending(path, COLUMNS) as append:
         for kind, (_, size) in KINDS.items():
             for n in options.processes if size is None else options.committees:
-                if (kind, n, options.device) in done:
+                if (kind, n, options.device) in finished:
                     continue
                 took = seconds(kind, n, options.device, options.memory_gib * 2**30)
                 rows.append({"kind": kind, "n": n, "seconds": f"{took:.4g}", "device": options.device})

@@ -1,4 +1,4 @@
-"""Who is asked for a point: ours, robust, plain and inside Ax, Optuna's GPSampler, Ax's default, plain BoTorch."""
+"""Competitors: ours, robust, plain and inside Ax; Optuna's GPSampler; Ax's default; plain BoTorch."""
 
 import logging
 from collections.abc import Callable
@@ -108,8 +108,8 @@ def botorch(function: str, n: int, seed: int) -> Competitor:
         model = SingleTaskGP(X, Y)
         fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
         function = LogExpectedImprovement(model, best_f=Y.max())
-        found, _ = optimize_acqf(function, box, q=1, num_restarts=NUM_RESTARTS, raw_samples=RAW_SAMPLES)
-        return None, dict(zip(names, found.squeeze(0).tolist(), strict=True))
+        candidate, _ = optimize_acqf(function, box, q=1, num_restarts=NUM_RESTARTS, raw_samples=RAW_SAMPLES)
+        return None, dict(zip(names, candidate.squeeze(0).tolist(), strict=True))
 
     def tell(_: Any, x: Values, value: float) -> None:
         points.append(x)

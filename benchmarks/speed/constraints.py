@@ -1,4 +1,4 @@
-"""What many constraints cost: an ask with some beside one without any, at the same history.
+"""Cost of many constraints: an ask with some beside one without any, at the same history.
 
 Ten parameters, and constraints at random around a point that keeps them, other ones in each repeat. Both decide on the
 same history of points that keep the constraints, in turn, one thread, each with its own last fits; seconds of the
@@ -79,12 +79,12 @@ def timed(kind: str, count: int, seed: int, n: int, asks: int) -> dict[str, list
     settings["without"] = Settings(plain, seed=seed, num_initial=NUM_INITIAL)
     fits = {name: FitCache() for name in settings}
     for i in range(asks):
-        made = {}
+        suggestions = {}
         for name in list(settings)[:: 1 if (i + seed) % 2 else -1]:
             started = time.process_time()
-            made[name] = step(settings[name], history, len(history), fits[name], ())
+            suggestions[name] = step(settings[name], history, len(history), fits[name], ())
             seconds[name].append(time.process_time() - started)
-        params = made["with"].params
+        params = suggestions["with"].params
         assert not space.broken(params), params
         tell = {"event": "tell", "trial": len(history), "params": params, "value": objective(params), "sd": None}
         history = history.extended([tell])
@@ -93,13 +93,15 @@ def timed(kind: str, count: int, seed: int, n: int, asks: int) -> dict[str, list
 
 def row(kind: str, count: int, repeats: int, n: int, asks: int) -> dict[str, Any]:
     """Medians over repeats."""
-    found = [timed(kind, count, seed, n, asks) for seed in range(repeats)]
-    first, without_first = (statistics.median(each[name][0] for each in found) for name in ("with", "without"))
-    later, without = (statistics.median(t for each in found for t in each[name][1:]) for name in ("with", "without"))
+    results = [timed(kind, count, seed, n, asks) for seed in range(repeats)]
+    first, without_first = (statistics.median(result[name][0] for result in results) for name in ("with", "without"))
+    later, without = (
+        statistics.median(t for result in results for t in result[name][1:]) for name in ("with", "without")
+    )
     return {
         "constraints": kind,
         "count": count,
-        "points_s": round(statistics.median(each["points"][0] for each in found), 3),
+        "points_s": round(statistics.median(result["points"][0] for result in results), 3),
         "first_s": round(first, 3),
         "first_ratio": round(first / without_first, 2),
         "next_s": round(later, 3),

@@ -1,4 +1,4 @@
-"""How much dense arithmetic something takes, in Cholesky factorizations of an n x n matrix: n^3 / 3 operations.
+"""Dense arithmetic of a computation, in Cholesky factorizations of an n x n matrix: n^3 / 3 operations.
 
 Counted are the calls, from Python, of LAPACK, BLAS and torch that factor, invert, solve or multiply. What is looked up
 in its module is counted, however that was imported; products of arrays (``@``) and torch's own (such as the gradient of
@@ -70,10 +70,14 @@ def counted(n: int) -> Iterator[Counter[str]]:
         function = getattr(call.module, call.name)
 
         def counted_call(*arguments: Any, **options: Any) -> Any:
-            given = arguments[call.at : call.at + 1] + arguments[call.other : call.other + 1]
-            if len(given) == 2 and all(isinstance(A, np.ndarray | torch.Tensor) for A in given) and given[0].ndim > 1:
-                rows = given[0].shape[-2]
-                counts["work"] += call.factor * rows * int(np.prod(given[1].shape)) / (CHOLESKY * n**3)
+            matrices = arguments[call.at : call.at + 1] + arguments[call.other : call.other + 1]
+            if (
+                len(matrices) == 2
+                and all(isinstance(A, np.ndarray | torch.Tensor) for A in matrices)
+                and matrices[0].ndim > 1
+            ):
+                rows = matrices[0].shape[-2]
+                counts["work"] += call.factor * rows * int(np.prod(matrices[1].shape)) / (CHOLESKY * n**3)
                 counts[_full(call)] += rows >= n / 2
             return function(*arguments, **options)
 
@@ -90,12 +94,12 @@ def _full(call: Call) -> str:
 
 
 def factored(counts: Counter[str]) -> int:
-    """How many of the calls, of n / 2 rows or more, factored a matrix."""
+    """Number of the calls, of n / 2 rows or more, that factored a matrix."""
     return sum(counts[_full(call)] for call in FACTORS)
 
 
 def cholesky_seconds(n: int, times: int) -> list[float]:
-    """How long LAPACK's Cholesky factorization of an n x n matrix takes, so many times: seconds of the processor."""
+    """Seconds of the processor of LAPACK's Cholesky factorization of an n x n matrix, so many times."""
     generator = np.random.default_rng(0)
     B = generator.random((n, n)).T
     B += n * np.eye(n)

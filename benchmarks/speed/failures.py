@@ -1,4 +1,4 @@
-"""What it costs to learn where trials fail: an ask with the model of failures beside one without, at the same history.
+"""Cost of learning where trials fail: an ask with the model of failures beside one without, at the same history.
 
 Both decide on the same trials, in turn, one thread, each with its own last fits; seconds of the processor. Told after
 each ask is what the one with the model asked for, so that both fit anew.
@@ -44,18 +44,18 @@ def timed(problem: Problem, options: dict[str, Any], n: int, asks: int) -> dict[
     settings, fits = {m: replace(opt.settings, failures=m) for m in MODES}, {m: FitCache() for m in MODES}
     seconds: dict[str, list[float]] = {m: [] for m in MODES}
     for i in range(asks + 1):
-        made = {}
+        suggestions = {}
         for mode in MODES if i % 2 else MODES[::-1]:
             started = time.process_time()
-            made[mode] = step(settings[mode], opt.history, len(opt.history), fits[mode])
+            suggestions[mode] = step(settings[mode], opt.history, len(opt.history), fits[mode])
             seconds[mode].append(time.process_time() - started)
-        end(made["learn"].params, made["learn"].params)
+        end(suggestions["learn"].params, suggestions["learn"].params)
     counts = opt.history.counts()
-    found: dict[str, Any] = {"problem": problem.name, "n": n, "told": counts["told"], "failed": counts["failed"]}
+    row: dict[str, Any] = {"problem": problem.name, "n": n, "told": counts["told"], "failed": counts["failed"]}
     medians = {mode: statistics.median(seconds[mode][1:]) for mode in MODES}
-    found |= {f"{mode}_s": round(medians[mode], 4) for mode in MODES}
-    found |= {f"{mode}_first_s": round(seconds[mode][0], 4) for mode in MODES}
-    return found | {"ratio": round(medians["learn"] / medians["ignore"], 2)}
+    row |= {f"{mode}_s": round(medians[mode], 4) for mode in MODES}
+    row |= {f"{mode}_first_s": round(seconds[mode][0], 4) for mode in MODES}
+    return row | {"ratio": round(medians["learn"] / medians["ignore"], 2)}
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""How long a relevance pursuit takes: ours against BoTorch's class, same data, same model, one thread, side by side.
+"""Time of a relevance pursuit: ours against BoTorch's class, same data, same model, one thread, side by side.
 
 Both fit an RBF kernel of unit signal variance with BoTorch's priors to standardized values of a function, 10 % of them
 replaced by uniform ones, through the same ten levels, from a cold start; ours backward (three starts, three sweeps) and
@@ -104,7 +104,7 @@ def default(X: Tensor, Y: Tensor) -> float:
 
 
 def reached(densities: dict[int, float], reference: dict[int, float]) -> int:
-    """At how many levels a density is at least the reference's."""
+    """Number of levels at which a density is at least the reference's."""
     return sum(densities[size] >= value - TOLERANCE for size, value in reference.items() if size in densities)
 
 
@@ -124,11 +124,11 @@ def compare(function: str, n: int, seed: int, repetitions: int, *, with_botorch:
         row |= {"botorch_s": round(seconds, 3), "levels": len(levels["backward"].keys() & levels["botorch"].keys())}
         row |= {f"{name}_ratio": round(seconds / t, 1) for name, t in times.items()}
         row |= {f"{name}_reached": reached(levels[name], levels["botorch"]) for name in DIRECTIONS}
-    found = {name: levels.get(name, {}) for name in (*DIRECTIONS, "botorch")}
+    densities = {name: levels.get(name, {}) for name in (*DIRECTIONS, "botorch")}
     by_level = [
         dict(zip(KEY, (function, n, seed), strict=True))
         | {"size": size}
-        | {k: _rounded(v.get(size)) for k, v in found.items()}
+        | {k: _rounded(v.get(size)) for k, v in densities.items()}
         for size in sorted(set().union(*levels.values()))
     ]
     return row, by_level
@@ -138,17 +138,17 @@ def _rounded(value: float | None) -> float | str:
     return "" if value is None else round(value, 4)
 
 
-def peak(who: str, function: str, n: int) -> float:
+def peak(library: str, function: str, n: int) -> float:
     """MiB that a fit adds to the peak memory of a new process."""
-    options = ["--peak", who, "--functions", function, "--sizes", str(n), "--out", "."]
+    options = ["--peak", library, "--functions", function, "--sizes", str(n), "--out", "."]
     command = [sys.executable, "-m", __spec__.name, *options]
     return float(subprocess.run(command, check=True, capture_output=True).stdout.split()[-1])
 
 
-def measure_peak(who: str, function: str, n: int) -> float:
-    """The same, in this process."""
+def measure_peak(library: str, function: str, n: int) -> float:
+    """Memory that a fit adds to the peak of this process."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    (ours if who == "ours" else botorch)(*data(function, n, 0))
+    (ours if library == "ours" else botorch)(*data(function, n, 0))
     return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
 
 
@@ -192,11 +192,11 @@ def main() -> None:
         print(measure_peak(options.peak, options.functions[0], options.sizes[0]))
         return
     path = options.out / "results.csv"
-    done = {tuple(row[key] for key in KEY) for row in read(path)}
+    finished = {tuple(row[key] for key in KEY) for row in read(path)}
     with appending(path, COLUMNS) as append, appending(options.out / "levels.csv", BY_LEVEL) as append_level:
         for n, seed, function in product(options.sizes, options.seeds, options.functions):
             is_extra = n >= options.one_seed_from and seed != options.seeds[0]
-            if is_extra or (function, str(n), str(seed)) in done:
+            if is_extra or (function, str(n), str(seed)) in finished:
                 continue
             with_botorch = n <= options.botorch_up_to
             row, by_level = compare(function, n, seed, options.repetitions, with_botorch=with_botorch)
@@ -209,11 +209,11 @@ def main() -> None:
 
 
 def measure_memory(options: argparse.Namespace) -> None:
-    """What fits add to the memory of new processes."""
+    """Measure the memory that fits add to new processes."""
     memory = [
-        {"n": n, "who": who, "peak_mib": round(peak(who, options.functions[0], n), 1)}
+        {"n": n, "who": library, "peak_mib": round(peak(library, options.functions[0], n), 1)}
         for n in options.memory
-        for who in ("ours", "botorch")
+        for library in ("ours", "botorch")
     ]
     if memory:
         print(memory)

@@ -1,4 +1,4 @@
-"""What an ask of the initial design and a tell cost beside the mathematics, by how many trials there are already.
+"""Cost of an ask of the initial design and of a tell beside the mathematics, by how many trials there are already.
 
 Trials that have been told are put into a study without a journal, with a file and with SQLite; then it is asked and
 told in turn, and told of points measured elsewhere. Processor time of this process (medians), and what it is of that at
@@ -60,7 +60,7 @@ def costs(opt: rb.Optimizer, rng: random.Random, repeats: int) -> Row:
         tells.append(milliseconds(partial(opt.tell, opt.pending()[0], rng.gauss(0, 1))))
         points.append(milliseconds(partial(opt.tell, point(rng), rng.gauss(0, 1))))
     measured = {"ask": asks, "tell": tells, "tell of a point": points}
-    return {name: statistics.median(each) for name, each in measured.items()}
+    return {name: statistics.median(times) for name, times in measured.items()}
 
 
 def bytes_read_of_another(count: int, rng: random.Random) -> int:
@@ -68,13 +68,13 @@ def bytes_read_of_another(count: int, rng: random.Random) -> int:
     opt = study(count, PLACES["a file"], rng)
     other = rb.Optimizer.resume(opt._store._log.name)
     other.tell(other.ask(), 1.0)
-    seen, read = [], disk.read_from
-    disk.read_from = lambda file, start: seen.append(read(file, start)) or seen[-1]
+    reads, read = [], disk.read_from
+    disk.read_from = lambda file, start: reads.append(read(file, start)) or reads[-1]
     try:
         opt.tell(point(rng), 1.0)
     finally:
         disk.read_from = read
-    return sum(map(len, seen))
+    return sum(map(len, reads))
 
 
 def main() -> None:
@@ -83,23 +83,28 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[1000, 10_000, 100_000])
     parser.add_argument("--repeats", type=int, default=40)
     parser.add_argument("--out", type=Path)
-    given = parser.parse_args()
+    options = parser.parse_args()
     rows: list[Row] = []
     for name, place in PLACES.items():
         first: Row = {}
-        for size in given.sizes:
+        for size in options.sizes:
             rng = random.Random(size)
-            found = costs(study(size, place, rng), rng, given.repeats)
-            first = first or found
-            ratios = {f"{what} / at {given.sizes[0]}": f"{found[what] / first[what]:.2f}" for what in found}
-            rows.append({"journal": name, "n": size} | {f"{k} (ms)": f"{v:.2f}" for k, v in found.items()} | ratios)
+            costs_here = costs(study(size, place, rng), rng, options.repeats)
+            first = first or costs_here
+            ratios = {
+                f"{name_of_cost} / at {options.sizes[0]}": f"{costs_here[name_of_cost] / first[name_of_cost]:.2f}"
+                for name_of_cost in costs_here
+            }
+            rows.append(
+                {"journal": name, "n": size} | {f"{k} (ms)": f"{v:.2f}" for k, v in costs_here.items()} | ratios
+            )
             print(f"{name}, {size}: {rows[-1]}", file=sys.stderr)
     print(render(rows, "table"))
-    reads = [{"n": size, "bytes": bytes_read_of_another(size, random.Random(size))} for size in given.sizes]
+    reads = [{"n": size, "bytes": bytes_read_of_another(size, random.Random(size))} for size in options.sizes]
     print(render(reads, "table", "read by a tell where another process has written two lines"))
-    if given.out is not None:
-        given.out.parent.mkdir(parents=True, exist_ok=True)
-        given.out.write_text(render(rows, "csv"), encoding="utf-8")
+    if options.out is not None:
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(render(rows, "csv"), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What a computation-aware process costs as n grows: time and memory, beside a Cholesky factorization.
+"""Cost of a computation-aware process as n grows: time and memory, beside a Cholesky factorization.
 
 Friedman's function with an idle sixth input, noise, and a tenth of the values gross; IterRCGP with the residual policy,
 200 iterations, one round of weights; hyperparameters from 500 observations; then the prediction of 1,000 points. Each
@@ -79,7 +79,7 @@ def cholesky(n: int) -> dict[str, Any]:
 
 
 def peak_mib() -> int:
-    """Of this process, so far."""
+    """Peak memory of this process, so far."""
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
@@ -94,10 +94,10 @@ def main() -> None:
         print(json.dumps({"iterative": iterative, "cholesky": cholesky}[options.measure](options.sizes[0])))
         return
     rows = []
-    for what, n in [*(("iterative", n) for n in options.sizes), ("cholesky", CHOLESKY_SIZE)]:
-        command = [sys.executable, "-m", __spec__.name, "--measure", what, "--sizes", str(n)]
-        done = subprocess.run(command, check=True, capture_output=True, text=True)
-        rows.append(json.loads(done.stdout.splitlines()[-1]))
+    for method, n in [*(("iterative", n) for n in options.sizes), ("cholesky", CHOLESKY_SIZE)]:
+        command = [sys.executable, "-m", __spec__.name, "--measure", method, "--sizes", str(n)]
+        process = subprocess.run(command, check=True, capture_output=True, text=True)
+        rows.append(json.loads(process.stdout.splitlines()[-1]))
         print(rows[-1], file=sys.stderr)
     if options.out is not None:
         options.out.parent.mkdir(parents=True, exist_ok=True)

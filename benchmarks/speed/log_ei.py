@@ -1,4 +1,4 @@
-"""How long the logarithm of Student-t expected improvement takes, and an acquisition function made of it.
+"""Time of the logarithm of Student-t expected improvement, and of an acquisition function made of it.
 
 A million evaluations with their gradient, against BoTorch's Gaussian `_log_ei_helper` on the same tensor; and a whole
 maximization in six dimensions after 100 values of Hartmann6 (one in ten replaced by a uniform one), against BoTorch's
@@ -43,7 +43,7 @@ Row = dict[str, Any]
 
 
 def seconds(action: Callable[[], Any]) -> float:
-    """How long it takes."""
+    """Seconds of an action."""
     started = time.perf_counter()
     action()
     return time.perf_counter() - started
@@ -90,12 +90,12 @@ def maximizations(n: int, seed: int, repetitions: int) -> list[Row]:
     with quiet():
         ours, theirs = fit(StudentTProcess(X, Y)), plain(X, Y)
         student_t = StudentTLogExpectedImprovement(ours, incumbent_value(ours, X))
-        others = {
+        other_models = {
             "LogEI on the same model": LogExpectedImprovement(ours, incumbent_value(ours, X)),
             "LogEI on SingleTaskGP": LogExpectedImprovement(theirs, incumbent_value(theirs, X)),
         }
         rows = []
-        for name, other in others.items():
+        for name, other in other_models.items():
             pairs = [
                 (seconds(partial(seeded, student_t, seed=i)), seconds(partial(seeded, other, seed=i)))
                 for i in range(repetitions)
@@ -110,10 +110,10 @@ def seeded(function: AcquisitionFunction, seed: int) -> None:
     maximize_with_botorch(function, hartmann6.space)
 
 
-def row(what: str, pairs: list[tuple[float, float]]) -> Row:
+def row(label: str, pairs: list[tuple[float, float]]) -> Row:
     """Median seconds of ours and theirs, and their ratio."""
     ours, theirs = (statistics.median(times) for times in zip(*pairs, strict=True))
-    return {"what": what, "ours_s": round(ours, 5), "botorch_s": round(theirs, 5), "ratio": round(ours / theirs, 3)}
+    return {"what": label, "ours_s": round(ours, 5), "botorch_s": round(theirs, 5), "ratio": round(ours / theirs, 3)}
 
 
 def main() -> None:
@@ -127,8 +127,8 @@ def main() -> None:
     rows = [evaluations(name, df, options.repetitions) for name in TENSORS for df in (5.0, 105.0)]
     for seed in options.seeds:
         rows += maximizations(100, seed, options.repetitions)
-    for found in rows:
-        print(found, file=sys.stderr)
+    for line in rows:
+        print(line, file=sys.stderr)
     if options.out is not None:
         options.out.parent.mkdir(parents=True, exist_ok=True)
         options.out.write_text(render(rows, "csv"), encoding="utf-8")

@@ -65,8 +65,8 @@ def changed(problem: Problem, kind: str, words: Mapping[str, float], **parameter
     sign = -1 if problem.direction == "maximize" else 1
 
     def objective(params: Mapping[str, Any]) -> float:
-        given = {name: params.get(name, 0.0) for name in problem.space.names}
-        return sign * problem.objective({name: words.get(value, value) for name, value in given.items()})
+        complete = {name: params.get(name, 0.0) for name in problem.space.names}
+        return sign * problem.objective({name: words.get(value, value) for name, value in complete.items()})
 
     return Case(kind, rb.Space.from_dict({**dict(problem.space.parameters), **parameters}), objective)
 
@@ -109,12 +109,12 @@ def history(case: Case, n: int, seed: int) -> History:
     wrong = rng.random(n) < WRONG
     values[wrong] = rng.uniform(low - width / 2, low + 1.5 * width, wrong.sum())
     return History().extended(
-        [event(case, i, *each) for i, each in enumerate(zip(points, values.tolist(), strict=True))]
+        [event(case, i, *observation) for i, observation in enumerate(zip(points, values.tolist(), strict=True))]
     )
 
 
 def event(case: Case, trial: int, params: Params, value: float) -> dict[str, Any]:
-    """How a trial ended."""
+    """Event that ends a trial."""
     if case.fails and min(case.space.to_unit(params)[:2]) > HIGH:
         return {"event": "fail", "trial": trial, "params": params, "reason": "too far"}
     return {"event": "tell", "trial": trial, "params": params, "value": value, "sd": None}
@@ -145,10 +145,10 @@ def build_s(searching: Search) -> float:
 
 
 def timed(action: Callable[[], Any]) -> tuple[Any, float]:
-    """What it gives, and how many seconds of the processor it takes."""
+    """Result of an action, and seconds of the processor."""
     started = time.process_time()
-    found = action()
-    return found, time.process_time() - started
+    result = action()
+    return result, time.process_time() - started
 
 
 def row(name: str, n: int, seed: int) -> dict[str, Any]:
@@ -158,24 +158,24 @@ def row(name: str, n: int, seed: int) -> dict[str, Any]:
     both = {"ours": searching.next_point, "botorch": partial(botorchs, searching)}
     order = sorted(both, reverse=bool(seed % 2))
     points, seconds = {}, {}
-    for who in order:
-        points[who], seconds[who] = timed(both[who])
-    rows = [searching.region.space.to_unit(points[who]) for who in ("ours", "botorch")]
+    for library in order:
+        points[library], seconds[library] = timed(both[library])
+    rows = [searching.region.space.to_unit(points[library]) for library in ("ours", "botorch")]
     ours, theirs = searching.values_at(rows).tolist()
     less = build_s(searching)
-    times = {f"{who}_s": round(seconds[who] - less, 4) for who in both}
-    found = {"case": name, "kind": CASES[name].kind, "n": n, "seed": seed, "ours": round(ours, 5)}
-    return found | {"botorch": round(theirs, 5), "gain": round(ours - theirs, 5)} | times
+    times = {f"{library}_s": round(seconds[library] - less, 4) for library in both}
+    line = {"case": name, "kind": CASES[name].kind, "n": n, "seed": seed, "ours": round(ours, 5)}
+    return line | {"botorch": round(theirs, 5), "gain": round(ours - theirs, 5)} | times
 
 
 def summary(rows: list[dict[str, Any]]) -> pd.DataFrame:
     """A row a kind of space."""
-    found = pd.DataFrame(rows)
-    found = found.assign(as_good=found["gain"] >= -NEARLY, better=found["gain"] > NEARLY)
-    found = found.assign(ratio=found["ours_s"] / found["botorch_s"])
+    table = pd.DataFrame(rows)
+    table = table.assign(as_good=table["gain"] >= -NEARLY, better=table["gain"] > NEARLY)
+    table = table.assign(ratio=table["ours_s"] / table["botorch_s"])
     named = {"asks": ("n", "size"), "as_good": ("as_good", "mean"), "better": ("better", "mean")}
     named |= {"median_gain": ("gain", "median"), "worst": ("gain", "min"), "ours_s": ("ours_s", "median")}
-    return found.groupby("kind").agg(**named, botorch_s=("botorch_s", "median"), ratio=("ratio", "median")).round(4)
+    return table.groupby("kind").agg(**named, botorch_s=("botorch_s", "median"), ratio=("ratio", "median")).round(4)
 
 
 def main() -> None:

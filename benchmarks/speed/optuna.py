@@ -1,4 +1,4 @@
-"""What Optuna's loop adds to an ask: our sampler in a study beside `robustbo.Optimizer`, after the same trials.
+"""Cost of Optuna's loop beside an ask: our sampler in a study beside `robustbo.Optimizer`, after the same trials.
 
 Levy's function in six dimensions, a tenth of the values wrong. Both decide in turn and are told the same afterwards, so
 that both fit anew each time; seconds of the processor, one thread, the median.
@@ -43,8 +43,8 @@ def timed(n: int, asks: int, storage: str | None) -> dict[str, Any]:
         other.add_trial(trial)
         opt.tell(params, value)
 
-    def asked_in(given: optuna.Study) -> dict[str, Any]:
-        return given.ask(SPACE).params
+    def asked_in(study: optuna.Study) -> dict[str, Any]:
+        return study.ask(SPACE).params
 
     for params in LEVY.space.sobol_points(1, 0, n):
         tell(params)
@@ -54,15 +54,15 @@ def timed(n: int, asks: int, storage: str | None) -> dict[str, Any]:
         "gp_sampler": lambda: asked_in(other),
     }
     for i in range(asks + 1):
-        made = {}
+        suggestions = {}
         for name in list(ways)[:: 1 if i % 2 else -1]:
             started = time.process_time()
-            made[name] = ways[name]()
+            suggestions[name] = ways[name]()
             seconds[name].append(time.process_time() - started)
-        for each in (study, other):
-            each.tell(each.trials[-1].number, state=optuna.trial.TrialState.FAIL)
+        for asked_study in (study, other):
+            asked_study.tell(asked_study.trials[-1].number, state=optuna.trial.TrialState.FAIL)
         opt.fail(opt.pending()[0], "only timed")
-        tell(made["outside"])
+        tell(suggestions["outside"])
     medians = {name: statistics.median(times[1:]) for name, times in seconds.items()}
     row = {"storage": "memory" if storage is None else "sqlite", "n": n}
     row |= {f"{name}_s": round(median, 4) for name, median in medians.items()}

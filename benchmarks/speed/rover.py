@@ -1,4 +1,4 @@
-"""How many drives of the rover are evaluated in a second on one core: in batches, and one at a time.
+"""Drives of the rover that are evaluated in a second on one core: in batches, and one at a time.
 
 python -m benchmarks.speed.rover --out runs/rover/speed.csv
 """
@@ -18,7 +18,7 @@ from robustbo_problems.rover import VARIANTS, load_field, rewards, rover
 
 
 def seconds(action: Callable[[], Any]) -> float:
-    """How long it takes: the median of seven times."""
+    """Seconds of an action: the median of seven times."""
     times = []
     for _ in range(7):
         started = time.perf_counter()
@@ -29,11 +29,11 @@ def seconds(action: Callable[[], Any]) -> float:
 
 def measure(variant: str, n: int) -> dict[str, Any]:
     """Evaluations a second at n random points, and of calls of the problem."""
-    made, field = rover(variant), load_field(variant)
-    unit = np.random.default_rng(0).random((n, len(made.space)))
-    points = [made.space.from_unit(u.tolist()) for u in unit]
+    problem, field = rover(variant), load_field(variant)
+    unit = np.random.default_rng(0).random((n, len(problem.space)))
+    points = [problem.space.from_unit(u.tolist()) for u in unit]
     X = np.array([list(point.values()) for point in points])
-    batch, calls = seconds(lambda: rewards(field, X)), seconds(lambda: [made(point) for point in points[:100]])
+    batch, calls = seconds(lambda: rewards(field, X)), seconds(lambda: [problem(point) for point in points[:100]])
     return {"variant": variant, "batched_per_s": round(n / batch), "calls_per_s": round(100 / calls)}
 
 

@@ -1,4 +1,4 @@
-"""What an ask with several outcomes costs: the default's beside BoTorch's qLogNEHVI on plain Gaussian processes.
+"""Cost of an ask with several outcomes: the default's beside BoTorch's qLogNEHVI on plain Gaussian processes.
 
 Our own loop runs on exact values. In its last asks both decide on the same trials, in turn, in one process with one
 thread: fits and maximization, seconds of the processor. BoTorch's is that of replay's method `botorch`, as its

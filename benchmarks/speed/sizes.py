@@ -1,4 +1,4 @@
-"""How long an ask takes as values come in, from 50 to 10,000: ours, plain, robust and inside Ax, against others'.
+"""Time of an ask as values come in, from 50 to 10,000: ours, plain, robust and inside Ax, against others'.
 
 Every competitor gets the same n values of a function in six dimensions, a tenth of them wrong, in a process of its own
 with one thread, and is then asked and told a few times. The median is the price of an ask in the middle of a run (ours
@@ -50,10 +50,10 @@ LARGE = 2000  # values beyond which one factorization is timed, afterwards: its 
 
 
 def timed(action: Callable[[], Any]) -> tuple[Any, float, float]:
-    """What it gives, and seconds of the clock and of the processor."""
+    """Result of an action, and seconds of the clock and of the processor."""
     started, of_cpu = time.perf_counter(), time.process_time()
-    found = action()
-    return found, time.perf_counter() - started, time.process_time() - of_cpu
+    result = action()
+    return result, time.perf_counter() - started, time.process_time() - of_cpu
 
 
 def measure(function: str, n: int, seed: int, competitor: str, asks: int) -> dict[str, Any]:
@@ -64,55 +64,63 @@ def measure(function: str, n: int, seed: int, competitor: str, asks: int) -> dic
     warm = COMPETITORS[competitor](function, WARM_UP, seed)  # what a first call loads is not the ask's time
     for action in (warm.ask, *warm.looks.values()):
         action()
-    one = cholesky_seconds(n, 5) if n <= LARGE else []
-    asked = COMPETITORS[competitor](function, n, seed)
+    factorization_s = cholesky_seconds(n, 5) if n <= LARGE else []
+    opponent = COMPETITORS[competitor](function, n, seed)
     clock, cpu, counts = [], [], []
     for _ in range(1 + asks):
         with counted(n) as count:
-            (handle, x), seconds, of_cpu = timed(asked.ask)
+            (handle, x), seconds, of_cpu = timed(opponent.ask)
         clock.append(seconds)
         cpu.append(of_cpu)
         counts.append((count["work"], factored(count)))
-        asked.tell(handle, x, measured(function, x, generator))
+        opponent.tell(handle, x, measured(function, x, generator))
     row = dict(zip(KEY, (function, n, seed, competitor), strict=True)) | times(clock, cpu)
     row["peak_mib"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
-    if asked.looks:
-        row |= looked_at(asked, lambda x: measured(function, x, generator))
-        row |= arithmetic(statistics.median(one + cholesky_seconds(n, 5 if n <= LARGE else 1)), row, counts)
+    if opponent.looks:
+        row |= looked_at(opponent, lambda x: measured(function, x, generator))
+        row |= arithmetic(statistics.median(factorization_s + cholesky_seconds(n, 5 if n <= LARGE else 1)), row, counts)
     return {key: rounded(value) for key, value in row.items()}
 
 
 def times(clock: list[float], cpu: list[float]) -> dict[str, float]:
-    """Of asks, the first and the others."""
-    first, *others = clock
-    found = (
-        statistics.median(others),
+    """Times of asks, the first and the others."""
+    first, *later = clock
+    figures = (
+        statistics.median(later),
         statistics.median(cpu[1:]),
         first,
         cpu[0],
-        max(others),
+        max(later),
         max((after / before for before, after in pairwise(cpu[1:])), default=float("nan")),
     )
-    return dict(zip(TIMES, found, strict=True))
+    return dict(zip(TIMES, figures, strict=True))
 
 
-def looked_at(asked: Competitor, value: Callable[[dict[str, float]], float]) -> dict[str, float]:
+def looked_at(opponent: Competitor, value: Callable[[dict[str, float]], float]) -> dict[str, float]:
     """Seconds of each look, after an ask and after a value was told."""
-    found = {}
-    for name, look in asked.looks.items():
-        handle, x = asked.ask()
-        found[f"{name}_s"] = timed(look)[1]
-        asked.tell(handle, x, value(x))
-        found[f"told_{name}_s"] = timed(look)[1]
-    return found
+    times = {}
+    for name, look in opponent.looks.items():
+        handle, x = opponent.ask()
+        times[f"{name}_s"] = timed(look)[1]
+        opponent.tell(handle, x, value(x))
+        times[f"told_{name}_s"] = timed(look)[1]
+    return times
 
 
-def arithmetic(one: float, row: dict[str, Any], counts: list[tuple[float, int]]) -> dict[str, float]:
+def arithmetic(factorization_s: float, row: dict[str, Any], counts: list[tuple[float, int]]) -> dict[str, float]:
     """Asks in Cholesky factorizations, one of which takes so many seconds: by time, by arithmetic, and by number."""
-    (first_work, first_number), *others = counts
-    work, number = (statistics.median(of) for of in zip(*others, strict=True))
-    found = (one, row["cpu_s"] / one, row["first_cpu_s"] / one, work, first_work, number, first_number)
-    return dict(zip(COUNTS, found, strict=True))
+    (first_work, first_number), *later = counts
+    work, number = (statistics.median(of) for of in zip(*later, strict=True))
+    figures = (
+        factorization_s,
+        row["cpu_s"] / factorization_s,
+        row["first_cpu_s"] / factorization_s,
+        work,
+        first_work,
+        number,
+        first_number,
+    )
+    return dict(zip(COUNTS, figures, strict=True))
 
 
 def rounded(value: Any) -> Any:
@@ -125,12 +133,12 @@ def apart(case: tuple[Any, ...], asks: int, limit: float) -> dict[str, Any] | No
     command = [sys.executable, "-m", __spec__.name, "--measure", json.dumps(case), "--asks", str(asks)]
     one_thread = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command, check=True, stdout=subprocess.PIPE, text=True, env={**os.environ, **one_thread}, timeout=limit
         )
     except subprocess.TimeoutExpired:
         return None
-    return json.loads(done.stdout.splitlines()[-1])
+    return json.loads(process.stdout.splitlines()[-1])
 
 
 def cases(options: argparse.Namespace) -> Iterator[tuple[Any, ...]]:
@@ -157,10 +165,10 @@ def main() -> None:
         print(json.dumps(measure(*json.loads(options.measure), options.asks)))
         return
     rows = [] if options.out is None else read(options.out)
-    done = {tuple(str(row[key]) for key in KEY) for row in rows}
+    finished = {tuple(str(row[key]) for key in KEY) for row in rows}
     with appending(options.out or Path(os.devnull), COLUMNS) as append:
         for case in cases(options):
-            if tuple(map(str, case)) in done:
+            if tuple(map(str, case)) in finished:
                 continue
             row = apart(case, options.asks, options.limit)
             if row is None:

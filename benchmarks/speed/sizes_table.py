@@ -19,7 +19,7 @@ GROWTH = (200, 2000)  # values between which time grows by a power of n
 
 def side_by_side(rows: pd.DataFrame) -> pd.DataFrame:
     """A function and a size a row: medians over the seeds, and ratios at the same seed, by their geometric mean."""
-    found = []
+    lines = []
     for (function, n), of in rows.groupby(["function", "n"], sort=False):
         row: dict[str, Any] = {"function": function, "n": n}
         for name, its in of.groupby("competitor", sort=False):
@@ -29,12 +29,12 @@ def side_by_side(rows: pd.DataFrame) -> pd.DataFrame:
             if {above, below} <= set(rows["competitor"]):
                 ratios = (wide[above] / wide[below]).dropna() if {above, below} <= set(wide) else []
                 row[label] = math.exp(ratios.map(math.log).mean()) if len(ratios) else math.nan
-        found.append(row)
-    return pd.DataFrame(found)
+        lines.append(row)
+    return pd.DataFrame(lines)
 
 
 def besides(rows: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """What is known of ours alone: medians over the seeds; no row where nothing of ours was measured."""
+    """Table of ours alone: medians over the seeds; no row where nothing of ours was measured."""
     of = rows.reindex(columns=["competitor", "function", "n", *columns])
     of = of[of["competitor"].isin(["default", "standard"])]
     return of.groupby(["competitor", "function", "n"], sort=False)[columns].median().reset_index()

@@ -1,4 +1,4 @@
-"""What it costs to keep constraints: an ask in a constrained space beside one in the same space without them.
+"""Cost of keeping constraints: an ask in a constrained space beside one in the same space without them.
 
 All told points keep the constraints. Both decide on the same history, in turn, one thread, each with its own last fits;
 seconds of the processor. Told after each ask is what the constrained one asked for, so that both fit anew. The last
@@ -61,16 +61,16 @@ def timed(case: str, n: int, asks: int) -> dict[str, Any]:
     space, plain = rb.Space.from_dict(parameters, texts), rb.Space.from_dict(parameters)
     history = told(space, n)
     settings = {"with": Settings(space, seed=3, num_initial=5), "without": Settings(plain, seed=3, num_initial=5)}
-    given = {"with": space.partial(fixed), "without": ()}
+    fixed_values = {"with": space.partial(fixed), "without": ()}
     fits = {name: FitCache() for name in settings}
     seconds: dict[str, list[float]] = {name: [] for name in settings}
     for i in range(asks + 1):
-        made = {}
+        suggestions = {}
         for name in list(settings)[:: 1 if i % 2 else -1]:
             started = time.process_time()
-            made[name] = step(settings[name], history, len(history), fits[name], given[name])
+            suggestions[name] = step(settings[name], history, len(history), fits[name], fixed_values[name])
             seconds[name].append(time.process_time() - started)
-        params = made["with"].params
+        params = suggestions["with"].params
         tell = {"event": "tell", "trial": len(history), "params": params, "value": LEVY.objective(params), "sd": None}
         history = history.extended([tell])
     medians = {name: statistics.median(times[1:]) for name, times in seconds.items()}

@@ -1,4 +1,4 @@
-"""How long a GP with Student-t noise takes: ours against GPy's Laplace and GPyTorch's variational one, side by side.
+"""Time of a GP with Student-t noise: ours against GPy's Laplace and GPyTorch's variational one, side by side.
 
 Same data (Hartmann6, 10 % of the values replaced by uniform ones, robustly standardized), Matern-5/2 with ARD, one
 process, one thread. An evaluation is the evidence and its gradient with the mode found from that of a place nearby, one
@@ -85,18 +85,18 @@ class ZeroMean(HeavyModel):
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
-        """Of x."""
+        """Bounds of x."""
         return [*super().bounds[:-1], (0.0, 0.0)]
 
 
 def without_priors(X: Tensor, Y: Tensor) -> ZeroMean:
-    """What our search sees, with flat priors."""
+    """Objective of our search, with flat priors."""
     prior = LogNormal(1.0, 1.0)  # whose mode is 1, where the search begins, and which is taken out again
     function, priors = stationary(X, "matern52", prior, prior), LogNormals([prior] * (X.shape[-1] + 1))
 
     def at(theta: Tensor) -> Covariance:
-        found, slopes = function.at(theta), torch.from_numpy(priors.slopes(theta.numpy()))
-        return found._replace(log_prior=0.0, pullback=lambda G: found.pullback(G) - slopes)
+        covariance, slopes = function.at(theta), torch.from_numpy(priors.slopes(theta.numpy()))
+        return covariance._replace(log_prior=0.0, pullback=lambda G: covariance.pullback(G) - slopes)
 
     covariance = function._replace(at=at, prior_precision=torch.zeros_like(function.starts[0]))
     return ZeroMean(Model(Y.squeeze(-1), covariance, Flat(math.log(0.05))), DOF)  # type: ignore[arg-type]
@@ -123,7 +123,7 @@ def ours_at(model: Any) -> Tensor:
 
 
 def seconds(action: Callable[[], Any]) -> float:
-    """How long it takes."""
+    """Seconds of an evaluation."""
     started = time.perf_counter()
     action()
     return time.perf_counter() - started
@@ -136,14 +136,14 @@ def evaluations(X: Tensor, Y: Tensor) -> tuple[float, float]:
     start = torch.cat([model.starts[0][:-1], Y.new_zeros(1)])
     moves = 0.05 * torch.randn(MOVES, len(start) - 1, generator=generator, dtype=start.dtype)
     places = start + torch.cat([moves.cumsum(0), moves.new_zeros(MOVES, 1)], dim=-1)
-    here, ours = evaluate(model, start), list[float]()
+    evaluation, ours = evaluate(model, start), list[float]()
     for x in places:
         started = time.perf_counter()
-        here = evaluate(model, x, here.x[-1] + here.laplace.f)
-        slopes(model, here)
+        evaluation = evaluate(model, x, evaluation.x[-1] + evaluation.laplace.f)
+        slopes(model, evaluation)
         ours.append(time.perf_counter() - started)
-    given = [(x[:6].exp().numpy(), x[6].exp().item(), x[7].exp().item()) for x in places]
-    return statistics.median(ours), statistics.median(seconds(partial(_set, theirs, *at)) for at in given)
+    hyperparameters = [(x[:6].exp().numpy(), x[6].exp().item(), x[7].exp().item()) for x in places]
+    return statistics.median(ours), statistics.median(seconds(partial(_set, theirs, *at)) for at in hyperparameters)
 
 
 def _set(model: Any, lengths: np.ndarray, s2f: float, s2: float) -> None:

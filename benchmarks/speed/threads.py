@@ -1,4 +1,4 @@
-"""What a fit, and an ask in Ax, cost where nobody limits the threads of linear algebra, beside OMP_NUM_THREADS=1.
+"""Cost of a fit, and of an ask in Ax, where nobody limits the threads of linear algebra, beside OMP_NUM_THREADS=1.
 
 Each measurement is a process of its own, with and without the variable in turn; n x 5 uniform points of a smooth
 function, a tenth of the values wrong. An ask in Ax is the last of those of an experiment, after its fit. Seconds of the
@@ -65,7 +65,7 @@ def ask(surrogate: str, n: int) -> Any:
     client.configure_experiment([RangeParameterConfig(name=k, parameter_type="float", bounds=(0, 1)) for k in names])
     client.configure_optimization(objective="-loss")
     client.set_generation_strategy(generation_strategy(surrogate, seed=0))
-    for x, y in zip(*(each.tolist() for each in data(n)), strict=True):
+    for x, y in zip(*(column.tolist() for column in data(n)), strict=True):
         client.complete_trial(client.attach_trial(dict(zip(names, x, strict=True))), {"loss": y[0]})
     return lambda: client.get_next_trials(max_trials=1)
 
@@ -82,7 +82,7 @@ def measure(way: str, surrogate: str, n: int) -> None:
 
 
 def timed(way: str, surrogate: str, n: int, is_limited: bool) -> tuple[float, float]:
-    """The same in a process of its own."""
+    """Seconds of a measurement in a process of its own."""
     environment = {name: value for name, value in os.environ.items() if name not in LIMITS}
     command = [sys.executable, "-m", __spec__.name, "--measure", way, surrogate, str(n)]
     output = subprocess.run(
@@ -98,13 +98,13 @@ def row(way: str, surrogate: str, n: int, repeats: int) -> dict[str, Any]:
     for i in range(repeats):
         for is_limited in (False, True) if i % 2 else (True, False):
             seconds[is_limited].append(timed(way, surrogate, n, is_limited))
-    unset, one = (
+    unset, limited = (
         [statistics.median(column) for column in zip(*seconds[is_limited], strict=True)] for is_limited in (False, True)
     )
     result = {"what": way, "surrogate": surrogate, "n": n, "cores": os.cpu_count(), "repeats": repeats}
-    result |= {"unset_s": unset[0], "one_s": one[0], "unset_cpu_s": unset[1], "one_cpu_s": one[1]}
+    result |= {"unset_s": unset[0], "one_s": limited[0], "unset_cpu_s": unset[1], "one_cpu_s": limited[1]}
     result = {name: round(value, 3) if isinstance(value, float) else value for name, value in result.items()}
-    return result | {"ratio": round(unset[0] / one[0], 2), "cpu_ratio": round(unset[1] / one[1], 2)}
+    return result | {"ratio": round(unset[0] / limited[0], 2), "cpu_ratio": round(unset[1] / limited[1], 2)}
 
 
 if __name__ == "__main__":

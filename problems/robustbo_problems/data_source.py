@@ -59,7 +59,7 @@ def fetch(source: DataSource) -> Arrays:
     """
     store = cache()
     path = _find_file(source, [*folder(), store])
-    return _download(source, store) if path is None else _read_checked(source, path)
+    return _download(source, store) if path is None else _read_and_check(source, path)
 
 
 def folder() -> list[Path]:
@@ -94,7 +94,7 @@ def _find_file(source: DataSource, places: list[Path]) -> Path | None:
     return None
 
 
-def _read_checked(source: DataSource, path: Path) -> Arrays:
+def _read_and_check(source: DataSource, path: Path) -> Arrays:
     try:
         arrays = source.read(path)
     except FileError as error:
@@ -121,13 +121,13 @@ def _download(source: DataSource, store: Path) -> Arrays:
         store.mkdir(parents=True, exist_ok=True)
         with FileLock(store / ".lock"):
             if (path := _find_file(source, [store])) is not None:  # another process was faster
-                return _read_checked(source, path)
+                return _read_and_check(source, path)
             shutil.rmtree(arriving, ignore_errors=True)  # of one that was killed
             try:
                 pooch.get_logger().setLevel("WARNING")  # of what it says the progress bar is enough
                 downloader = pooch.HTTPDownloader(progressbar=True, timeout=30)
                 path = Path(pooch.retrieve(source.url, None, fname=name, path=arriving, downloader=downloader))
-                arrays = _read_checked(source, path)
+                arrays = _read_and_check(source, path)
                 path.replace(store / name)
                 return arrays
             finally:

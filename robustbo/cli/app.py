@@ -21,11 +21,11 @@ from robustbo.cli.study import FormatOption
 from robustbo.cli.terminal import Format
 from robustbo.errors import RobustBOError
 from robustbo.replay.execute import workers
-from robustbo.replay.output.placed import placed
+from robustbo.replay.output.writable import writable
 
 if TYPE_CHECKING:
-    from robustbo.replay.execute.work import Failure
-    from robustbo.replay.plan import Plan
+    from robustbo.replay.execute.work import CellFailure
+    from robustbo.replay.plan import ReplayPlan
 
 app = typer.Typer(
     cls=Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
@@ -100,7 +100,7 @@ def replay(
         terminal.rows(ahead, format_, title="what would run")
         terminal.log(in_all(ahead))
         return
-    failures: list[Failure] = []
+    failures: list[CellFailure] = []
     try:
         for planned in plans:
             if not (fail_fast and failures):
@@ -113,18 +113,18 @@ def replay(
     raise typer.Exit(1 if failures else 0)
 
 
-def _run(planned: "Plan", jobs: int, cluster: str | None, fail_fast: bool) -> "list[Failure]":
+def _run(planned: "ReplayPlan", jobs: int, cluster: str | None, fail_fast: bool) -> "list[CellFailure]":
     from robustbo.replay.execute import pool
     from robustbo.replay.execute.bars import Bars
     from robustbo.replay.output import report
     from robustbo.replay.spec import kept
 
     spec, folder = planned.spec, planned.folder
-    with placed(folder / kept.SPEC_FILE):
+    with writable(folder / kept.SPEC_FILE):
         kept.keep(spec, folder)
-    trials_before = sum(planned.done.values())
+    trials_before = sum(planned.counts.values())
     terminal.log(f"{folder}: {len(planned.cells)} cells of {spec.trials} trials, {trials_before} trials done before")
-    with Bars(spec, planned.done) as bars:
+    with Bars(spec, planned.counts) as bars:
         if cluster is None:
             failures = pool.run_cells(planned.cells, jobs, bars.notify, fail_fast=fail_fast)
         else:
@@ -134,7 +134,7 @@ def _run(planned: "Plan", jobs: int, cluster: str | None, fail_fast: bool) -> "l
     for failure in failures:
         terminal.log(f"failed: {failure.method}, replication {failure.replication}: {failure.reason}")
     if any(cell.journal.exists() for cell in planned.cells):
-        with placed(folder / report.ROWS):
+        with writable(folder / report.ROWS):
             written = report.write(folder, spec)
         terminal.log("written: " + ", ".join(map(str, written)))
         if len(written) < 3:
@@ -158,7 +158,7 @@ def verify(
     by 1e-12 of their size, points by 1e-6 of each range. The exit code is 1 where anything differs by more, and 2 where
     something cannot be read.
     """
-    from robustbo.replay.check.comparison import Verdict
+    from robustbo.replay.check.comparison import Match
     from robustbo.replay.verify import verdicts
 
     rows = []
@@ -167,8 +167,8 @@ def verify(
         if row["replication"] is not None:
             terminal.log(f"{row['method']}, replication {row['replication']}: {row['verdict']}")
     terminal.rows(rows, format_, title="verify")
-    enough = (Verdict.BITS,) if bits else (Verdict.BITS, Verdict.ROUNDING)
-    if unreadable := [row["verdict"] for row in rows if row["agreement"] == Verdict.UNREADABLE]:
+    enough = (Match.BITS,) if bits else (Match.BITS, Match.ROUNDING)
+    if unreadable := [row["verdict"] for row in rows if row["agreement"] == Match.UNREADABLE]:
         more = f" (and {len(unreadable) - 1} more could not be read)" if len(unreadable) > 1 else ""
         raise RobustBOError(f"{unreadable[0]}{more}")
     raise typer.Exit(0 if all(row["agreement"] in enough for row in rows) else 1)
@@ -198,8 +198,8 @@ def report(
             raise RobustBOError(f"a page has recorded runs or journals, got both: {run} is a run, {journal} a journal")
         written = [results.report_journals(journals, out)]
     else:
-        with placed(out or Path("report.html")) as path:
-            written = page.write([*map(Path, runs)], path, allow or (), made=datetime.now(UTC))
+        with writable(out or Path("report.html")) as path:
+            written = page.write([*map(Path, runs)], path, allow or (), created_at=datetime.now(UTC))
     terminal.lines(map(str, written))
 
 
@@ -209,9 +209,9 @@ def list_(format_: FormatOption = Format.table) -> None:
 
     And the regression tasks, the other methods of benchmarks, and the specs under runs/.
     """
-    from robustbo.replay.listing import listing
+    from robustbo.replay.listing import catalog
 
-    terminal.rows(listing(), format_)
+    terminal.rows(catalog(), format_)
 
 
 # In the order of the help: what an optimization has found, how one is begun and driven, and benchmarks.

@@ -18,7 +18,7 @@ from robustbo.cli.arguments import mendable
 from robustbo.cli.study import FixedOption, FormatOption, Journal
 from robustbo.cli.terminal import Format
 from robustbo.errors import RobustBOError
-from robustbo.replay.output.placed import placed
+from robustbo.replay.output.writable import writable
 
 if TYPE_CHECKING:
     from robustbo.view.view import View
@@ -146,7 +146,7 @@ def report_journals(places: list[str], out: Path | None) -> Path:
         journals.NamedView(beside(place, ".html").stem, view, shown(place))
         for place, view in zip(places, views, strict=True)
     ]
-    with placed(out or (beside(places[0], ".html") if len(places) == 1 else Path("report.html"))) as path:
+    with writable(out or (beside(places[0], ".html") if len(places) == 1 else Path("report.html"))) as path:
         journals.write(named, path, made_at=datetime.now(UTC))
     return path
 

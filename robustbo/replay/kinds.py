@@ -56,9 +56,12 @@ class Kind:
         return every.cells(self.cell, spec, folder)
 
     def tables(self, rows: pd.DataFrame, spec: AnySpec) -> Tables:
-        """What follows from a run's rows."""
-        there = set(rows["method"])
-        methods = [*(name for name in spec.methods if name in there), *sorted(there - set(spec.methods))]
+        """Tables that follow from a run's rows."""
+        recorded_methods = set(rows["method"])
+        methods = [
+            *(name for name in spec.methods if name in recorded_methods),
+            *sorted(recorded_methods - set(spec.methods)),
+        ]
         return Tables(rows, self.summary(rows, methods, spec), methods)
 
 
@@ -77,7 +80,7 @@ REGRESSION = Kind(
     RegressionCell,
     score_regression.rows,
     lambda rows: score_regression.COLUMNS,
-    lambda rows, methods, spec: score_regression.summary(rows, methods, score_regression.read_published(spec)),
+    lambda rows, methods, spec: score_regression.summary(rows, methods, score_regression.paper_figures(spec)),
     score_regression.readable,
     show_regression.charts,
     show_regression.show,
@@ -98,20 +101,20 @@ def rows_of(cells: Sequence[Cell]) -> pd.DataFrame:
     Raises:
         SpecError: If they have begun, and there is nothing in them.
     """
-    found = kind_of(cells[0]).rows(cells)
-    if found.empty:
+    rows = kind_of(cells[0]).rows(cells)
+    if rows.empty:
         raise SpecError(f"{cells[0].folder}: its cells have begun, but nothing is recorded yet; replay goes on")
-    return found
+    return rows
 
 
-def recorded(folder: Path) -> Sequence[Cell]:
+def read_cells(folder: Path) -> Sequence[Cell]:
     """All cells recorded in a folder, each with the spec that it was recorded with.
 
     Raises:
         SpecError: If there is none.
     """
     for kind in KINDS.values():
-        if found := every.cells_in(kind.cell, folder):
-            return found
+        if cells := every.cells_in(kind.cell, folder):
+            return cells
     instead = "" if folder.exists() else near(folder)
     raise SpecError(f"{folder}: expected a recorded run (a folder with {CELLS}/*.jsonl in it), found none{instead}")

@@ -1,4 +1,4 @@
-"""What there is to run: problems, regression tasks, corruptions and methods, and the specs under runs/."""
+"""List of all that can be run: problems, regression tasks, corruptions, methods, and specs under runs/."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from robustbo.trials.settings import DEFAULT_SURROGATE
 FIRST = (DEFAULT_SURROGATE, "student-t", "standard")  # the surrogates that are chosen most
 
 
-def listing() -> Rows:
+def catalog() -> Rows:
     """A row a name, what is chosen most first: its kind, and what it is in a line."""
     specs = [*Path("runs").glob(f"*/{SPEC_FILE}"), *Path("runs").glob("*.toml")]
     surrogates = {name: _first_line(SURROGATES[name]) for name in dict.fromkeys([*FIRST, *SURROGATES])}
@@ -30,5 +30,5 @@ def listing() -> Rows:
     ]
 
 
-def _first_line(thing: object) -> str:
-    return (thing.__doc__ or "").splitlines()[0]
+def _first_line(definition: object) -> str:
+    return (definition.__doc__ or "").splitlines()[0]

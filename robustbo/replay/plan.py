@@ -1,4 +1,4 @@
-"""What one call of `robustbo replay` is going to do, checked before anything of it begins, and what came of it."""
+"""Plan of one call of `robustbo replay`, checked before anything of it begins, and its results."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,36 +16,36 @@ from robustbo.trials.storage.places import check_file
 UNKNOWN = "unknown"
 
 
-class Plan(NamedTuple):
+class ReplayPlan(NamedTuple):
     """One run: its cells, and how many trials of each (method, replication) are recorded already."""
 
     spec: AnySpec
     folder: Path
     cells: Sequence[Cell]
-    done: dict[tuple[str, int], int]
+    counts: dict[tuple[str, int], int]
 
 
-def plan(spec: AnySpec, folder: Path, resume: bool) -> Plan:
+def plan(spec: AnySpec, folder: Path, resume: bool) -> ReplayPlan:
     """Check a run against what its folder holds.
 
     Raises:
         SpecError: If the folder holds results of another spec, or any at all without ``resume``.
     """
     kind = kind_of(spec)
-    others = [other.cell.suffix for other in KINDS.values() if other is not kind]
-    if any(any((folder / CELLS).glob(f"*{suffix}")) for suffix in others):
+    other_suffixes = [other.cell.suffix for other in KINDS.values() if other is not kind]
+    if any(any((folder / CELLS).glob(f"*{suffix}")) for suffix in other_suffixes):
         raise SpecError(f"{folder}: holds a run of another kind; choose another --out")
-    made = kind.cells(spec, folder)
-    done = {(cell.method, cell.replication): min(len(cell.entries()), spec.trials) for cell in made}
-    if any(done.values()) and not resume:
+    cells = kind.cells(spec, folder)
+    counts = {(cell.method, cell.replication): min(len(cell.entries()), spec.trials) for cell in cells}
+    if any(counts.values()) and not resume:
         raise SpecError(f"{folder}: holds results; leave --no-resume away to continue them, or choose another --out")
-    return Plan(spec, folder, made, done)
+    return ReplayPlan(spec, folder, cells, counts)
 
 
 def plan_all(
     runs: Sequence[Path], overrides: Sequence[str], methods: Sequence[str], out: Path | None, resume: bool
-) -> list[Plan]:
-    """What to do for each run, in a folder of its own.
+) -> list[ReplayPlan]:
+    """Plans of runs, each in a folder of its own.
 
     Args:
         runs: Spec files, or folders with one.
@@ -68,35 +68,35 @@ def plan_all(
     return plans
 
 
-def forecast(plans: Sequence[Plan], jobs: int) -> Rows:
-    """What there is to do, a row a method of a run, and for how long, where runs on the problem have kept their time.
+def forecast(plans: Sequence[ReplayPlan], jobs: int) -> Rows:
+    """Rows of what is left to do, one a method of a run, with times where runs on the problem have kept theirs.
 
     Args:
         plans: The runs.
         jobs: How many cells are run at a time.
     """
-    found: Rows = []
-    for spec, folder, planned, done in plans:
+    rows: Rows = []
+    for spec, folder, planned, counts in plans:
         places = sorted({folder, *Path("results").glob("*"), *Path("runs").glob("*")})
         seconds = past_seconds(spec.problem, places)
         for method in spec.methods:
             mine = [(cell.method, cell.replication) for cell in planned if cell.method == method]
-            left = [spec.trials - done[key] for key in mine]
-            each = seconds.get(method)
-            found.append(
+            left = [spec.trials - counts[key] for key in mine]
+            seconds_a_trial = seconds.get(method)
+            rows.append(
                 {"run": folder.name, "method": method, "cells": sum(map(bool, left)), "trials": sum(left)}
-                | {"seconds a trial": UNKNOWN if each is None else f"{each:.2g}"}
-                | {"minutes": _minutes(sum(left), each, jobs)}
+                | {"seconds a trial": UNKNOWN if seconds_a_trial is None else f"{seconds_a_trial:.2g}"}
+                | {"minutes": _minutes(sum(left), seconds_a_trial, jobs)}
             )
-    return found
+    return rows
 
 
 def in_all(forecasted: Rows) -> str:
     """A forecast in a sentence."""
-    known = [float(row["minutes"]) for row in forecasted if row["minutes"] != UNKNOWN]
-    about = "more than" if len(known) < len(forecasted) else "about"
+    minutes = [float(row["minutes"]) for row in forecasted if row["minutes"] != UNKNOWN]
+    about = "more than" if len(minutes) < len(forecasted) else "about"
     cells, trials = (sum(row[name] for row in forecasted) for name in ("cells", "trials"))
-    return f"in all {cells} cells, {trials} trials, {about} {sum(known):.1f} minutes"
+    return f"in all {cells} cells, {trials} trials, {about} {sum(minutes):.1f} minutes"
 
 
 def _minutes(trials: int, seconds: float | None, jobs: int) -> str:
@@ -105,9 +105,9 @@ def _minutes(trials: int, seconds: float | None, jobs: int) -> str:
     return UNKNOWN if seconds is None else f"{trials * seconds / 60 / jobs:.1f}"
 
 
-def summaries(plans: Sequence[Plan], *, is_readable: bool) -> Rows:
+def summaries(plans: Sequence[ReplayPlan], *, is_readable: bool) -> Rows:
     """The summary rows of all finished cells of the plans, run by run; shortened for people where ``is_readable``."""
-    found: Rows = []
+    rows: Rows = []
     for spec, folder, planned, _ in plans:
         finished = [cell for cell in planned if len(cell.entries()) >= spec.trials]
         if not finished:
@@ -115,5 +115,5 @@ def summaries(plans: Sequence[Plan], *, is_readable: bool) -> Rows:
         kind = kind_of(spec)
         for row in records(kind.tables(kind.rows(finished), spec).summary):
             named = {"run": folder.name} if len(plans) > 1 else {}
-            found.append(named | (kind.readable(row) if is_readable else row))
-    return found
+            rows.append(named | (kind.readable(row) if is_readable else row))
+    return rows

@@ -21,10 +21,10 @@ from robustbo.foreign.reading import text_of
 from robustbo.loop.observations.units import center_and_scale
 from robustbo.replay import kinds
 from robustbo.replay.cells.cell import Cell
-from robustbo.replay.check.asks import salvaged, verify_journal
-from robustbo.replay.check.comparison import Agreement, Verdict, apart
+from robustbo.replay.check.asks import num_salvaged, verify_journal
+from robustbo.replay.check.comparison import Agreement, Match, apart
 from robustbo.replay.check.rounding import Scales, values
-from robustbo.replay.output.report import recorded_rows, rows_text
+from robustbo.replay.output.report import rows_file, rows_text
 from robustbo.replay.spec.reading import SPEC_FILE, load
 from robustbo.trials.storage.places import is_address, shown
 from robustbo.trials.storage.reading import missing
@@ -33,7 +33,7 @@ SPEC, JOURNAL = ".toml", ".jsonl"
 
 
 def is_journal(place: str) -> bool:
-    """Whether it is the journal of an optimization, and no recorded run."""
+    """Return whether a place is the journal of an optimization, and no recorded run."""
     path = Path(place)
     return is_address(place) or path.suffix == JOURNAL or (path.is_file() and path.suffix != SPEC)
 
@@ -52,12 +52,12 @@ def verdicts(places: Sequence[str], allowed: Sequence[Path] = ()) -> Iterator[di
     for place in filter(is_journal, places):
         if not (is_address(place) or Path(place).exists()):
             raise missing(place)
-    found = {place: () if is_journal(place) else _cells(Path(place), allowed) for place in places}
-    for place, its_cells in found.items():
+    cells_by_place = {place: () if is_journal(place) else _cells(Path(place), allowed) for place in places}
+    for place, its_cells in cells_by_place.items():
         if is_journal(place):
             row: dict[str, Any] = {"run": shown(place), "method": "(journal)", "replication": None}
             found_here = row | _verdict(verify_journal, place)
-            if found_here["agreement"] in (Verdict.BITS, Verdict.ROUNDING) and (count := salvaged(place)):
+            if found_here["agreement"] in (Match.BITS, Match.ROUNDING) and (count := num_salvaged(place)):
                 found_here["verdict"] += f"; {count} salvaged asks not checked"
             yield found_here
             continue
@@ -74,17 +74,17 @@ def verdicts(places: Sequence[str], allowed: Sequence[Path] = ()) -> Iterator[di
 
 def _cells(folder: Path, allowed: Sequence[Path]) -> Sequence[Cell]:
     with recorded(folder, allowed):
-        return kinds.recorded(folder)
+        return kinds.read_cells(folder)
 
 
 def _verdict(check: Callable[..., Agreement], *arguments: Any) -> dict[str, Any]:
     try:
-        found = check(*arguments)
+        agreement = check(*arguments)
     except (JournalError, SpecError, DataError, FileError) as error:
-        return {"asks": None, "agreement": Verdict.UNREADABLE.value, "verdict": str(error)}
+        return {"asks": None, "agreement": Match.UNREADABLE.value, "verdict": str(error)}
     except RobustBOError as error:
-        return {"asks": None, "agreement": Verdict.DIFFERENT.value, "verdict": str(error)}
-    return {"asks": found.count, "agreement": found.verdict.value, "verdict": str(found)}
+        return {"asks": None, "agreement": Match.DIFFERENT.value, "verdict": str(error)}
+    return {"asks": agreement.count, "agreement": agreement.verdict.value, "verdict": str(agreement)}
 
 
 def verify(cell: Cell, *, to_the_end: bool = False) -> Agreement:
@@ -104,33 +104,35 @@ def verify(cell: Cell, *, to_the_end: bool = False) -> Agreement:
     return kinds.kind_of(cell).check(cell, to_the_end=to_the_end)
 
 
-def verify_folder(folder: Path, found: Sequence[Cell]) -> Agreement:
+def verify_folder(folder: Path, cells: Sequence[Cell]) -> Agreement:
     """Compare what lies in a folder beside its cells: all the cells of its spec, and the rows that follow from them.
 
     Raises:
         ReplayMismatch: If a cell is missing, or the rows are not those of the cells.
     """
     if (folder / SPEC_FILE).exists():
-        there = {(cell.method, cell.replication): len(cell.entries()) for cell in found}
+        counts = {(cell.method, cell.replication): len(cell.entries()) for cell in cells}
         spec = load(folder, is_recorded=True)
         for cell in kinds.kind_of(spec).cells(spec, folder):
-            count = there.get((cell.method, cell.replication), 0)
+            count = counts.get((cell.method, cell.replication), 0)
             if count < spec.trials:
                 where = f"{cell.method}, replication {cell.replication}"
                 raise ReplayMismatch(f"{where}: {SPEC_FILE} asks for {spec.trials} trials, recorded are {count}")
-    path = recorded_rows(folder)
-    if path is None or (written := text_of(path, limits.TABLE_BYTES)) == (made := rows_text(kinds.rows_of(found))):
+    path = rows_file(folder)
+    if path is None or (written := text_of(path, limits.TABLE_BYTES)) == (
+        recomputed := rows_text(kinds.rows_of(cells))
+    ):
         return Agreement()
-    return _rows_to_rounding(path, written.split("\n"), made.split("\n"))
+    return _rows_to_rounding(path, written.split("\n"), recomputed.split("\n"))
 
 
-def _rows_to_rounding(path: Path, written: Sequence[str], made: Sequence[str]) -> Agreement:
+def _rows_to_rounding(path: Path, written: Sequence[str], recomputed: Sequence[str]) -> Agreement:
     """Compare rows, some of which differ, as numbers."""
-    rows = [dict(enumerate(map(_read, row))) for row in csv.reader(made)]  # whose spread nobody can have changed
+    rows = [dict(enumerate(map(_read, row))) for row in csv.reader(recomputed)]  # whose spread nobody can have changed
     columns = {i: [x for row in rows if isinstance(x := row.get(i), float) and math.isfinite(x)] for i in rows[0]}
     scales: Scales = {str(i): center_and_scale(tuple(column))[1] for i, column in columns.items() if column}
     largest = (0.0, "")
-    for number, (must, is_there) in enumerate(zip_longest(made, written, fillvalue="nothing"), start=1):
+    for number, (must, is_there) in enumerate(zip_longest(recomputed, written, fillvalue="nothing"), start=1):
         if must == is_there:
             continue
         before, now = (dict(enumerate(map(_read, next(csv.reader([text]), [])))) for text in (is_there, must))
@@ -138,11 +140,11 @@ def _rows_to_rounding(path: Path, written: Sequence[str], made: Sequence[str]) -
         if off is not None and off.share > 1:
             raise ReplayMismatch(f"{path}, line {number}: must be {must!r}, as the cells say, and is {is_there!r}")
         largest = largest if off is None else max(largest, (off.share, f"{off.text}, {path}, line {number}"))
-    return Agreement(verdict=Verdict.ROUNDING, largest=largest[1])
+    return Agreement(verdict=Match.ROUNDING, largest=largest[1])
 
 
 def _read(text: str) -> str | float:
-    """What stands in a row, as a number if it is one."""
+    """Value of a table's cell, a number if it is one."""
     try:
         return text if text.lstrip("-").isdigit() else float(text)
     except ValueError:

@@ -100,7 +100,7 @@ def test_what_resembles_nothing_is_answered_with_all_there_is(cli):
     [
         (("--num-initial", "-1"), "--num-initial must be a whole number of at least 1, got -1"),
         (("--if-exists", "go"), "--if-exists must be one of ['error', 'resume'], got 'go'"),
-        (("--max-repeats", "0"), "--max-repeats must be a whole number of at least 1, got 0"),
+        (("--max-replicates", "0"), "--max-replicates must be a whole number of at least 1, got 0"),
         (("--replicate", "often"), "--replicate must be one of "),
     ],
 )

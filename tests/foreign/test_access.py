@@ -57,12 +57,12 @@ def test_what_is_below_the_folder_or_allowed_is_read(tmp_path):
     run, outside = tmp_path / "run", tmp_path / "t.csv"
     outside.write_text("x,y\n1,2\n2,3\n")
     run_of(run, "table", f'{{file = "{outside}"}}')
-    assert len(load(run, [outside]).found.rows) == 2
-    assert len(load(run, [tmp_path]).found.rows) == 2
+    assert len(load(run, [outside]).tables.rows) == 2
+    assert len(load(run, [tmp_path]).tables.rows) == 2
     inside = run / "t.csv"
     inside.write_text(outside.read_text())
     run_of(run, "table", f'{{file = "{inside}"}}')
-    assert len(load(run).found.rows) == 2
+    assert len(load(run).tables.rows) == 2
 
 
 def test_published_figures_lie_beside_the_spec(tmp_path):

@@ -69,7 +69,7 @@ def test_every_repeat_is_measured_before_one_is_again():
     corruption = spec.build_corruption()
 
     def measured(root, number, asked):
-        return spec.measure(corruption, params, made(params), root=root, number=number, asked=asked)
+        return spec.measure(corruption, params, made(params), root=root, number=number, num_earlier=asked)
 
     first = [measured(0, 10 + asked, asked) for asked in range(4)]
     assert sorted(value for value, _ in first[:3]) == [12.3, 44.9, 46.0]

@@ -2,7 +2,7 @@ import pytest
 
 from robustbo.errors import SpecError
 from robustbo.replay.cells.engine import ENGINES
-from robustbo.replay.kinds import KINDS, kind_of, recorded, rows_of
+from robustbo.replay.kinds import KINDS, kind_of, read_cells, rows_of
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.replay.spec.reading import SPECS
 from robustbo.replay.spec.regression import RegressionSpec
@@ -37,7 +37,7 @@ def test_the_kind_of_an_optimization_need_not_be_said_and_is_in_no_hash():
 
 def test_where_nothing_is_recorded_that_is_said(tmp_path):
     with pytest.raises(SpecError, match="expected a recorded run"):
-        recorded(tmp_path)
+        read_cells(tmp_path)
 
 
 def test_cells_that_have_begun_and_hold_nothing_are_called_that(tmp_path):

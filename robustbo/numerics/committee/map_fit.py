@@ -18,7 +18,7 @@ from robustbo.numerics.committee import evidence as committee
 from robustbo.numerics.committee.evidence import SharedHyperparameters, Total
 from robustbo.numerics.committee.partition import MEMORY, Shards
 from robustbo.numerics.gp import parameters
-from robustbo.numerics.gp.ascent import Ascent, Point, ascend_by_gradient
+from robustbo.numerics.gp.ascent import Ascent, Point, climb_within
 from robustbo.numerics.gp.covariance import stationary_blocks
 from robustbo.numerics.gp.log_posterior import noise_block
 from robustbo.numerics.gp.multistart import highest
@@ -115,4 +115,4 @@ def _climb(model: CommitteeModel, x: Tensor, ftol: float) -> Ascent:
 
         return Point(F, derivatives)
 
-    return ascend_by_gradient(at, x, *x.new_tensor(model.bounds).T, ftol=ftol)
+    return climb_within(at, x, model.bounds, is_informed=False, ftol=ftol)

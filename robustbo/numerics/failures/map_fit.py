@@ -21,7 +21,7 @@ from robustbo.errors import FitError
 from robustbo.numerics.failures.likelihood import Outcomes
 from robustbo.numerics.failures.propagation import Approximation, Sites, propagate
 from robustbo.numerics.gp import parameters
-from robustbo.numerics.gp.ascent import Ascent, Point, ascend
+from robustbo.numerics.gp.ascent import Ascent, Point, climb_within
 from robustbo.numerics.gp.covariance import Covariance, CovarianceFunction
 from robustbo.numerics.gp.multistart import highest
 from robustbo.numerics.gp.parameters import Block, LogNormal, Normal
@@ -139,7 +139,7 @@ def search(model: FailureModel, before: Tensor | None = None) -> Ascent:
 
 
 def _climb(model: FailureModel, value: FailureLogPosterior, ftol: float) -> Ascent:
-    return ascend(_WarmPath(model, value).at, value.x, *value.x.new_tensor(model.bounds).T, ftol=ftol)
+    return climb_within(_WarmPath(model, value).at, value.x, model.bounds, is_informed=True, ftol=ftol)
 
 
 class _WarmPath:

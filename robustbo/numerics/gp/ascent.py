@@ -145,6 +145,14 @@ def ascend_by_gradient(
     return Ascent(torch.from_numpy(optimum.x), last.F, last.value, optimum.nfev, bool(optimum.success))
 
 
+def climb_within(
+    at: Callable[[Tensor], Point], x: Tensor, bounds: Sequence[tuple[float, float]], *, is_informed: bool, ftol: float
+) -> Ascent:
+    """Climb from x within pairs of bounds, by the information where points have one, else by the gradient alone."""
+    climb = ascend if is_informed else ascend_by_gradient
+    return climb(at, x, *x.new_tensor(bounds).T, ftol=ftol)
+
+
 def correct_information(A: Array, secants: Sequence[Secant]) -> Array:
     """Update the information by BFGS until ``A s = y`` for the last secant (and nearly for the others)."""
     for s, y in secants:

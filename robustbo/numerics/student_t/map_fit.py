@@ -24,7 +24,7 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.gp import parameters
-from robustbo.numerics.gp.ascent import Ascent, Point, ascend, ascend_by_gradient
+from robustbo.numerics.gp.ascent import Ascent, Point, climb_within
 from robustbo.numerics.gp.covariance import Covariance
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.multistart import highest
@@ -177,10 +177,10 @@ def _begin(model: HeavyModel, x: Tensor) -> HeavyLogPosterior:
 
 def _climb(model: HeavyModel, value: HeavyLogPosterior, ftol: float, rounds: int, close: float = ENOUGH) -> Ascent:
     """Climb along a mode, and again from where another is found to be higher."""
-    climb = ascend if model.base.is_informed else ascend_by_gradient
-    bounds, evaluations = value.x.new_tensor(model.bounds), 1
+    evaluations, is_informed = 1, model.base.is_informed
     while True:
-        ascent = climb(_ModePath(model, _latent(value), close).at, value.x, *bounds.T, ftol=ftol)
+        path = _ModePath(model, _latent(value), close)
+        ascent = climb_within(path.at, value.x, model.bounds, is_informed=is_informed, ftol=ftol)
         value, evaluations, rounds = ascent.value, evaluations + ascent.num_evaluations, rounds - 1
         if rounds == 0 or not (anew := evaluate(model, value.x)).F > value.F + HIGHER:
             return ascent._replace(num_evaluations=evaluations)

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.gp import log_posterior, parameters
-from robustbo.numerics.gp.ascent import Ascent, Point, ascend, ascend_by_gradient
+from robustbo.numerics.gp.ascent import Ascent, Point, climb_within
 from robustbo.numerics.gp.evidence import Evidence
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.multistart import highest
@@ -126,8 +126,7 @@ def search(model: ProcessModel, *, ftol: float = 1e-9) -> Ascent:
 
 
 def _climb(model: ProcessModel, x: Tensor, ftol: float) -> Ascent:
-    climb = ascend if model.base.is_informed else ascend_by_gradient
-    return climb(partial(_point, model), x, *x.new_tensor(model.bounds).T, ftol=ftol)
+    return climb_within(partial(_point, model), x, model.bounds, is_informed=model.base.is_informed, ftol=ftol)
 
 
 def _point(model: ProcessModel, x: Tensor) -> Point:

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.gp import parameters
-from robustbo.numerics.gp.ascent import Ascent, Point, ascend_by_gradient
+from robustbo.numerics.gp.ascent import Ascent, Point, climb_within
 from robustbo.numerics.gp.log_posterior import Model, noise
 from robustbo.numerics.gp.multistart import highest
 from robustbo.numerics.weighted import rcgp
@@ -103,8 +103,8 @@ def search(model: Model, weights: Weights) -> Ascent:
 
 
 def _climb(model: Model, weights: Weights, weighting: Weighting, theta: Tensor, ftol: float) -> Ascent:
-    bounds = theta.new_tensor(model.bounds).T
-    return ascend_by_gradient(partial(_point, model, weights, weighting), theta, *bounds, ftol=ftol)
+    point = partial(_point, model, weights, weighting)
+    return climb_within(point, theta, model.bounds, is_informed=False, ftol=ftol)
 
 
 def _point(model: Model, weights: Weights, weighting: Weighting, theta: Tensor) -> Point:

@@ -2,7 +2,7 @@
 
 A recommendation is asked for after the last trial alone, since Ax cross-validates for it.
 
-Of a restricted space (see `robustbo.replay.cells.given`) Ax has linear inequalities as its own parameter constraints.
+Of a restricted space (see `robustbo.replay.cells.peer_space`) Ax has linear inequalities as parameter constraints.
 The others are metrics with outcome constraints. A suggestion beyond one costs no trial: it is completed with the
 metrics of the constraints and without a value, so that Ax's models of the constraints learn of it, and Ax is asked
 again, up to `TRIES` times. Parameters that exist only under conditions always exist for Ax, which is told nothing of
@@ -21,9 +21,9 @@ from robustbo import seeds
 from robustbo.ax import best, client_for, complete, generation_strategy, outliers
 from robustbo.replay.cells import peer
 from robustbo.replay.cells.cell import Progress
-from robustbo.replay.cells.given import Given, Linear, Params, is_restricted
 from robustbo.replay.cells.optimization import FAILED, OptimizationCell
 from robustbo.replay.cells.peer import Proposal
+from robustbo.replay.cells.peer_space import Linear, Params, PeerSpace, is_restricted
 from robustbo.searchspace.space import Space
 
 METRIC = "value"
@@ -32,7 +32,7 @@ TRIES = 5  # suggestions for a trial, of a second each and more
 
 def run(cell: OptimizationCell, progress: Progress) -> None:
     """Run a cell from its first trial to its last."""
-    peer.run(cell, progress, Restricted if is_restricted(cell.settings.space) else Ax)
+    peer.run(cell, progress, RestrictedAx if is_restricted(cell.settings.space) else Ax)
 
 
 class Ax:
@@ -49,8 +49,8 @@ class Ax:
             return Proposal(index, params, "ax")
         except Exception:  # of Ax, BoTorch or PyTorch: it is theirs, and as many kinds as there are causes
             space = self._cell.spec.load_problem().space
-            drawn = seeds.generator(self._cell.root, number, "no generation").random(len(space))
-            params = space.from_unit(drawn.tolist())
+            unit_point = seeds.generator(self._cell.root, number, "no generation").random(len(space))
+            params = space.from_unit(unit_point.tolist())
             return Proposal(self._client.attach_trial(params), params, "random")
 
     def tell(self, handle: int, value: float) -> None:
@@ -64,7 +64,7 @@ class Ax:
         else:
             self._client.mark_trial_failed(handle, failed_reason=FAILED)
 
-    def recommended(self, is_last: bool) -> int | None:
+    def recommendation(self, is_last: bool) -> int | None:
         """The trial that Ax recommends, or that we do where the strategy is ours; None where it finds none."""
         if not is_last or not self._client._experiment.completed_trials:
             return None
@@ -75,7 +75,7 @@ class Ax:
         except Exception:  # where nothing is feasible by Ax's model
             return None
 
-    def flagged(self) -> list[int]:
+    def flags(self) -> list[int]:
         """The trials whose values look wrong, where the strategy is ours."""
         if not self._is_ours:
             return []
@@ -83,19 +83,25 @@ class Ax:
         return sorted(int(index) for index in report["trial_index"][report["flagged"]])
 
 
-class Restricted:
-    """The same where not every row of values is a point, with Ax's own strategy."""
+class RestrictedAx:
+    """Ax's own strategy in a space where not every row of values is a point."""
 
     def __init__(self, cell: OptimizationCell) -> None:
         problem, seed = cell.spec.load_problem(), cell.root % 2**31
-        self._cell, self._given = cell, Given(problem.space)
-        self._outcomes = [f"constraint_{i}" for i, each in enumerate(self._given.linear) if each is None]
+        self._cell, self._peer_space = cell, PeerSpace(problem.space)
+        self._outcomes = [
+            f"constraint_{i}" for i, constraint in enumerate(self._peer_space.linear) if constraint is None
+        ]
         self._numbers: dict[int, int] = {}  # of our trials, by Ax's index
         self._excess: dict[int, dict[str, float]] = {}
         self._told: dict[int, float] = {}  # values by our number of the trial
-        always = {name: dict(p.to_dict(), when=None) for name, p in self._given.parameters.items()}
+        always = {name: dict(p.to_dict(), when=None) for name, p in self._peer_space.parameters.items()}
         self._client = client_for(Space.from_dict(always), problem.direction, METRIC, seed=seed)
-        linear = [ParameterConstraint(inequality=_text(each)) for each in self._given.linear if each is not None]
+        linear = [
+            ParameterConstraint(inequality=_text(constraint))
+            for constraint in self._peer_space.linear
+            if constraint is not None
+        ]
         self._client._experiment.search_space.add_parameter_constraints(linear)
         self._client.configure_optimization(
             objective=METRIC if problem.direction == "maximize" else f"-{METRIC}",
@@ -108,16 +114,16 @@ class Restricted:
     def ask(self, number: int) -> Proposal:
         """The first suggestion that keeps the constraints; one of the initial points, or one drawn."""
         if number < self._cell.spec.num_initial:
-            return self._attached(self._given.first(self._cell.root, number), number, "sobol")
+            return self._attach(self._peer_space.first(self._cell.root, number), number, "sobol")
         for _ in range(TRIES):
             try:
                 ((index, params),) = self._client.get_next_trials(max_trials=1).items()
             except Exception:  # as above
                 break
-            if self._given.rows is not None:
+            if self._peer_space.rows is not None:
                 self._client.mark_trial_failed(index, failed_reason="no row")
-                return self._attached(self._given.rows.nearest(params), number, "ax")
-            point, excess = self._given.suggested(params)
+                return self._attach(self._peer_space.rows.nearest(params), number, "ax")
+            point, excess = self._peer_space.complete(params)
             self._excess[index] = self._metrics(excess)
             if point is not None:
                 self._numbers[index] = number
@@ -127,14 +133,14 @@ class Restricted:
                 continue
             self._client.attach_data(index, self._excess[index])
             self._client._experiment.trials[index].mark_completed()
-        return self._attached(self._given.drawn(self._cell.root, number), number, "random")
+        return self._attach(self._peer_space.draw(self._cell.root, number), number, "random")
 
-    def _attached(self, point: Params, number: int, origin: str) -> Proposal:
-        if self._given.rows is not None:
-            self._given.rows.take(point)
-        own = self._given.own(point, is_whole=True)
+    def _attach(self, point: Params, number: int, origin: str) -> Proposal:
+        if self._peer_space.rows is not None:
+            self._peer_space.rows.take(point)
+        own = self._peer_space.own(point, is_whole=True)
         index = self._client.attach_trial(own)
-        self._numbers[index], self._excess[index] = number, self._metrics(self._given.suggested(own).excess)
+        self._numbers[index], self._excess[index] = number, self._metrics(self._peer_space.complete(own).excess)
         return Proposal(index, point, origin)
 
     def _metrics(self, excess: list[float]) -> dict[str, float]:
@@ -150,7 +156,7 @@ class Restricted:
         """Mark a trial as failed."""
         self._client.mark_trial_failed(handle, failed_reason=FAILED)
 
-    def recommended(self, is_last: bool) -> int | None:
+    def recommendation(self, is_last: bool) -> int | None:
         """The trial that Ax recommends; that of the best value where it cannot tell."""
         if not is_last:
             return None
@@ -161,7 +167,7 @@ class Restricted:
         except Exception:  # as above
             return best
 
-    def flagged(self) -> list[int]:
+    def flags(self) -> list[int]:
         """Ax calls no value wrong."""
         return []
 
@@ -193,5 +199,7 @@ def _learn_viability(client: Any) -> None:
     The transform comes first, since it adds the abandoned points as they were asked, before any are transformed.
     """
     client._experiment.add_tracking_metric(Metric(EXECUTION_VIABLE_METRIC_NAME, lower_is_better=False))
-    (node,) = (each for each in client._generation_strategy._nodes if each.name == "MBM")
+    (node,) = (
+        generation_node for generation_node in client._generation_strategy._nodes if generation_node.name == "MBM"
+    )
     node.generator_specs[0].generator_kwargs["transforms"] = [AddExecutionViability, *MBM_X_trans, *Y_trans]

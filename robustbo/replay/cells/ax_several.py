@@ -16,10 +16,10 @@ from robustbo.replay.cells.recommendation import Recommended
 
 def run(cell: OptimizationCell, progress: Progress) -> None:
     """Run a cell from its first trial to its last."""
-    peer.run(cell, progress, Several)
+    peer.run(cell, progress, SeveralAx)
 
 
-class Several:
+class SeveralAx:
     """Ax's client for a cell's problem, with its own strategy."""
 
     def __init__(self, cell: OptimizationCell) -> None:
@@ -44,8 +44,8 @@ class Several:
             return Proposal(index, params, "ax")
         except Exception:  # of Ax, BoTorch or PyTorch: it is theirs, and as many kinds as there are causes
             space = self._cell.settings.space
-            drawn = seeds.generator(self._cell.root, number, "no generation").random(len(space))
-            params = space.from_unit(drawn.tolist())
+            unit_point = seeds.generator(self._cell.root, number, "no generation").random(len(space))
+            params = space.from_unit(unit_point.tolist())
             return Proposal(self._client.attach_trial(params), params, "random")
 
     def tell(self, handle: int, value: dict[str, float]) -> None:
@@ -59,7 +59,7 @@ class Several:
         """Mark a trial as failed."""
         self._client.mark_trial_failed(handle, failed_reason=FAILED)
 
-    def recommended(self, is_last: bool) -> Recommended:
+    def recommendation(self, is_last: bool) -> Recommended:
         """The trials of Ax's frontier, or its best; none where it finds none."""
         client: Any = self._client
         try:
@@ -69,6 +69,6 @@ class Several:
         except Exception:  # where nothing is feasible by Ax's model
             return []
 
-    def flagged(self) -> list[int]:
+    def flags(self) -> list[int]:
         """Ax calls no value wrong."""
         return []

@@ -58,7 +58,7 @@ class BoTorch:
         else:
             seed = seeds.derive(self._cell.root, number, "botorch")
             with seed_everything(seed):
-                found, _ = optimize_acqf(
+                candidate, _ = optimize_acqf(
                     self._acquisition(seed),
                     torch.tensor([[0.0], [1.0]], dtype=torch.float64).repeat(1, len(self._space)),
                     q=1,
@@ -66,14 +66,14 @@ class BoTorch:
                     raw_samples=RAW_SAMPLES,
                     options={"batch_limit": BATCH_LIMIT, "maxiter": MAXITER},
                 )
-            params, origin = self._space.from_unit(found.squeeze(0).tolist()), "botorch"
+            params, origin = self._space.from_unit(candidate.squeeze(0).tolist()), "botorch"
         self._rows.append(list(self._space.to_unit(params)))
         self._told.append({})
         return Proposal(number, params, origin)
 
     def _acquisition(self, seed: int) -> AcquisitionFunction:
         shared = {
-            "X_baseline": self._measured,
+            "X_baseline": self._baseline,
             "sampler": SobolQMCNormalSampler(torch.Size([NUM_SAMPLES]), seed=seed % 2**31),
             "constraints": self._constraints() or None,
             "prune_baseline": True,
@@ -87,12 +87,12 @@ class BoTorch:
         return qLogNoisyExpectedHypervolumeImprovement(self._model(), ref_point=point, objective=outcomes, **shared)
 
     def _constraints(self) -> list[Any]:
-        """Of samples of all outcomes: what must not be positive."""
+        """Functions of samples of all outcomes that must not be positive."""
         low = [lambda Y, i=i, b=b: b - Y[..., i] for i, (b, _) in enumerate(self._bounds) if b > -torch.inf]
         return low + [lambda Y, i=i, b=b: Y[..., i] - b for i, (_, b) in enumerate(self._bounds) if b < torch.inf]
 
     @property
-    def _measured(self) -> Tensor:
+    def _baseline(self) -> Tensor:
         return torch.tensor([r for r, told in zip(self._rows, self._told, strict=True) if told], dtype=torch.float64)
 
     def _model(self) -> ModelListGP:
@@ -101,9 +101,9 @@ class BoTorch:
         if self._fitted is None or self._fitted[0] != count:
             models = []
             for w in self._wanted:
-                there = [i for i, told in enumerate(self._told) if w.name in told]
-                X = torch.tensor([self._rows[i] for i in there], dtype=torch.float64)
-                y = torch.tensor([[w.sign * self._told[i][w.name]] for i in there], dtype=torch.float64)
+                measured = [i for i, told in enumerate(self._told) if w.name in told]
+                X = torch.tensor([self._rows[i] for i in measured], dtype=torch.float64)
+                y = torch.tensor([[w.sign * self._told[i][w.name]] for i in measured], dtype=torch.float64)
                 models.append(SingleTaskGP(X, y))
             model = ModelListGP(*models)
             with seed_everything(seeds.derive(self._cell.root, count, "botorch fit")):
@@ -118,25 +118,25 @@ class BoTorch:
     def fail(self, handle: int) -> None:
         """Keep nothing."""
 
-    def recommended(self, is_last: bool) -> Recommended:
-        """By posterior means at the points measured: the front of those that keep the constraints, or the best.
+    def recommendation(self, is_last: bool) -> Recommended:
+        """Front, by posterior means, of the measured points that keep the constraints; of one objective the best.
 
-        Where none keeps them there is none; of one objective it is the one most likely to.
+        Where no point keeps them the front is empty; of one objective it is then the point most likely to.
         """
         numbers = [i for i, told in enumerate(self._told) if told]
         with torch.no_grad():
-            said = self._model().posterior(self._measured)
-            mean, sd = said.mean, said.variance.clamp_min(1e-300).sqrt()
+            posterior = self._model().posterior(self._baseline)
+            mean, sd = posterior.mean, posterior.variance.clamp_min(1e-300).sqrt()
         bounds = torch.tensor(self._bounds, dtype=torch.float64)
         keeps = ((bounds[:, 0] <= mean) & (mean <= bounds[:, 1])).all(-1)
         Y = mean[:, : self._count]
         if self._count > 1:
-            kept = keeps.nonzero().squeeze(-1)
-            return [numbers[int(i)] for i in kept[pareto_mask(Y[kept])]] if len(kept) else []
+            feasible = keeps.nonzero().squeeze(-1)
+            return [numbers[int(i)] for i in feasible[pareto_mask(Y[feasible])]] if len(feasible) else []
         below, above = (torch.special.ndtr((bounds[:, i] - mean) / sd) for i in (0, 1))
         chance = (above - below).clamp_min(0).prod(-1)
         return numbers[int((torch.where(keeps, Y.squeeze(-1), -torch.inf) if keeps.any() else chance).argmax())]
 
-    def flagged(self) -> list[int]:
+    def flags(self) -> list[int]:
         """Plain processes call no value wrong."""
         return []

@@ -40,16 +40,16 @@ class Cell(ABC):
     @property
     @abstractmethod
     def engine(self) -> str:
-        """Who runs it; see `cells.engine`."""
+        """Name of the library that runs it; see `cells.engine`."""
 
     @property
     @abstractmethod
     def description(self) -> dict[str, Any]:
-        """All that it depends on: it is continued only where that agrees."""
+        """All settings that it depends on: it is continued only where they agree."""
 
     @abstractmethod
     def entries(self) -> list[dict[str, Any]]:
-        """What is recorded of each of its trials, or fits.
+        """Recorded entries, one a trial or a fit.
 
         Raises:
             SpecError: If it was recorded with another spec; the message shows the difference.
@@ -63,7 +63,7 @@ class Cell(ABC):
 
     @classmethod
     @abstractmethod
-    def recorded(cls, folder: Path, header: Mapping[str, Any], events: Sequence[Event]) -> Self:
+    def from_record(cls, folder: Path, header: Mapping[str, Any], events: Sequence[Event]) -> Self:
         """A cell as it was recorded: with the description and the events that its record has."""
 
     @property
@@ -78,19 +78,19 @@ class Cell(ABC):
 
     @property
     def journal(self) -> Path:
-        """What is there as soon as it has begun."""
+        """File that exists as soon as the cell has begun."""
         return self.record
 
     def events(self) -> Sequence[Event]:
-        """What is recorded, line by line; raises as `entries`."""
+        """Lines of its record; raises as `entries`."""
         if not self.record.exists():
             return []
         contents = self.lines.read(self.record)
         check(self.record, contents.header, self.description)
         return contents.events
 
-    def opened(self) -> Journal:
-        """Its record to write to, a new one if there is none."""
+    def open_record(self) -> Journal:
+        """Open its record to append to, a new one if there is none."""
         if self.record.exists():
             return Journal.resume(self.record)[0]
         return Journal.create(self.record, {"hash": digest(self.description), "cell": self.description})
@@ -106,8 +106,8 @@ def cells(kind: type[C], spec: Any, folder: Path) -> list[C]:
 
 def cells_in(kind: type[C], folder: Path) -> list[C]:
     """All cells of a kind that are recorded in a folder, each with the spec that it was recorded with."""
-    found = []
+    recorded_cells = []
     for path in (folder / CELLS).glob(f"*{kind.suffix}"):
         contents = kind.lines.read(path)
-        found.append(kind.recorded(folder, contents.header["cell"], contents.events))
-    return sorted(found, key=lambda cell: (cell.replication, cell.method))
+        recorded_cells.append(kind.from_record(folder, contents.header["cell"], contents.events))
+    return sorted(recorded_cells, key=lambda cell: (cell.replication, cell.method))

@@ -14,18 +14,18 @@ def digest(cell: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(cell, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def check(path: Path, header: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+def check(path: Path, header: Mapping[str, Any], description: Mapping[str, Any]) -> None:
     """Raise a SpecError that shows the difference, if a cell was recorded with another specification."""
-    if header["hash"] != digest(wanted):
-        shown = "\n  ".join(differences(header["cell"], wanted))
+    if header["hash"] != digest(description):
+        shown = "\n  ".join(differences(header["cell"], description))
         raise SpecError(f"{path}: recorded with another spec; choose another --out, or undo this:\n  {shown}")
 
 
-def differences(recorded: Mapping[str, Any], wanted: Mapping[str, Any], prefix: str = "") -> list[str]:
-    """Where two specs differ, a line a key."""
+def differences(recorded: Mapping[str, Any], description: Mapping[str, Any], prefix: str = "") -> list[str]:
+    """Differences of two specs, a line a key."""
     lines = []
-    for key in sorted({*recorded, *wanted}):
-        old, new = recorded.get(key), wanted.get(key)
+    for key in sorted({*recorded, *description}):
+        old, new = recorded.get(key), description.get(key)
         if isinstance(old, Mapping) and isinstance(new, Mapping):
             lines += differences(old, new, f"{prefix}{key}.")
         elif old != new:

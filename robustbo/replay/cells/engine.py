@@ -1,4 +1,4 @@
-"""Who runs a cell: our own loop, BoTorch, Ax or Optuna where it is installed, or a fit after another."""
+"""Engines that run a cell: our own loop, BoTorch, Ax or Optuna where it is installed, or fits in turn."""
 
 import importlib
 import importlib.util
@@ -8,7 +8,7 @@ from typing import Any
 from robustbo.errors import SpecError
 from robustbo.replay.cells import optimization, regression
 from robustbo.replay.cells.cell import Cell, Progress
-from robustbo.replay.cells.peer import hushed
+from robustbo.replay.cells.peer import silence
 
 BOTORCH = "botorch"  # which is asked for several outcomes alone
 
@@ -24,13 +24,13 @@ def run(cell: Cell, progress: Progress) -> None:
 
 
 def _peer(name: str, package: str) -> Callable[[Any, Progress], None]:
-    """What another library runs; it is imported here alone: that takes seconds."""
+    """Engine of another library, which is imported here alone: that takes seconds."""
 
     def run_theirs(cell: Any, progress: Progress) -> None:
         if importlib.util.find_spec(name) is None:
             raise SpecError(f"method {cell.method!r} needs {package}; pip install 'robustbo[{name}]'")
         file = f"{name}_several" if cell.settings.outcomes and name != BOTORCH else name
-        with hushed():
+        with silence():
             theirs = importlib.import_module(f"robustbo.replay.cells.{file}")
         theirs.run(cell, progress)
 

@@ -49,22 +49,22 @@ class OptimizationCell(Cell):
 
     @property
     def journal(self) -> Path:
-        """What the optimizer was told; the record is what it was not told."""
+        """Journal of all that the optimizer was told; the record has the rest."""
         return self.folder / CELLS / f"{self.method}-{self.replication}.jsonl"
 
     @property
     def how(self) -> Method:
-        """How its method decides."""
+        """Settings by which its method decides."""
         return self.spec.methods[self.method]
 
     @property
     def engine(self) -> str:
-        """Who decides: our own loop, or another's."""
+        """Name of the engine that decides: our own loop, or another library's."""
         return self.how.engine
 
     @property
     def is_ours(self) -> bool:
-        """Whether our own loop decides."""
+        """True if our own loop decides."""
         return self.engine == OURS
 
     @property
@@ -78,26 +78,26 @@ class OptimizationCell(Cell):
         return cls(method, replication, folder, spec.seed, spec.problem, spec)
 
     @classmethod
-    def recorded(cls, folder: Path, header: Mapping[str, Any], events: Sequence[Event]) -> Self:
+    def from_record(cls, folder: Path, header: Mapping[str, Any], events: Sequence[Event]) -> Self:
         """A cell as it was recorded, of as many trials."""
         rest = in_new_names(header)
-        known = [key for key in Method.model_fields if key in rest or key not in Method.later]
-        if missing := [key for key in known if key not in rest]:
+        keys = [key for key in Method.model_fields if key in rest or key not in Method.later]
+        if missing := [key for key in keys if key not in rest]:
             raise SpecError(f"{folder}: recorded before methods had {', '.join(missing)}; record it again")
         name, replication = rest.pop("method"), rest.pop("replication")
-        method = {key: rest.pop(key) for key in known}
+        method = {key: rest.pop(key) for key in keys}
         trials = max(1, sum(event["event"] == "trial" for event in events))
         described = {**rest, "methods": {name: method}, "trials": trials, "replications": 1}
         try:
             spec = RunSpec.model_validate(described, context={RECORDED: True})
         except ValidationError as error:
             raise SpecError(f"{folder}: {name}, replication {replication}: cannot be read: {why_not(error)}") from None
-        made = cls.of(spec, name, replication, folder)
-        made.entries()  # raises where they are damaged
-        return made
+        cell = cls.of(spec, name, replication, folder)
+        cell.entries()  # raises where they are damaged
+        return cell
 
     def entries(self) -> list[dict[str, Any]]:
-        """What is recorded of each trial."""
+        """Recorded entries, one a trial."""
         entries = [dict(event) for event in self.events() if event["event"] == "trial"]
         for number, entry in enumerate(entries):
             is_out_of_turn = entry["trial"] != number or max(trials_of(entry["recommended"]), default=0) > number
@@ -106,7 +106,7 @@ class OptimizationCell(Cell):
                 raise JournalError(f"{self.record}: trial {number} is recorded as {entry}, which cannot be")
         return entries
 
-    def flagged(self) -> Flagged | None:
+    def flags(self) -> Flagged | None:
         """The trials flagged after the last that is recorded; None before that."""
         events = self.events()
         count = sum(event["event"] == "trial" for event in events)
@@ -115,9 +115,9 @@ class OptimizationCell(Cell):
 
     @property
     def is_done(self) -> bool:
-        """Whether it has been run to its last trial."""
+        """True if it has been run to its last trial."""
         count = len(self.entries())
-        return count > self.spec.trials or (count == self.spec.trials and self.flagged() is not None)
+        return count > self.spec.trials or (count == self.spec.trials and self.flags() is not None)
 
     @cached_property
     def settings(self) -> Settings:
@@ -159,7 +159,7 @@ def run(cell: OptimizationCell, progress: Progress) -> None:
     """
     if cell.is_done:
         return
-    entries, truth = cell.entries(), cell.opened()
+    entries, truth = cell.entries(), cell.open_record()
     problem, corruption = cell.spec.load_problem(), cell.spec.build_corruption()
     is_begun = cell.journal.exists()
     opt = Optimizer.resume(cell.journal) if is_begun else Optimizer.begin(cell.settings, cell.journal)
@@ -168,26 +168,28 @@ def run(cell: OptimizationCell, progress: Progress) -> None:
     for number in range(len(entries), cell.spec.trials):
         trial = opt.history[number] if number < len(opt.history) else opt.ask()
         clean.append(problem.truth(trial.params))
-        asked = asked_before(opt.history, number)
-        where: dict[str, Any] = {"root": cell.root, "number": number, "asked": asked, "last": value}
+        num_earlier = num_earlier_asks(opt.history, number)
+        where: dict[str, Any] = {"root": cell.root, "number": number, "num_earlier": num_earlier, "last": value}
         value, wrong = cell.spec.measure(corruption, trial.params, clean[-1], **where)
         if trial.state == "pending":
-            told = told_value(cell, clean[-1], value)
+            told = value_to_tell(cell, clean[-1], value)
             if told is None:
                 opt.fail(trial, FAILED)
             else:
                 opt.tell(trial, told)
         for outcome in exclusions(cell, wrong, value):
-            if outcome not in excluded(opt.history[number]):
+            if outcome not in exclusions_of(opt.history[number]):
                 opt.exclude(trial, outcome=outcome)
-        made = recommend(cell.spec, opt.view, number)
-        truth.append(truth_of(number, clean[-1], value, wrong, made))
-        progress(number + 1, None if made is None else problem.worth([clean[n] for n in trials_of(made)]))
-    truth.append(flagged_of(cell, flags(opt.view)))
+        recommendation = recommend(cell.spec, opt.view, number)
+        truth.append(trial_event(number, clean[-1], value, wrong, recommendation))
+        progress(
+            number + 1, None if recommendation is None else problem.worth([clean[n] for n in trials_of(recommendation)])
+        )
+    truth.append(flags_event(cell, flags(opt.view)))
 
 
-def asked_before(history: History, number: int) -> int:
-    """How many trials before one have the same point."""
+def num_earlier_asks(history: History, number: int) -> int:
+    """Number of trials before one that have the same point."""
     return sum(trial.point == history[number].point for trial in history.trials[:number])
 
 
@@ -200,24 +202,24 @@ def outcome_names(entry: Mapping[str, Any]) -> set[str] | None:
     return set() if any(isinstance(part, dict | list) for part in parts) else None
 
 
-def truth_of(number: int, clean: Any, value: Any, wrong: Any, recommended: Recommended) -> dict[str, Any]:
-    """What that record has of a trial."""
+def trial_event(number: int, clean: Any, value: Any, wrong: Any, recommended: Recommended) -> dict[str, Any]:
+    """Event of a trial in the record."""
     measured = {"event": "trial", "trial": number, "clean": clean, "value": value, "corrupted": wrong}
     return measured | {"recommended": recommended}
 
 
-def flagged_of(cell: OptimizationCell, trials: Flagged) -> dict[str, Any]:
-    """What it has of the end: the trials whose values were flagged."""
+def flags_event(cell: OptimizationCell, trials: Flagged) -> dict[str, Any]:
+    """Event at the end of the record: the trials whose values were flagged."""
     return {"event": "flags", "after": cell.spec.trials, "trials": trials}
 
 
-def told_value(cell: OptimizationCell, clean: Any, measured: Any) -> Any:
-    """What the optimizer is told: the measured value (None of a failed trial), unless the method is an oracle."""
+def value_to_tell(cell: OptimizationCell, clean: Any, measured: Any) -> Any:
+    """Value that the optimizer is told: the measured one (None of a failed trial), unless it is an oracle."""
     return clean if cell.how.sees == "clean" else measured
 
 
 def exclusions(cell: OptimizationCell, wrong: Any, value: Any) -> list[str | None]:
-    """What a method that sees the errors excludes as soon as it has been told: all of a trial (None), or outcomes.
+    """Exclusions, after a tell, of a method that sees errors: all of a trial (None), or outcomes by name.
 
     Args:
         cell: Which one.
@@ -229,7 +231,7 @@ def exclusions(cell: OptimizationCell, wrong: Any, value: Any) -> list[str | Non
     return [None] if isinstance(wrong, bool) or set(wrong) >= set(value) else list(wrong)
 
 
-def excluded(trial: Trial) -> list[str | None]:
-    """What is excluded of a trial: all of it (None), or outcomes by name."""
-    by_name = [name for name, each in trial.outcomes.items() if each.is_excluded]
+def exclusions_of(trial: Trial) -> list[str | None]:
+    """Excluded parts of a trial: all of it (None), or outcomes by name."""
+    by_name = [name for name, outcome in trial.outcomes.items() if outcome.is_excluded]
     return [None] if trial.state == "excluded" else [*by_name]

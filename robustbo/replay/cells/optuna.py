@@ -1,6 +1,6 @@
 """A cell whose trials Optuna proposes. Imported only where such a cell is run.
 
-Of a restricted space (see `robustbo.replay.cells.given`) its samplers are told how far each trial was beyond each
+Of a restricted space (see `robustbo.replay.cells.peer_space`) its samplers are told how far each trial was beyond each
 constraint, by ``constraints_func``. A suggestion beyond one costs no trial: it is completed with the median of the
 values told so far, which speaks neither for it nor against it (an infeasible trial must have some value), and the
 sampler is asked again, up to `TRIES` times. Parameters that exist only under conditions are suggested there alone
@@ -19,9 +19,9 @@ from optuna.trial import TrialState
 
 from robustbo.replay.cells import peer
 from robustbo.replay.cells.cell import Progress
-from robustbo.replay.cells.given import Given, Params, Suggested, is_restricted
 from robustbo.replay.cells.optimization import OptimizationCell
 from robustbo.replay.cells.peer import Proposal
+from robustbo.replay.cells.peer_space import Params, PeerSpace, Suggestion, is_restricted
 from robustbo.searchspace.parameters import Choice, Int, Ordinal, Parameter
 
 TRIES = 50  # suggestions for a trial
@@ -30,7 +30,7 @@ EXCESS = "excess"  # how far a trial is beyond each constraint
 
 def run(cell: OptimizationCell, progress: Progress) -> None:
     """Run a cell from its first trial to its last."""
-    peer.run(cell, progress, Restricted if is_restricted(cell.settings.space) else Optuna)
+    peer.run(cell, progress, RestrictedOptuna if is_restricted(cell.settings.space) else Optuna)
 
 
 class Optuna:
@@ -54,24 +54,24 @@ class Optuna:
         """Mark a trial as failed, of which a sampler learns nothing."""
         self._study.tell(handle, state=TrialState.FAIL)
 
-    def recommended(self, is_last: bool) -> int | None:
+    def recommendation(self, is_last: bool) -> int | None:
         """The trial with the best value, None where no value is known."""
         if not self._study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
             return None
         return self._study.best_trial.number
 
-    def flagged(self) -> list[int]:
+    def flags(self) -> list[int]:
         """Optuna calls no value wrong."""
         return []
 
 
-class Restricted:
-    """The same where not every row of values is a point."""
+class RestrictedOptuna:
+    """Optuna in a space where not every row of values is a point."""
 
     def __init__(self, cell: OptimizationCell) -> None:
         problem = cell.spec.load_problem()
-        self._cell, self._given = cell, Given(problem.space)
-        rules = {"constraints_func": lambda trial: trial.user_attrs[EXCESS]} if self._given.linear else {}
+        self._cell, self._peer_space = cell, PeerSpace(problem.space)
+        rules = {"constraints_func": lambda trial: trial.user_attrs[EXCESS]} if self._peer_space.linear else {}
         self._study = optuna.create_study(sampler=sampler(cell, **rules), direction=problem.direction)
         self._told: dict[int, float] = {}  # values by our number of the trial
         self._numbers: dict[int, int] = {}  # that number by Optuna's
@@ -79,43 +79,45 @@ class Restricted:
     def ask(self, number: int) -> Proposal:
         """The first suggestion that keeps the constraints; one of the initial points, or one drawn."""
         if number < self._cell.spec.num_initial:
-            return self._attached(self._given.first(self._cell.root, number), number, "sobol")
-        if self._given.rows is not None:
+            return self._attach(self._peer_space.first(self._cell.root, number), number, "sobol")
+        if self._peer_space.rows is not None:
             trial, _ = self._suggest()
             self._study.tell(trial, state=TrialState.FAIL)
-            return self._attached(self._given.rows.nearest(trial.params), number, "optuna")
+            return self._attach(self._peer_space.rows.nearest(trial.params), number, "optuna")
         for _ in range(TRIES):
             trial, (point, _) = self._suggest()
             if point is not None:
                 self._numbers[trial.number] = number
                 return Proposal(trial, point, "optuna")
             self._study.tell(trial, median(self._told.values()) if self._told else 0.0)
-        return self._attached(self._given.drawn(self._cell.root, number), number, "random")
+        return self._attach(self._peer_space.draw(self._cell.root, number), number, "random")
 
-    def _attached(self, point: Params, number: int, origin: str) -> Proposal:
-        if self._given.rows is not None:
-            self._given.rows.take(point)
-        ranks = {name: _rank(self._given.parameters[name], value) for name, value in self._given.own(point).items()}
+    def _attach(self, point: Params, number: int, origin: str) -> Proposal:
+        if self._peer_space.rows is not None:
+            self._peer_space.rows.take(point)
+        ranks = {
+            name: _rank(self._peer_space.parameters[name], value) for name, value in self._peer_space.own(point).items()
+        }
         self._study.enqueue_trial(ranks)
         trial, _ = self._suggest()
         self._numbers[trial.number] = number
         return Proposal(trial, point, origin)
 
-    def _suggest(self) -> tuple[Any, Suggested]:
+    def _suggest(self) -> tuple[Any, Suggestion]:
         trial: Any = self._study.ask()
-        found: dict[str, Any] = {}
+        params: dict[str, Any] = {}
         while True:
-            there = self._given.space.existing(found)
-            new = [name for name in self._given.parameters if name in there and name not in found]
+            present = self._peer_space.space.existing(params)
+            new = [name for name in self._peer_space.parameters if name in present and name not in params]
             if not new:
                 break
             for name in new:
-                parameter = self._given.parameters[name]
-                value = trial._suggest(name, ranked(parameter))
-                found[name] = parameter.values[value] if isinstance(parameter, Ordinal) else value
-        made = self._given.suggested(found)
-        trial.set_user_attr(EXCESS, made.excess)
-        return trial, made
+                parameter = self._peer_space.parameters[name]
+                value = trial._suggest(name, rank_distribution(parameter))
+                params[name] = parameter.values[value] if isinstance(parameter, Ordinal) else value
+        suggestion = self._peer_space.complete(params)
+        trial.set_user_attr(EXCESS, suggestion.excess)
+        return trial, suggestion
 
     def tell(self, handle: Any, value: float) -> None:
         """Complete a trial."""
@@ -126,18 +128,18 @@ class Restricted:
         """Mark a trial as failed."""
         self._study.tell(handle, state=TrialState.FAIL)
 
-    def recommended(self, is_last: bool) -> int | None:
+    def recommendation(self, is_last: bool) -> int | None:
         """The trial with the best value told."""
         sign = -1 if self._cell.settings.direction == "maximize" else 1
         return min(self._told, key=lambda number: sign * self._told[number], default=None)
 
-    def flagged(self) -> list[int]:
+    def flags(self) -> list[int]:
         """Optuna calls no value wrong."""
         return []
 
 
-def ranked(parameter: Parameter) -> BaseDistribution:
-    """What Optuna calls a parameter, the ranks of one of listed values in order."""
+def rank_distribution(parameter: Parameter) -> BaseDistribution:
+    """Optuna's distribution of a parameter; of ordered values, that of their ranks."""
     return IntDistribution(0, len(parameter.values) - 1) if isinstance(parameter, Ordinal) else distribution(parameter)
 
 
@@ -154,7 +156,7 @@ def sampler(cell: OptimizationCell, **rules: Any) -> BaseSampler:
 
 
 def distribution(parameter: Parameter) -> BaseDistribution:
-    """What Optuna calls a parameter."""
+    """Optuna's distribution of a parameter."""
     if isinstance(parameter, Choice | Ordinal):
         return CategoricalDistribution(parameter.values)
     if isinstance(parameter, Int):

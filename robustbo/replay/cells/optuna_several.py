@@ -15,10 +15,10 @@ from robustbo.replay.cells.recommendation import Recommended
 
 def run(cell: OptimizationCell, progress: Progress) -> None:
     """Run a cell from its first trial to its last."""
-    peer.run(cell, progress, Several)
+    peer.run(cell, progress, SeveralOptuna)
 
 
-class Several:
+class SeveralOptuna:
     """A study of a cell's problem, with the sampler of its method."""
 
     def __init__(self, cell: OptimizationCell) -> None:
@@ -38,20 +38,23 @@ class Several:
         if len(value) < len(self._wanted):
             self.fail(handle)
             return
-        for wanted in self._wanted:
-            for side, excess in (("low", wanted.low - value[wanted.name]), ("high", value[wanted.name] - wanted.high)):
+        for outcome in self._wanted:
+            for side, excess in (
+                ("low", outcome.low - value[outcome.name]),
+                ("high", value[outcome.name] - outcome.high),
+            ):
                 if excess > -float("inf"):
-                    handle.set_constraint(f"{wanted.name} {side}", excess)
+                    handle.set_constraint(f"{outcome.name} {side}", excess)
         self._study.tell(handle, [value[name] for name in self._objectives])
 
     def fail(self, handle: Any) -> None:
         """Mark a trial as failed, of which a sampler learns nothing."""
         self._study.tell(handle, state=TrialState.FAIL)
 
-    def recommended(self, is_last: bool) -> Recommended:
+    def recommendation(self, is_last: bool) -> Recommended:
         """The trials whose values keep the constraints and are beaten by no other's; none where there is none."""
         return sorted(trial.number for trial in self._study.best_trials)
 
-    def flagged(self) -> list[int]:
+    def flags(self) -> list[int]:
         """Optuna calls no value wrong."""
         return []

@@ -15,9 +15,9 @@ from robustbo.replay.cells.cell import Progress
 from robustbo.replay.cells.optimization import (
     FAILED,
     OptimizationCell,
-    flagged_of,
-    told_value,
-    truth_of,
+    flags_event,
+    trial_event,
+    value_to_tell,
 )
 from robustbo.replay.cells.recommendation import Recommended, trials_of
 from robustbo.trials.codec import header
@@ -33,7 +33,7 @@ class Proposal(NamedTuple):
 
 
 class Peer(Protocol):
-    """What another library does for a cell."""
+    """Loop of another library, as a cell drives it."""
 
     def ask(self, number: int) -> Proposal:
         """The point of a trial."""
@@ -44,10 +44,10 @@ class Peer(Protocol):
     def fail(self, handle: Any) -> None:
         """A trial without a value."""
 
-    def recommended(self, is_last: bool) -> Recommended:
-        """What is recommended now; None where that cannot be said, or costs too much before the last trial."""
+    def recommendation(self, is_last: bool) -> Recommended:
+        """Trials recommended now; None where the library names none, or it costs too much before the last trial."""
 
-    def flagged(self) -> list[int]:
+    def flags(self) -> list[int]:
         """The trials whose values are called wrong."""
 
 
@@ -64,10 +64,10 @@ def run(cell: OptimizationCell, progress: Progress, begin: Callable[[Optimizatio
     for path in (cell.journal, cell.record):
         path.unlink(missing_ok=True)
     problem, corruption = cell.spec.load_problem(), cell.spec.build_corruption()
-    with hushed():
+    with silence():
         peer = begin(cell)
         journal = Journal.create(cell.journal, header(cell.settings))
-        truth, cleans, points = cell.opened(), [], []  # type: ignore[var-annotated]
+        truth, cleans, points = cell.open_record(), [], []  # type: ignore[var-annotated]
         value: Any = None
         for number in range(cell.spec.trials):
             started = time.perf_counter()
@@ -76,10 +76,15 @@ def run(cell: OptimizationCell, progress: Progress, begin: Callable[[Optimizatio
             journal.append({"event": "ask", "trial": number, "params": params, "origin": origin, **times})
             clean = problem.truth(params)
             cleans.append(clean)
-            where: dict[str, Any] = {"root": cell.root, "number": number, "asked": points.count(params), "last": value}
+            where: dict[str, Any] = {
+                "root": cell.root,
+                "number": number,
+                "num_earlier": points.count(params),
+                "last": value,
+            }
             points.append(params)
             value, wrong = cell.spec.measure(corruption, params, clean, **where)
-            told = told_value(cell, clean, value)
+            told = value_to_tell(cell, clean, value)
             if told is None:
                 peer.fail(handle)
                 journal.append({"event": "fail", "trial": number, "reason": FAILED})
@@ -87,14 +92,17 @@ def run(cell: OptimizationCell, progress: Progress, begin: Callable[[Optimizatio
                 peer.tell(handle, told)
                 journal.append({"event": "tell", "trial": number, "value": told, "sd": None})
             is_asked = (number + 1) % cell.spec.recommend_every == 0
-            made = peer.recommended(number + 1 == cell.spec.trials) if is_asked else None
-            truth.append(truth_of(number, clean, value, wrong, made))
-            progress(number + 1, None if made is None else problem.worth([cleans[n] for n in trials_of(made)]))
-        truth.append(flagged_of(cell, peer.flagged()))
+            recommendation = peer.recommendation(number + 1 == cell.spec.trials) if is_asked else None
+            truth.append(trial_event(number, clean, value, wrong, recommendation))
+            progress(
+                number + 1,
+                None if recommendation is None else problem.worth([cleans[n] for n in trials_of(recommendation)]),
+            )
+        truth.append(flags_event(cell, peer.flags()))
 
 
 @contextmanager
-def hushed() -> Iterator[None]:
+def silence() -> Iterator[None]:
     """Run the block without what a library logs of each trial, and what it warns its own developers of."""
     before = logging.root.manager.disable
     logging.disable(logging.WARNING)

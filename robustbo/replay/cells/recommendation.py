@@ -1,4 +1,4 @@
-"""What a history recommends and flags: of one outcome or of several."""
+"""Recommended and flagged trials of a history, of one outcome or of several."""
 
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.trials.history import History
@@ -16,34 +16,34 @@ def trials_of(recommended: Recommended) -> list[int]:
 
 
 def recommend(spec: RunSpec, view: View, number: int) -> Recommended:
-    """What is recommended after a trial; None within the initial phase, where it is not asked for, or nothing is told.
+    """Trials recommended after a trial; None in the initial phase, where it is not asked for, or nothing is told.
 
     Args:
         spec: Of the run.
         view: Of at least all trials up to that one.
         number: The trial's.
     """
-    settings, known = view.settings, History(Trials(view.history.trials[: number + 1]))
+    settings, history = view.settings, History(Trials(view.history.trials[: number + 1]))
     is_asked = (number + 1) % spec.recommend_every == 0
-    if number + 1 < min(spec.num_initial, spec.trials) or not is_asked or not _is_told(settings, known):
+    if number + 1 < min(spec.num_initial, spec.trials) or not is_asked or not _is_told(settings, history):
         return None
-    then = view.at(settings, known)
+    past_view = view.at(settings, history)
     if len(settings.objectives) > 1:
-        return sorted(point.trial.number for point in then.front())
-    return then.best().trial.number
+        return sorted(point.trial.number for point in past_view.front())
+    return past_view.best().trial.number
 
 
 def _is_told(settings: Settings, history: History) -> bool:
-    """Whether there is a value that counts, of each outcome."""
+    """Return whether each outcome has a value that counts."""
     if not settings.outcomes:
         return bool(history.having("told"))
-    return all(any(trial.of(wanted.name).state == "told" for trial in history) for wanted in settings.outcomes)
+    return all(any(trial.of(outcome.name).state == "told" for trial in history) for outcome in settings.outcomes)
 
 
 def flags(view: View) -> Flagged:
     """The trials whose values the surrogate takes for outliers."""
-    found = [o for o in view.outliers() if o.flagged]
+    flagged = [o for o in view.outliers() if o.flagged]
     if not view.settings.outcomes:
-        return sorted(o.trial.number for o in found)
-    names = [wanted.name for wanted in view.settings.outcomes]
-    return {name: sorted(o.trial.number for o in found if o.outcome == name) for name in names}
+        return sorted(o.trial.number for o in flagged)
+    names = [outcome.name for outcome in view.settings.outcomes]
+    return {name: sorted(o.trial.number for o in flagged if o.outcome == name) for name in names}

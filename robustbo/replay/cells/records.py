@@ -1,4 +1,4 @@
-"""What a line of a recorded cell may look like, whatever its checksum says; see `trials.schema`."""
+"""Schemas of the lines of a recorded cell, which are checked whatever the checksum says; see `trials.schema`."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -19,7 +19,7 @@ class _Described(TypedDict):
 
 
 @with_config(ANY)
-class _Header(TypedDict):
+class _RecordHeader(TypedDict):
     hash: Text
     cell: _Described
 
@@ -87,7 +87,7 @@ def read_of_cell(path: Path) -> Contents:
 
 
 class Record(NamedTuple):
-    """What the lines of a kind of record are: the first, and each of the others."""
+    """Schemas of a kind of record: its first line, and each of the others."""
 
     header: TypeAdapter[Any]
     event: TypeAdapter[Any]
@@ -107,5 +107,5 @@ class Record(NamedTuple):
         return contents
 
 
-TRUTH = Record(TypeAdapter(_Header), TypeAdapter(Annotated[_Trial | _Flags, Field(discriminator="event")]))
+TRUTH = Record(TypeAdapter(_RecordHeader), TypeAdapter(Annotated[_Trial | _Flags, Field(discriminator="event")]))
 FITS = Record(TypeAdapter(_FitHeader), TypeAdapter(_Fit))

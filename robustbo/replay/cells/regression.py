@@ -24,7 +24,7 @@ from robustbo.foreign import access
 from robustbo.replay.cells import records
 from robustbo.replay.cells.cell import Cell, Progress
 from robustbo.replay.spec.method import RECORDED, why_not
-from robustbo.replay.spec.regression import Fitted, RegressionSpec, Scenario
+from robustbo.replay.spec.regression import FitMethod, RegressionSpec, Scenario
 from robustbo.surrogates.common.contract import diagnose, fit, outcome_class
 from robustbo.surrogates.common.scoring import scores
 from robustbo.surrogates.registry import model_class
@@ -44,7 +44,7 @@ class RegressionCell(Cell):
     """
 
     kind, suffix, lines, engine = "regression", ".scores.jsonl", records.FITS, "fits"
-    how: Fitted
+    how: FitMethod
     scenarios: tuple[Scenario, ...]
 
     @property
@@ -60,7 +60,7 @@ class RegressionCell(Cell):
         return cls(method, replication, folder, spec.seed, spec.problem, how, scenarios)
 
     @classmethod
-    def recorded(cls, folder: Path, header: Mapping[str, Any], events: Sequence[Event]) -> Self:
+    def from_record(cls, folder: Path, header: Mapping[str, Any], events: Sequence[Event]) -> Self:
         """A cell as it was recorded, of the scenarios that are."""
         how, scenarios = dict(header), tuple(map(_scenario, events))
         _, seed, method, replication = (how.pop(key) for key in ("kind", "seed", "method", "replication"))
@@ -68,7 +68,7 @@ class RegressionCell(Cell):
         if len({*map(_key, scenarios)}) < len(scenarios):
             raise JournalError(f"{where}: each fit must be recorded once, some are twice")
         try:
-            fitted = Fitted.model_validate(how, context={RECORDED: True})
+            fitted = FitMethod.model_validate(how, context={RECORDED: True})
         except ValidationError as error:
             raise SpecError(f"{where}: cannot be read: {why_not(error)}") from None
         return cls(method, replication, folder, seed, "", fitted, scenarios)
@@ -76,7 +76,7 @@ class RegressionCell(Cell):
     def entries(self) -> list[dict[str, Any]]:
         """The fits of its spec that are recorded, in the order of the spec."""
         events = self.events()
-        there = {_key(_scenario(event)): dict(event) for event in events}
+        fits = {_key(_scenario(event)): dict(event) for event in events}
         tasks = {scenario.name: (scenario.task, scenario.options) for scenario in self.scenarios}
         for event in events:
             recorded, now = (event["task"], event["options"]), tasks.get(event["name"])
@@ -85,11 +85,11 @@ class RegressionCell(Cell):
                 raise SpecError(
                     f"{self.record}: recorded with another task; choose another --out or name for it: {shown}"
                 )
-        return [there[key] for key in map(_key, self.scenarios) if key in there]
+        return [fits[key] for key in map(_key, self.scenarios) if key in fits]
 
 
 class Sample(NamedTuple):
-    """What a fit made: its scores, and how its flags compare with what was corrupted."""
+    """Results of a fit: its scores, and how its flags compare with the corrupted values."""
 
     n: int
     rmse: float
@@ -112,23 +112,23 @@ def run(cell: RegressionCell, progress: Progress) -> None:
         SpecError: If what is recorded belongs to another spec.
         FitError: If a surrogate could not be fitted to some scenarios, or has no finite score; the others are recorded.
     """
-    done = [_key(_scenario(event)) for event in cell.entries()]
-    if len(done) == len(cell.scenarios):
+    finished = [_key(_scenario(event)) for event in cell.entries()]
+    if len(finished) == len(cell.scenarios):
         return
-    record = cell.opened()
+    record = cell.open_record()
     _warm_up(cell.how.surrogate)
     failures = []
     for scenario in cell.scenarios:
-        if _key(scenario) in done:
+        if _key(scenario) in finished:
             continue
         try:
-            found = measure(cell.how, scenario, cell.root)
+            sample = measure(cell.how, scenario, cell.root)
         except (RobustBOError, ValueError) as error:
             failures.append(f"{scenario.name}, {scenario.corruption}, {scenario.rate:g}: {error}")
             continue
-        done.append(_key(scenario))
-        record.append({"event": "fit", **scenario._asdict(), **found._asdict()})
-        progress(len(done), None)
+        finished.append(_key(scenario))
+        record.append({"event": "fit", **scenario._asdict(), **sample._asdict()})
+        progress(len(finished), None)
     if failures:
         raise FitError("; ".join(failures))
 
@@ -141,7 +141,7 @@ def _warm_up(surrogate: str) -> None:
         fit(model_class(surrogate)(X, torch.sin(6 * X)))
 
 
-def measure(how: Fitted, scenario: Scenario, root: int) -> Sample:
+def measure(how: FitMethod, scenario: Scenario, root: int) -> Sample:
     """Fit a surrogate to a scenario, and score it.
 
     Args:
@@ -156,24 +156,24 @@ def measure(how: Fitted, scenario: Scenario, root: int) -> Sample:
     access.check_named(scenario.options)
     options = json.dumps(scenario.options, sort_keys=True)
     task = _task(scenario.task, scenario.corruption, scenario.rate, root, options)
-    seen = ~task.is_corrupted if how.sees == "clean" else np.ones(len(task.y), dtype=bool)
-    if seen.sum() < 2:
-        raise FitError(f"at least 2 rows must be left to fit, got {seen.sum()}")
-    X, Y = torch.from_numpy(task.X[seen]), torch.from_numpy(task.y[seen]).unsqueeze(-1)
+    visible = ~task.is_corrupted if how.sees == "clean" else np.ones(len(task.y), dtype=bool)
+    if visible.sum() < 2:
+        raise FitError(f"at least 2 rows must be left to fit, got {visible.sum()}")
+    X, Y = torch.from_numpy(task.X[visible]), torch.from_numpy(task.y[visible]).unsqueeze(-1)
     with seed_everything(seeds.derive(root, 0, "fit")):
         started = time.perf_counter()
         model = fit(model_class(how.surrogate)(X, Y, **_transform(how), **how.options))
         seconds = time.perf_counter() - started
-        found = scores(model, torch.from_numpy(task.X_test), torch.from_numpy(task.y_test))
+        test_scores = scores(model, torch.from_numpy(task.X_test), torch.from_numpy(task.y_test))
         flagged = diagnose(model).is_outlier.numpy()
-    if not np.isfinite(found).all():
-        raise FitError(f"scores must be finite, got {found}")
-    scale, wrong = float(task.y_scaling.scale), task.is_corrupted[seen]
+    if not np.isfinite(test_scores).all():
+        raise FitError(f"scores must be finite, got {test_scores}")
+    scale, wrong = float(task.y_scaling.scale), task.is_corrupted[visible]
     return Sample(
         n=len(Y),
-        rmse=scale * found.rmse,
-        mae=scale * found.mae,
-        nlpd=found.nlpd + float(np.log(scale)),
+        rmse=scale * test_scores.rmse,
+        mae=scale * test_scores.mae,
+        nlpd=test_scores.nlpd + float(np.log(scale)),
         wrong=int(wrong.sum()),
         flagged=int(flagged.sum()),
         hits=int((flagged & wrong).sum()),
@@ -187,7 +187,7 @@ def _task(name: str, corruption: str, rate: float, seed: int, options: str) -> r
     return regression.source_of(name).task(name, corruption=corruption, rate=rate, seed=seed, **told)
 
 
-def _transform(how: Fitted) -> dict[str, Any]:
+def _transform(how: FitMethod) -> dict[str, Any]:
     """The inverse hyperbolic sine is left away unless asked for; any other transform is what its surrogate is about."""
     is_about_it = outcome_class(model_class(how.surrogate)) not in (RobustArcsinh, LearnedWarp)
     return {} if how.transform == "default" or is_about_it else {"outcome_transform": None}

@@ -15,7 +15,7 @@ from robustbo.searchspace.space import Space
 
 
 def is_scattered(space: Space) -> bool:
-    """Whether it is a pool that has a column of more than `MAX_LEVELS` numbers."""
+    """Return whether a space is a pool with a column of more than `MAX_LEVELS` numbers."""
     if not isinstance(space, Pool):
         return False
     columns = zip(space.parameters, zip(*space.rows, strict=True), strict=True)

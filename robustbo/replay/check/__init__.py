@@ -1,1 +1,1 @@
-"""What is recorded, compared with what is computed once more: to the last bit, and to rounding."""
+"""Records compared with what is computed once more: to the last bit, and to rounding."""

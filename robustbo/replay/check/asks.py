@@ -39,19 +39,21 @@ def verify_journal(place: Place, *, to_the_end: bool = False) -> Agreement:
     trust.check(name, settings, False)
     same = Comparison(name, changed_versions(contents), to_the_end=to_the_end)
     may_be = rounding.asks(space_of(settings, history), rounding.scales_of(settings, history))
-    for made in decisions(settings, contents.events, decide=step):
-        compare(same, made, may_be)
+    for decision in decisions(settings, contents.events, decide=step):
+        compare(same, decision, may_be)
     return same.agreement
 
 
-def salvaged(place: Place) -> int:
-    """How many asks of a repaired journal cannot be computed again."""
+def num_salvaged(place: Place) -> int:
+    """Number of asks of a repaired journal that cannot be computed again."""
     return sum(event["event"] == "ask" and bool(event.get(SALVAGED)) for event in places.contents(place).events)
 
 
-def compare(same: Comparison, made: Decision, may_be: Rounding) -> None:
+def compare(same: Comparison, decision: Decision, may_be: Rounding) -> None:
     """Compare an ask, and the diagnosis made with it."""
-    number = made.recorded["trial"]
-    same(f"trial {number}: diagnosis", made.diagnosis, made.diagnosis_recomputed, may_be, of=number)
-    recorded, recomputed = ({k: e[k] for k in e if k not in UNREPEATABLE} for e in (made.recorded, made.recomputed))
+    number = decision.recorded["trial"]
+    same(f"trial {number}: diagnosis", decision.diagnosis, decision.diagnosis_recomputed, may_be, of=number)
+    recorded, recomputed = (
+        {k: e[k] for k in e if k not in UNREPEATABLE} for e in (decision.recorded, decision.recomputed)
+    )
     same(f"trial {number}: ask", recorded, recomputed, may_be, of=number, is_counted=True)

@@ -1,4 +1,4 @@
-"""What is recorded beside what is computed again: the same bits, the same to rounding, or different."""
+"""Comparison of recorded and recomputed values: the same bits, the same to rounding, or different."""
 
 import math
 import sys
@@ -12,8 +12,8 @@ from robustbo.replay.check.rounding import Apart, Path, Rounding, exactly
 THE_SAME = "the same to the last bit"
 
 
-class Verdict(StrEnum):
-    """How what is recorded and what is computed again compare."""
+class Match(StrEnum):
+    """Result of comparing a recorded with a recomputed value."""
 
     BITS = "bits"  # the same, to the last bit
     ROUNDING = "rounding"  # the same, but for what rounding may do
@@ -23,7 +23,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Agreement:
-    """How all that was compared agrees.
+    """Agreement of all that was compared.
 
     Attributes:
         bits: Asks, or fits, that are the same to the last bit, with all that was told and recommended after them.
@@ -31,40 +31,40 @@ class Agreement:
         different: Those that are not; none where a comparison ends at the first.
         verdict: Of all, also of what belongs to no ask.
         largest: The largest difference that rounding may make, and where it was; None where there was none.
-        what: What was counted.
+        unit: Name of what was counted.
         share: How much that difference is of what rounding may do.
     """
 
     bits: int = 0
     rounding: int = 0
     different: int = 0
-    verdict: Verdict = Verdict.BITS
+    verdict: Match = Match.BITS
     largest: str | None = None
-    what: str = "asks"
+    unit: str = "asks"
     share: float = 0.0
 
     @property
     def count(self) -> int:
-        """How many were compared."""
+        """Number of comparisons."""
         return self.bits + self.rounding + self.different
 
     def __str__(self) -> str:
-        """In words.
+        """Text of the agreement.
 
         Example:
             >>> str(Agreement(58, 2, 0, Verdict.ROUNDING, "3e-09 of x1's range, trial 14"))
             "60 asks: 58 the same to the last bit, 2 to rounding (largest difference 3e-09 of x1's range, trial 14)"
         """
         parts = {THE_SAME: self.bits, "to rounding": self.rounding, "different": self.different}
-        found = [f"{count} {part}" for part, count in parts.items() if count]
+        counts = [f"{count} {part}" for part, count in parts.items() if count]
         largest = "" if self.largest is None else f" (largest difference {self.largest})"
-        begun = f"{self.count} {self.what}: " if self.count else ""
-        if self.verdict is Verdict.BITS:
-            return f"{begun}{THE_SAME}"
-        if len(found) > 1:
-            return f"{begun}{', '.join(found)}{largest}"
-        said = "different" if self.verdict is Verdict.DIFFERENT else "the same to rounding"
-        return f"{begun}{said}{largest}"
+        prefix = f"{self.count} {self.unit}: " if self.count else ""
+        if self.verdict is Match.BITS:
+            return f"{prefix}{THE_SAME}"
+        if len(counts) > 1:
+            return f"{prefix}{', '.join(counts)}{largest}"
+        verdict = "different" if self.verdict is Match.DIFFERENT else "the same to rounding"
+        return f"{prefix}{verdict}{largest}"
 
 
 class Comparison:
@@ -74,23 +74,23 @@ class Comparison:
         where: What is compared, for messages.
         changed: Which libraries have changed since it was recorded; None where that is not recorded.
         to_the_end: Whether it counts such differences instead.
-        what: What is counted.
+        unit: Name of what is counted.
 
     Raises:
         ReplayMismatch: At such a difference, with all that helps to understand it.
     """
 
-    def __init__(self, where: str, changed: str | None, *, to_the_end: bool = False, what: str = "asks") -> None:
-        self._where, self._what, self._to_the_end = where, what, to_the_end
+    def __init__(self, where: str, changed: str | None, *, to_the_end: bool = False, unit: str = "asks") -> None:
+        self._where, self._unit, self._to_the_end = where, unit, to_the_end
         hint = f"libraries have changed: {changed}" if changed else "same libraries; other code, perhaps"
         self._hint = "" if changed is None else f" ({hint})"
         self._counted: set[int] = set()
-        self._found: dict[int | None, Verdict] = {}
+        self._found: dict[int | None, Match] = {}
         self._largest: tuple[float, str] | None = None
 
     def __call__(
         self,
-        what: str,
+        label: str,
         recorded: Any,
         recomputed: Any,
         rounding: Rounding = exactly,
@@ -101,7 +101,7 @@ class Comparison:
         """Compare.
 
         Args:
-            what: What it is, for messages.
+            label: What it is, for messages.
             recorded: As it was.
             recomputed: As it is now.
             rounding: What rounding may do to its numbers; nothing unless said.
@@ -114,37 +114,37 @@ class Comparison:
         if off is None:
             return
         if off.share <= 1:
-            self._add(of, Verdict.ROUNDING)
-            self._largest = max(self._largest or (0.0, ""), (off.share, f"{off.text}, {what}"))
+            self._add(of, Match.ROUNDING)
+            self._largest = max(self._largest or (0.0, ""), (off.share, f"{off.text}, {label}"))
             return
-        self._add(of, Verdict.DIFFERENT)
+        self._add(of, Match.DIFFERENT)
         if not self._to_the_end:
             far = f", {off.text} apart: {off.share:.2g} times what rounding may do" if off.text else ""
-            found = f"recorded {recorded!r}, recomputed {recomputed!r}{far}"
-            raise ReplayMismatch(f"{self._where}, {what}: {found}{self._hint}")
+            detail = f"recorded {recorded!r}, recomputed {recomputed!r}{far}"
+            raise ReplayMismatch(f"{self._where}, {label}: {detail}{self._hint}")
 
-    def _add(self, of: int | None, verdict: Verdict) -> None:
-        if self._found.get(of) is not Verdict.DIFFERENT:
+    def _add(self, of: int | None, verdict: Match) -> None:
+        if self._found.get(of) is not Match.DIFFERENT:
             self._found[of] = verdict
 
     @property
     def agreement(self) -> Agreement:
-        """How all so far agrees."""
-        counted = [self._found.get(number, Verdict.BITS) for number in self._counted]
-        found = self._found.values()
+        """Agreement of all compared so far."""
+        counted = [self._found.get(number, Match.BITS) for number in self._counted]
+        verdicts = self._found.values()
         return Agreement(
-            bits=counted.count(Verdict.BITS),
-            rounding=counted.count(Verdict.ROUNDING),
-            different=counted.count(Verdict.DIFFERENT),
-            verdict=next((v for v in (Verdict.DIFFERENT, Verdict.ROUNDING) if v in found), Verdict.BITS),
+            bits=counted.count(Match.BITS),
+            rounding=counted.count(Match.ROUNDING),
+            different=counted.count(Match.DIFFERENT),
+            verdict=next((v for v in (Match.DIFFERENT, Match.ROUNDING) if v in verdicts), Match.BITS),
             largest=None if self._largest is None else self._largest[1],
-            what=self._what,
+            unit=self._unit,
             share=0.0 if self._largest is None else self._largest[0],
         )
 
 
 def apart(recorded: Any, recomputed: Any, rounding: Rounding, path: Path = ()) -> Apart | None:
-    """How far two values, or lists or mappings of them, are apart at most; None where they are the same.
+    """Largest distance of two values, or of lists or mappings of them; None where they are the same.
 
     Where they differ by more than finite numbers, the share of what rounding may do is infinite.
     """
@@ -158,8 +158,8 @@ def apart(recorded: Any, recomputed: Any, rounding: Rounding, path: Path = ()) -
         are_numbers = _is_finite(recorded) and _is_finite(recomputed)
         off = rounding(path, recorded, recomputed) if are_numbers else None
         return Apart(math.inf, "") if off is None or math.isnan(off.share) else off
-    found = (apart(recorded[key], recomputed[key], rounding, (*path, key)) for key in keys)
-    return max((off for off in found if off is not None), key=lambda off: off.share)
+    distances = (apart(recorded[key], recomputed[key], rounding, (*path, key)) for key in keys)
+    return max((off for off in distances if off is not None), key=lambda off: off.share)
 
 
 def _is_finite(value: Any) -> bool:

@@ -6,7 +6,13 @@ from typing import Any
 from robustbo.loop.decide import step
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.replay.cells import records
-from robustbo.replay.cells.optimization import OptimizationCell, asked_before, excluded, exclusions, told_value
+from robustbo.replay.cells.optimization import (
+    OptimizationCell,
+    exclusions,
+    exclusions_of,
+    num_earlier_asks,
+    value_to_tell,
+)
 from robustbo.replay.cells.recommendation import flags, recommend
 from robustbo.replay.check import rounding
 from robustbo.replay.check.asks import compare
@@ -34,21 +40,25 @@ def check(cell: OptimizationCell, *, to_the_end: bool = False) -> Agreement:
     contents = records.read_of_cell(cell.journal)
     for path in (cell.journal, cell.record):
         warn_of_torn(path, records.read_of_cell(path).torn, "passed over; the same `robustbo replay` records it again")
-    settings, whole = fold(cell.journal, contents)
+    settings, full_history = fold(cell.journal, contents)
     where, changed = f"{cell.method}, replication {cell.replication}", changed_versions(contents)
     same = Comparison(where, changed, to_the_end=to_the_end)
-    scales = rounding.scales_of(settings, whole)
+    scales = rounding.scales_of(settings, full_history)
     of_values, of_asks = rounding.values(scales), rounding.asks(settings.space, scales)
-    found, flagged = cell.entries(), cell.flagged()
-    entries = {entry["trial"]: entry for entry in found}
+    trial_entries, flagged = cell.entries(), cell.flags()
+    entries = {entry["trial"]: entry for entry in trial_entries}
     same("settings", settings.to_dict(), cell.settings.to_dict())
-    left_out = {trial.number: out for trial in whole if (out := excluded(trial))}
-    must_be = {e["trial"]: out for e in found if (out := exclusions(cell, e["corrupted"], e["value"]))}
-    failed = [trial.number for trial in whole.having("failed")]
-    ended = sorted(trial.number for state in ("excluded", "failed", "told") for trial in whole.having(state))
-    same("number of told trials", len(ended), len(found))
-    same("told trials", ended, [entry["trial"] for entry in found])
-    same("failed trials", failed, [e["trial"] for e in found if told_value(cell, e["clean"], e["value"]) is None])
+    left_out = {trial.number: out for trial in full_history if (out := exclusions_of(trial))}
+    must_be = {e["trial"]: out for e in trial_entries if (out := exclusions(cell, e["corrupted"], e["value"]))}
+    failed = [trial.number for trial in full_history.having("failed")]
+    ended = sorted(trial.number for state in ("excluded", "failed", "told") for trial in full_history.having(state))
+    same("number of told trials", len(ended), len(trial_entries))
+    same("told trials", ended, [entry["trial"] for entry in trial_entries])
+    same(
+        "failed trials",
+        failed,
+        [e["trial"] for e in trial_entries if value_to_tell(cell, e["clean"], e["value"]) is None],
+    )
     same("excluded trials", left_out, must_be)
     history, fits = History(), FitCache()
     again = decisions(cell.settings, contents.events, decide=step, fits=fits)
@@ -58,8 +68,8 @@ def check(cell: OptimizationCell, *, to_the_end: bool = False) -> Agreement:
             compare(same, next(again), of_asks)
         history = history.apply(event)
         if event["event"] in ("tell", "fail"):
-            then = takewhile(lambda after: after["event"] == "exclude", contents.events[i + 1 :])
-            at_once = history.extended(then)  # before anything is recommended
+            exclusion_events = takewhile(lambda after: after["event"] == "exclude", contents.events[i + 1 :])
+            at_once = history.extended(exclusion_events)  # before anything is recommended
             before = entries.get(event["trial"] - 1, {"value": None})
             view = View(cell.settings, at_once, fits)
             _check_trial(same, cell, view, entries[event["trial"]], before["value"], of_values)
@@ -79,15 +89,19 @@ def _check_trial(
     number = entry["trial"]
     history, trial = view.history, view.history[number]
     clean, corruption = cell.spec.load_problem().truth(trial.params), cell.spec.build_corruption()
-    where = {"root": cell.root, "number": number, "asked": asked_before(history, number), "last": last}
+    where = {"root": cell.root, "number": number, "num_earlier": num_earlier_asks(history, number), "last": last}
     value, wrong = cell.spec.measure(corruption, trial.params, clean, **where)
     same(f"trial {number}: clean value", entry["clean"], clean, of_values, of=number)
     same(f"trial {number}: measured value", entry["value"], value, of_values, of=number)
     same(f"trial {number}: corrupted", entry["corrupted"], wrong, of=number)
     same(
-        f"trial {number}: told value", trial.values or trial.value, told_value(cell, clean, value), of_values, of=number
+        f"trial {number}: told value",
+        trial.values or trial.value,
+        value_to_tell(cell, clean, value),
+        of_values,
+        of=number,
     )
-    same(f"trial {number}: excluded then", excluded(trial), exclusions(cell, wrong, value), of=number)
+    same(f"trial {number}: excluded then", exclusions_of(trial), exclusions(cell, wrong, value), of=number)
     if cell.is_ours:
         recommended = recommend(cell.spec, view, number)
         same(f"trial {number}: recommended", entry["recommended"], recommended, of=number)

@@ -20,7 +20,7 @@ def check(cell: RegressionCell, *, to_the_end: bool = False) -> Agreement:
         JournalError: If the record is damaged.
     """
     where = f"{cell.method}, replication {cell.replication}"
-    same = Comparison(where, None, to_the_end=to_the_end, what="fits")
+    same = Comparison(where, None, to_the_end=to_the_end, unit="fits")
     entries = cell.entries()
     if len(entries) != len(cell.scenarios):  # the header of another file says that it is this one
         must = f"must have the {len(cell.scenarios)} fits of {where}"
@@ -32,6 +32,6 @@ def check(cell: RegressionCell, *, to_the_end: bool = False) -> Agreement:
             raise JournalError(f"{cell.journal}: {scenario.name}: cannot be made again: {error}") from error
         for name in again:
             if name != FIT_TIME:
-                what = f"{' '.join(map(str, scenario[:3]))}, {name}"
-                same(what, entry[name], again[name], scores, of=number, is_counted=True)
+                label = f"{' '.join(map(str, scenario[:3]))}, {name}"
+                same(label, entry[name], again[name], scores, of=number, is_counted=True)
     return same.agreement

@@ -1,4 +1,4 @@
-"""What rounding may do: how far a number may be from what was recorded where another processor computes it again.
+"""Effects of rounding: how far a number may be from the recorded one where another processor computes it.
 
 A processor that has other vector units adds in another order, and its libraries have other approximations of exp and
 log: a value differs in its last digits, and what follows from many values by more.
@@ -21,7 +21,7 @@ Scales = Mapping[str | None, float]  # the spread of the values, of several outc
 
 
 class Apart(NamedTuple):
-    """How far two numbers are apart.
+    """Distance of two numbers.
 
     Attributes:
         share: Of what rounding may do.
@@ -37,10 +37,10 @@ Rounding = Callable[[Path, float, float], Apart | None]  # of a recorded and a r
 
 def scales_of(settings: Settings, history: History) -> Scales:
     """The spread of all that was told, as a model's units have it: a few gross values do not widen it."""
-    names = [wanted.name for wanted in settings.outcomes]
+    names = [outcome.name for outcome in settings.outcomes]
     told = {name: [trial.values[name] for trial in history if name in trial.values] for name in names}
-    found = told if names else {None: [trial.value for trial in history if trial.value is not None]}
-    return {name: center_and_scale(tuple(values))[1] for name, values in found.items() if values}
+    values_by_outcome = told if names else {None: [trial.value for trial in history if trial.value is not None]}
+    return {name: center_and_scale(tuple(values))[1] for name, values in values_by_outcome.items() if values}
 
 
 def exactly(_: Path, __: float, ___: float) -> None:
@@ -90,5 +90,5 @@ def scores(_: Path, a: float, b: float) -> Apart:
 
 
 def _scale(scales: Scales, path: Path) -> float:
-    """That of an outcome, whose name comes last, or of the only one."""
+    """Scale of an outcome, whose name comes last, or of the only one."""
     return scales.get(str(path[-1]) if path else None, scales.get(None, 0.0))

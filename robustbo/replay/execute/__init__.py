@@ -1,1 +1,1 @@
-"""Who runs cells: this process, others, or a Dask cluster."""
+"""Execution of cells: in this process, in others, or on a Dask cluster."""

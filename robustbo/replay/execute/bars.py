@@ -1,4 +1,4 @@
-"""How far a run is, a bar a method, for those who watch."""
+"""Progress bars of a run, one a method, for people who watch."""
 
 import sys
 
@@ -13,7 +13,7 @@ from robustbo.replay.spec.reading import AnySpec
 class Bars:
     """A progress bar a method, with the incumbent and the time left; silent when stderr is not a terminal."""
 
-    def __init__(self, spec: AnySpec, done: dict[tuple[str, int], int]) -> None:
+    def __init__(self, spec: AnySpec, counts: dict[tuple[str, int], int]) -> None:
         console = Console(stderr=True)
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         self._bars = rich.progress.Progress(
@@ -24,7 +24,7 @@ class Bars:
             name: self._bars.add_task(
                 name,
                 total=spec.trials * spec.replications,
-                completed=sum(done[name, r] for r in range(spec.replications)),
+                completed=sum(counts[name, r] for r in range(spec.replications)),
                 value="",
             )
             for name in spec.methods

@@ -15,7 +15,7 @@ import torch
 from robustbo.errors import SpecError
 from robustbo.replay.cells.cell import Cell
 from robustbo.replay.execute.waiting import Waiting
-from robustbo.replay.execute.work import KILLED, Failure, Progress, work
+from robustbo.replay.execute.work import KILLED, CellFailure, Progress, work
 
 try:
     import distributed as dask
@@ -29,8 +29,8 @@ ONE_AT_A_TIME = threading.Lock()
 
 def run_cells(
     cells: Sequence[Cell], address: str, notify: Callable[[Progress], None], *, fail_fast: bool = False
-) -> list[Failure]:
-    """As `pool.run_cells`, on the workers of a scheduler.
+) -> list[CellFailure]:
+    """Run cells as `pool.run_cells` does, on the workers of a scheduler.
 
     Args:
         cells: Which ones; their folder must be the same place for all workers.
@@ -47,14 +47,14 @@ def run_cells(
         client = dask.Client(address, set_as_default=False)
     except (OSError, ValueError) as error:
         raise SpecError(f"--cluster: no Dask scheduler answers at {address}: {error}") from None
-    failures: list[Failure] = []
+    failures: list[CellFailure] = []
     waiting = Waiting(replace(cell, folder=cell.folder.absolute()) for cell in cells)
     running: dict[dask.Future, Cell] = {}
     with client, client.as_current():
 
         def hear(event: Any) -> None:
             progress = Progress(*event[1])
-            waiting.heard(progress)
+            waiting.note_start(progress)
             notify(progress)
 
         client.subscribe_topic(TOPIC, hear)
@@ -63,10 +63,10 @@ def run_cells(
             while waiting and len(running) < places:
                 cell = waiting.take()
                 running[client.submit(_work, cell, pure=False)] = cell
-            for future in _ended(list(running)):
+            for future in _wait_for_some(list(running)):
                 cell = running.pop(future)
                 if (failure := _outcome(future, cell)) is None:
-                    waiting.done(cell)
+                    waiting.note_end(cell)
                 else:
                     failures.append(failure)
         client.cancel(list(running))
@@ -74,21 +74,21 @@ def run_cells(
     return failures
 
 
-def _ended(futures: "list[dask.Future]") -> "set[dask.Future]":
+def _wait_for_some(futures: "list[dask.Future]") -> "set[dask.Future]":
     try:
         return dask.wait(futures, timeout=POLL_S, return_when="FIRST_COMPLETED").done
     except TimeoutError:
         return set()
 
 
-def _outcome(future: "dask.Future", cell: Cell) -> Failure | None:
+def _outcome(future: "dask.Future", cell: Cell) -> CellFailure | None:
     try:
         return future.result()
     except dask.scheduler.KilledWorker:
-        return Failure(cell.method, cell.replication, KILLED)
+        return CellFailure(cell.method, cell.replication, KILLED)
 
 
-def _work(cell: Cell) -> Failure | None:
+def _work(cell: Cell) -> CellFailure | None:
     worker = dask.get_worker()
     with ONE_AT_A_TIME:
         torch.set_num_threads(1)

@@ -16,14 +16,14 @@ from robustbo.determinism.interrupts import Interrupts
 from robustbo.replay.cells.cell import Cell
 from robustbo.replay.execute import workers
 from robustbo.replay.execute.waiting import Waiting
-from robustbo.replay.execute.work import DEATHS, KILLED, Failure, Progress, work
+from robustbo.replay.execute.work import DEATHS, KILLED, CellFailure, Progress, work
 
 POLL_S = 0.2
 
 
 def run_cells(
     cells: Sequence[Cell], jobs: int, notify: Callable[[Progress], None], *, fail_fast: bool = False
-) -> list[Failure]:
+) -> list[CellFailure]:
     """Run cells, ``jobs`` at a time; those that fail do not stop the others.
 
     Ctrl-C ends them at once, or after the next trial where a library has swallowed it.
@@ -39,26 +39,26 @@ def run_cells(
     """
     with Interrupts() as interrupts, interrupts.let_in():
 
-        def heard(progress: Progress) -> None:
+        def notify_or_stop(progress: Progress) -> None:
             notify(progress)
             interrupts.check()
 
         if jobs == 1:
-            return _run_here(cells, heard, fail_fast)
-        return _run_elsewhere(cells, jobs, heard, fail_fast)
+            return _run_here(cells, notify_or_stop, fail_fast)
+        return _run_elsewhere(cells, jobs, notify_or_stop, fail_fast)
 
 
 def _run_elsewhere(
     cells: Sequence[Cell], jobs: int, notify: Callable[[Progress], None], fail_fast: bool
-) -> list[Failure]:
+) -> list[CellFailure]:
     """Run them on processes that begin for it."""
     messages: Any = workers.CONTEXT.SimpleQueue()
     run = _Run(cells, notify, messages, fail_fast)
     with workers.one_thread():
         while run.waiting and not run.is_over:
             workers.begin()
-            given = (messages, dict(os.environ))
-            with ProcessPoolExecutor(jobs, workers.CONTEXT, _begin_worker, given) as pool:
+            worker_arguments = (messages, dict(os.environ))
+            with ProcessPoolExecutor(jobs, workers.CONTEXT, _begin_worker, worker_arguments) as pool:
                 try:
                     run.supervise(pool, jobs)
                 except KeyboardInterrupt:
@@ -69,7 +69,7 @@ def _run_elsewhere(
     return run.failures
 
 
-def _run_here(cells: Sequence[Cell], notify: Callable[[Progress], None], fail_fast: bool) -> list[Failure]:
+def _run_here(cells: Sequence[Cell], notify: Callable[[Progress], None], fail_fast: bool) -> list[CellFailure]:
     """Run cells one after another."""
     failures = []
     for cell in cells:
@@ -81,18 +81,18 @@ def _run_here(cells: Sequence[Cell], notify: Callable[[Progress], None], fail_fa
 
 
 class _Run:
-    """What is left to do, and what failed."""
+    """Cells that wait, and failures so far."""
 
     def __init__(
         self, cells: Sequence[Cell], notify: Callable[[Progress], None], messages: Any, fail_fast: bool
     ) -> None:
-        self.waiting, self.failures = Waiting(cells), list[Failure]()
+        self.waiting, self.failures = Waiting(cells), list[CellFailure]()
         self._notify, self._messages, self._fail_fast = notify, messages, fail_fast
         self._deaths: Counter[tuple[str, int]] = Counter()
 
     @property
     def is_over(self) -> bool:
-        """Whether a failure stops the rest."""
+        """True if a failure stops the rest."""
         return self._fail_fast and bool(self.failures)
 
     def supervise(self, pool: ProcessPoolExecutor, jobs: int) -> None:
@@ -107,9 +107,9 @@ class _Run:
                 except (BrokenProcessPool, EOFError, OSError):  # a worker died, or the process that it is forked from
                     is_alive = False
                     self._dead(cell)
-            done, _ = wait(running, timeout=POLL_S, return_when=FIRST_COMPLETED)
+            completed, _ = wait(running, timeout=POLL_S, return_when=FIRST_COMPLETED)
             self._drain()
-            for future in done:
+            for future in completed:
                 cell = running.pop(future)
                 try:
                     failure = future.result()
@@ -118,7 +118,7 @@ class _Run:
                     self._dead(cell)
                     continue
                 if failure is None:
-                    self.waiting.done(cell)
+                    self.waiting.note_end(cell)
                 else:
                     self.failures.append(failure)
             if self.is_over:
@@ -126,17 +126,17 @@ class _Run:
         self._drain()
 
     def _dead(self, cell: Cell) -> None:
-        """Its process was killed, or another of the pool; let it wait again, unless it is often there when one dies."""
+        """Let a cell of a broken pool wait again, unless it was often there when a process died."""
         self._deaths[cell.method, cell.replication] += 1
         if self._deaths[cell.method, cell.replication] < DEATHS:
             self.waiting.again(cell)
         else:
-            self.failures.append(Failure(cell.method, cell.replication, KILLED))
+            self.failures.append(CellFailure(cell.method, cell.replication, KILLED))
 
     def _drain(self) -> None:
         while not self._messages.empty():
             progress = self._messages.get()
-            self.waiting.heard(progress)
+            self.waiting.note_start(progress)
             self._notify(progress)
 
 
@@ -167,5 +167,5 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _work(cell: Cell) -> Failure | None:
+def _work(cell: Cell) -> CellFailure | None:
     return work(cell, _messages.put)

@@ -23,23 +23,23 @@ class Waiting:
     def __len__(self) -> int:
         return len(self._cells)
 
-    def heard(self, progress: Progress) -> None:
-        """A cell has made a trial."""
+    def note_start(self, progress: Progress) -> None:
+        """Note that a cell has begun: it has made a trial."""
         self._begun.add((progress.method, progress.replication))
 
-    def done(self, cell: Cell) -> None:
+    def note_end(self, cell: Cell) -> None:
         """Keep how long a cell took since it was taken, unless nothing was heard of it: it was done before."""
         if (key := (cell.method, cell.replication)) in self._begun:
             self._took.setdefault(cell.method, []).append(time.perf_counter() - self._taken[key])
 
     def take(self) -> Cell:
-        """The next one, which waits no longer."""
+        """Take the next cell, which waits no longer."""
         means = {method: sum(took) / len(took) for method, took in self._took.items()}
-        found = max(self._cells, key=lambda cell: means.get(cell.method, math.inf))
-        self._cells.remove(found)
-        self._taken[found.method, found.replication] = time.perf_counter()
-        return found
+        next_cell = max(self._cells, key=lambda cell: means.get(cell.method, math.inf))
+        self._cells.remove(next_cell)
+        self._taken[next_cell.method, next_cell.replication] = time.perf_counter()
+        return next_cell
 
     def again(self, cell: Cell) -> None:
-        """One that was cut short waits again."""
+        """Let a cell that was cut short wait again."""
         self._cells.append(cell)

@@ -29,7 +29,7 @@ class Progress(NamedTuple):
     value: float | None
 
 
-class Failure(NamedTuple):
+class CellFailure(NamedTuple):
     """A cell that did not get to its end, and why."""
 
     method: str
@@ -37,7 +37,7 @@ class Failure(NamedTuple):
     reason: str
 
 
-def work(cell: Cell, notify: Callable[[Progress], None]) -> Failure | None:
+def work(cell: Cell, notify: Callable[[Progress], None]) -> CellFailure | None:
     """Run a cell to its end, waiting for whoever has it to let go of it, and keep the time it took.
 
     Args:
@@ -46,10 +46,10 @@ def work(cell: Cell, notify: Callable[[Progress], None]) -> Failure | None:
     """
     trials = 0
 
-    def progress(done: int, value: float | None) -> None:
+    def progress(count: int, value: float | None) -> None:
         nonlocal trials
         trials += 1
-        notify(Progress(cell.method, cell.replication, done, value))
+        notify(Progress(cell.method, cell.replication, count, value))
 
     try:
         cell.journal.parent.mkdir(parents=True, exist_ok=True)
@@ -59,7 +59,7 @@ def work(cell: Cell, notify: Callable[[Progress], None]) -> Failure | None:
             if trials:
                 _keep(cell, trials, time.perf_counter() - started)
     except Exception as error:
-        return Failure(cell.method, cell.replication, f"{type(error).__name__}: {error}")
+        return CellFailure(cell.method, cell.replication, f"{type(error).__name__}: {error}")
     return None
 
 

@@ -25,13 +25,13 @@ def begin() -> None:
     if IS_FORKED:
         CONTEXT.set_forkserver_preload([PRELOADED])
         resource_tracker.ensure_running()  # whose beginning would unblock the signal
-        with one_thread(), _sigint_blocked():
+        with one_thread(), _block_sigint():
             forkserver.ensure_running()
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Processes that begin in here have one thread for linear algebra."""
+    """Give processes that begin in the block one thread for linear algebra."""
     before = {name: os.environ.get(name) for name in ONE_THREAD}
     os.environ.update(ONE_THREAD)
     try:
@@ -42,8 +42,8 @@ def one_thread() -> Iterator[None]:
 
 
 @contextmanager
-def _sigint_blocked() -> Iterator[None]:
-    """Which is inherited, whatever thread begins: Ctrl-C reaches all processes, and the parent alone acts on it."""
+def _block_sigint() -> Iterator[None]:
+    """Block SIGINT, which new processes inherit: Ctrl-C reaches all of them, and the parent alone acts on it."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

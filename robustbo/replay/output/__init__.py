@@ -1,1 +1,1 @@
-"""What a run leaves: tables, pictures and pages."""
+"""Tables, pictures and pages of a run."""

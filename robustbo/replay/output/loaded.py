@@ -10,8 +10,8 @@ from robustbo.errors import FileError, SpecError
 from robustbo.foreign.access import recorded as reading_a_record
 from robustbo.foreign.tables import check_columns
 from robustbo.replay.cells.cell import CELLS
-from robustbo.replay.kinds import kind_of, recorded, rows_of
-from robustbo.replay.output.report import ROWS, recorded_rows, rows_in
+from robustbo.replay.kinds import kind_of, read_cells, rows_of
+from robustbo.replay.output.report import ROWS, rows_file, rows_in
 from robustbo.replay.sections.section import Loaded
 from robustbo.replay.spec import reading
 from robustbo.replay.spec.reading import AnySpec
@@ -34,12 +34,12 @@ def load(run: Path, allowed: Sequence[Path] = ()) -> Loaded:
     with reading_a_record(path.parent, allowed):
         spec = reading.load(run, is_recorded=True)
         if (folder / CELLS).is_dir():
-            rows = rows_of(recorded(folder))
-        elif (written := recorded_rows(folder)) is not None:
+            rows = rows_of(read_cells(folder))
+        elif (written := rows_file(folder)) is not None:
             rows = _rows_in(written, spec)
         else:
-            made = "replay makes it"
-            raise SpecError(f"{folder}: expected a recorded run ({ROWS} or {CELLS}/), found none; robustbo {made}")
+            hint = "replay makes it"
+            raise SpecError(f"{folder}: expected a recorded run ({ROWS} or {CELLS}/), found none; robustbo {hint}")
         return Loaded(folder.name, path, spec, kind_of(spec).tables(rows, spec))
 
 

@@ -1,4 +1,4 @@
-"""What a run leaves in its folder: all rows and the summary as CSV, and the picture."""
+"""Files of a run: all rows and the summary as CSV, and the picture."""
 
 from collections.abc import Callable
 from operator import is_
@@ -10,7 +10,7 @@ from pandas.api.types import is_numeric_dtype
 from robustbo.foreign.access import check_path
 from robustbo.foreign.tables import table_of
 from robustbo.formulas import guarded_cell, restored_cell
-from robustbo.replay.kinds import kind_of, recorded, rows_of
+from robustbo.replay.kinds import kind_of, read_cells, rows_of
 from robustbo.replay.sections.section import Tables
 from robustbo.replay.spec.reading import AnySpec
 from robustbo.report.charts import matplotlib_canvas
@@ -21,7 +21,7 @@ ROWS, SUMMARY, PICTURE = "results.csv", "summary.csv", "curves.png"
 
 def rows_text(rows: pd.DataFrame) -> str:
     """Rows as CSV, with all their digits; see `rows_in`."""
-    return _guarded(rows).to_csv(index=False, float_format="%.17g", lineterminator="\n")
+    return _guard_texts(rows).to_csv(index=False, float_format="%.17g", lineterminator="\n")
 
 
 def rows_in(path: Path) -> pd.DataFrame:
@@ -29,7 +29,7 @@ def rows_in(path: Path) -> pd.DataFrame:
     return _of_texts(table_of(path), restored_cell)
 
 
-def _guarded(table: pd.DataFrame) -> pd.DataFrame:
+def _guard_texts(table: pd.DataFrame) -> pd.DataFrame:
     return _of_texts(table, guarded_cell)
 
 
@@ -40,22 +40,22 @@ def _of_texts(table: pd.DataFrame, change: Callable[[object], object]) -> pd.Dat
     return table.assign(**{name: pd.Series(v, table.index, dtype=table[name].dtype) for name, v in changed.items()})
 
 
-def recorded_rows(folder: Path) -> Path | None:
+def rows_file(folder: Path) -> Path | None:
     """The rows that lie in a folder, as they were written or compressed since.
 
     Raises:
         DataError: If they are a link out of a run that is only read.
     """
-    found = [path for path in (folder / ROWS, folder / f"{ROWS}.gz") if path.is_file()]
-    for path in found[:1]:
+    paths = [path for path in (folder / ROWS, folder / f"{ROWS}.gz") if path.is_file()]
+    for path in paths[:1]:
         check_path(path)
         return path
     return None
 
 
-def draw(spec: AnySpec, found: Tables, path: Path) -> bool:
+def draw(spec: AnySpec, tables: Tables, path: Path) -> bool:
     """Draw a run; whether that was possible: it needs matplotlib."""
-    rows = kind_of(spec).charts(spec, found)
+    rows = kind_of(spec).charts(spec, tables)
     return matplotlib_canvas.draw(rows, path, spec.title if len(rows) > 1 else "")
 
 
@@ -65,9 +65,9 @@ def write(folder: Path, spec: AnySpec) -> list[Path]:
     Returns:
         The files written; no picture where matplotlib is not installed.
     """
-    found = kind_of(spec).tables(rows_of(recorded(folder)), spec)
+    tables = kind_of(spec).tables(rows_of(read_cells(folder)), spec)
     written = [folder / ROWS, folder / SUMMARY, folder / PICTURE]
-    replace_text(written[0], rows_text(found.rows))
+    replace_text(written[0], rows_text(tables.rows))
     (folder / f"{ROWS}.gz").unlink(missing_ok=True)  # of an earlier record
-    replace_text(written[1], _guarded(found.summary).to_csv(index=False))
-    return written if draw(spec, found, written[2]) else written[:2]
+    replace_text(written[1], _guard_texts(tables.summary).to_csv(index=False))
+    return written if draw(spec, tables, written[2]) else written[:2]

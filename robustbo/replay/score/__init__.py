@@ -1,1 +1,1 @@
-"""From recorded cells to tables."""
+"""Tables made of recorded cells."""

@@ -1,4 +1,4 @@
-"""How well what was flagged agrees with what was wrong."""
+"""Agreement of flagged values with wrong ones."""
 
 import math
 

@@ -43,23 +43,23 @@ def search(problem: Problem, fails_at: Callable[[dict], bool]) -> float:
     values = np.array([loss(u) for u in points])
     if not np.isfinite(values).any():
         raise SpecError(f"{problem.name}: a point that does not fail must exist, got none of {POINTS}")
-    found = min(_refined(loss, points[i]) for i in np.argsort(values)[:STARTS] if np.isfinite(values[i]))
-    return sign * found
+    best_value = min(_refine(loss, points[i]) for i in np.argsort(values)[:STARTS] if np.isfinite(values[i]))
+    return sign * best_value
 
 
-def _refined(loss: Callable[[np.ndarray], float], u: np.ndarray) -> float:
+def _refine(loss: Callable[[np.ndarray], float], u: np.ndarray) -> float:
     best = loss(u)
     for size in SIZES:
         simplex = np.vstack([u, u + size * np.where(u < 0.5, 1.0, -1.0) * np.eye(len(u))])
         options = {"initial_simplex": simplex, "xatol": 1e-10, "fatol": 1e-13, "maxfev": 300 * len(u)}
-        found = minimize(loss, u, method="Nelder-Mead", options=options)
-        if found.fun < best:
-            u, best = found.x, float(found.fun)
+        result = minimize(loss, u, method="Nelder-Mead", options=options)
+        if result.fun < best:
+            u, best = result.x, float(result.fun)
     return best
 
 
 def _loss(problem: Problem, fails_at: Callable[[dict], bool], sign: float, u: np.ndarray) -> float:
-    """What is minimized: infinite outside the cube and in the region."""
+    """Function that is minimized: infinite outside the cube and in the region."""
     if (u < 0).any() or (u > 1).any():
         return np.inf
     params = problem.space.from_unit(u.tolist())

@@ -1,4 +1,4 @@
-"""From recorded cells to tables: one row a trial, and a summary a method."""
+"""Tables made of recorded cells: one row a trial, and a summary a method."""
 
 import math
 import warnings
@@ -11,7 +11,7 @@ from scipy.stats import DegenerateDataWarning, bootstrap
 
 from robustbo.errors import JournalError
 from robustbo.foreign.tables import Cells
-from robustbo.replay.cells.optimization import OptimizationCell, told_value
+from robustbo.replay.cells.optimization import OptimizationCell, value_to_tell
 from robustbo.replay.cells.recommendation import trials_of
 from robustbo.replay.cells.records import read_of_cell
 from robustbo.replay.score.detection import detection
@@ -28,12 +28,12 @@ Entries = Sequence[dict[str, Any]]  # what is recorded of each trial
 def columns(table: pd.DataFrame) -> dict[str, Cells]:
     """The columns that `rows` makes, and what their cells are, as far as anything follows from them."""
     names = [name.removesuffix("corrupted") for name in table if str(name).endswith("corrupted")] or [""]
-    wanted: dict[str, Cells] = {"method": "text", "replication": "whole", "trial": "whole", "origin": "text"}
-    wanted |= dict.fromkeys(("repeats", "inference", "fit_s", "acquisition_s"), "number")
+    kinds: dict[str, Cells] = {"method": "text", "replication": "whole", "trial": "whole", "origin": "text"}
+    kinds |= dict.fromkeys(("repeats", "inference", "fit_s", "acquisition_s"), "number")
     for name in names:
-        wanted |= {f"{name}clean": "number", f"{name}value": "number"}
-        wanted |= {f"{name}corrupted": "truth", f"{name}flagged": "flag"}
-    return wanted | ({"failed": "truth"} if "failed" in table else {})
+        kinds |= {f"{name}clean": "number", f"{name}value": "number"}
+        kinds |= {f"{name}corrupted": "truth", f"{name}flagged": "flag"}
+    return kinds | ({"failed": "truth"} if "failed" in table else {})
 
 
 def rows(cells: Sequence[OptimizationCell]) -> pd.DataFrame:
@@ -54,7 +54,7 @@ def rows(cells: Sequence[OptimizationCell]) -> pd.DataFrame:
 
 def _cell_rows(cell: OptimizationCell) -> pd.DataFrame:
     every = cell.entries()
-    entries, flagged = every[: cell.spec.trials], cell.flagged() if len(every) <= cell.spec.trials else None
+    entries, flagged = every[: cell.spec.trials], cell.flags() if len(every) <= cell.spec.trials else None
     contents = read_of_cell(cell.journal)
     fold(cell.journal, contents)  # which checks each event
     asks = [event for event in contents.events if event["event"] == "ask"][: len(entries)]
@@ -63,10 +63,13 @@ def _cell_rows(cell: OptimizationCell) -> pd.DataFrame:
     recommended = [entry["recommended"] for entry in entries]
     clean, problem = [entry["clean"] for entry in entries], cell.spec.load_problem()
     flagged = None if cell.how.sees == "errors" else flagged
-    told = [told_value(cell, entry["clean"], entry["value"]) for entry in entries]
+    told = [value_to_tell(cell, entry["clean"], entry["value"]) for entry in entries]
     failed = [value is None for value in told]
     is_several = isinstance(problem, SeveralProblem)
-    made = [None if each is None else problem.worth([clean[n] for n in trials_of(each)]) for each in recommended]
+    inference = [
+        None if recommendation is None else problem.worth([clean[n] for n in trials_of(recommendation)])
+        for recommendation in recommended
+    ]
     return pd.DataFrame(
         {
             "method": cell.method,
@@ -75,10 +78,10 @@ def _cell_rows(cell: OptimizationCell) -> pd.DataFrame:
             "origin": [ask.get("origin") for ask in asks],
             "repeats": pd.array([ask.get("repeats") for ask in asks], dtype="Int64"),
             **(_of_several if is_several else _of_one)(cell, entries, told, flagged),
-            "recommended": [" ".join(map(str, trials_of(each))) for each in recommended]
+            "recommended": [" ".join(map(str, trials_of(recommendation))) for recommendation in recommended]
             if is_several
             else pd.array(recommended, dtype="Int64"),
-            "inference": pd.array(made, dtype=float),
+            "inference": pd.array(inference, dtype=float),
             "oracle": _so_far(problem, clean, failed),
             "fit_s": [ask.get("fit_s", math.nan) for ask in asks],
             "acquisition_s": [ask.get("acquisition_s", math.nan) for ask in asks],
@@ -98,28 +101,28 @@ def _of_one(cell: OptimizationCell, entries: Entries, told: list[Any], flagged: 
 
 
 def _of_several(cell: OptimizationCell, entries: Entries, told: list[Any], flagged: Any) -> dict[str, Any]:
-    """The same columns of each outcome."""
-    found: dict[str, Any] = {}
+    """Columns of each outcome, as those of one."""
+    columns_by_name: dict[str, Any] = {}
     for name in entries[0]["clean"] if entries else ():
         alone = [{**e, "clean": e["clean"][name], "corrupted": name in e["corrupted"]} for e in entries]
         values = [None if value is None else value.get(name) for value in told]
         theirs = flagged.get(name, []) if isinstance(flagged, dict) else flagged
-        found |= {f"{name}.{key}": column for key, column in _of_one(cell, alone, values, theirs).items()}
-    return found
+        columns_by_name |= {f"{name}.{key}": column for key, column in _of_one(cell, alone, values, theirs).items()}
+    return columns_by_name
 
 
 def _so_far(problem: Problem, clean: list[Any], failed: list[bool]) -> Any:
-    """What all points up to each trial are worth."""
+    """Worth of all points up to each trial."""
     if isinstance(problem, SeveralProblem):
-        seen = [value for value, is_lost in zip(clean, failed, strict=True) if not is_lost]
+        values = [value for value, is_lost in zip(clean, failed, strict=True) if not is_lost]
         counts = np.cumsum(~np.array(failed))
-        return [problem.worth(seen[:count]) for count in counts]
+        return [problem.worth(values[:count]) for count in counts]
     best = np.fmax if problem.maximizes else np.fmin
     return best.accumulate(np.where(failed, math.nan, clean))
 
 
 def marks(table: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
-    """Which values were flagged and which corrupted, of several outcomes those of all, one after another."""
+    """Flags and corruptions of values; of several outcomes those of all, one after another."""
     names = [name.removesuffix("corrupted") for name in table if name.endswith("corrupted")]
     flagged, corrupted = (pd.concat([table[name + key] for name in names]) for key in ("flagged", "corrupted"))
     return flagged, corrupted
@@ -136,10 +139,10 @@ def interval(values: np.ndarray) -> tuple[Any, Any]:
         return nan, nan
     with warnings.catch_warnings():  # where a replication is not finished the interval is NaN, which is what is meant
         warnings.simplefilter("ignore", DegenerateDataWarning)
-        found = bootstrap(
+        bounds = bootstrap(
             (values,), np.mean, axis=0, confidence_level=CONFIDENCE, n_resamples=RESAMPLES, method="percentile", rng=0
         ).confidence_interval
-    return found.low, found.high
+    return bounds.low, bounds.high
 
 
 class Curve(NamedTuple):

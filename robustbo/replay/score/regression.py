@@ -1,4 +1,4 @@
-"""From recorded fits to tables: one row a fit, and a summary a task, corruption, rate and method, beside a paper's."""
+"""Tables made of recorded fits: a row a fit; a summary a task, corruption, rate and method, beside a paper's."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -33,13 +33,13 @@ def rows(cells: Sequence[RegressionCell]) -> pd.DataFrame:
     their units), nlpd (mean negative log density of the test targets), wrong (corrupted training rows), flagged,
     hits (those that are both), fit_s.
     """
-    found = []
+    records = []
     for cell in cells:
         for entry in cell.entries():
             fields = {"method": cell.method, "replication": cell.replication, "task": entry["name"]}
             left = ("corruption", "rate", "n", *SCORES, "wrong", "flagged", "hits", "fit_s")
-            found.append(fields | {name: entry[name] for name in left})
-    return pd.DataFrame(found)
+            records.append(fields | {name: entry[name] for name in left})
+    return pd.DataFrame(records)
 
 
 def summary(table: pd.DataFrame, methods: Sequence[str], published: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -49,26 +49,26 @@ def summary(table: pd.DataFrame, methods: Sequence[str], published: pd.DataFrame
     replication) and, where a paper has them, its own two; precision and recall of the flags (all replications together;
     NaN where there is nothing to divide by); fit_s, the median.
     """
-    found = []
+    lines = []
     for where, part in table.groupby(list(WHERE), sort=False):
         for method in methods:
             mine = part[part["method"] == method]
             if len(mine):
                 key = dict(zip((*WHERE, "method"), (*where, method), strict=True))
-                found.append(key | _summarize(mine) | _beside(published, key))
-    return pd.DataFrame(found)
+                lines.append(key | _summarize(mine) | _beside(published, key))
+    return pd.DataFrame(lines)
 
 
 def _summarize(mine: pd.DataFrame) -> dict[str, Any]:
-    found: dict[str, Any] = {"replications": len(mine)}
+    statistics: dict[str, Any] = {"replications": len(mine)}
     for score in SCORES:
-        found |= {score: mine[score].mean(), f"{score}_error": mine[score].sem()}
+        statistics |= {score: mine[score].mean(), f"{score}_error": mine[score].sem()}
     hits, flagged, wrong = (int(mine[name].sum()) for name in ("hits", "flagged", "wrong"))
-    return found | detection(hits, flagged, wrong) | {"fit_s": mine["fit_s"].median()}
+    return statistics | detection(hits, flagged, wrong) | {"fit_s": mine["fit_s"].median()}
 
 
-def read_published(spec: RegressionSpec) -> pd.DataFrame | None:
-    """What a paper has, where the spec names a file of it: task, corruption, rate, method, score, mean, error."""
+def paper_figures(spec: RegressionSpec) -> pd.DataFrame | None:
+    """Read a paper's figures, if the spec names a file: task, corruption, rate, method, score, mean, error."""
     if spec.published is None:
         return None
     published = table_of(spec.published)
@@ -87,12 +87,12 @@ def _beside(published: pd.DataFrame | None, key: dict[str, Any]) -> dict[str, An
     for name, value in key.items():
         mine = mine[mine[name] == value]
     by_score = mine.set_index("score")
-    found: dict[str, Any] = {}
+    published_scores: dict[str, Any] = {}
     for score in sorted(set(published["score"]), key=SCORES.index):
-        there = score in by_score.index
-        found[f"published_{score}"] = by_score.at[score, "mean"] if there else math.nan
-        found[f"published_{score}_error"] = by_score.at[score, "error"] if there else math.nan
-    return found
+        is_published = score in by_score.index
+        published_scores[f"published_{score}"] = by_score.at[score, "mean"] if is_published else math.nan
+        published_scores[f"published_{score}_error"] = by_score.at[score, "error"] if is_published else math.nan
+    return published_scores
 
 
 def readable(row: dict[str, Any]) -> dict[str, Any]:

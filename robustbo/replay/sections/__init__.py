@@ -1,1 +1,1 @@
-"""What a kind of run looks like: its charts, and its section of a page."""
+"""Charts and page section of each kind of run."""

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from robustbo.replay.score.optimization import Curve, curve, regret_reduction
-from robustbo.replay.sections.section import Loaded, Tables, ranked, section, timing
+from robustbo.replay.sections.section import Loaded, Tables, score_html, section, timing
 from robustbo.replay.spec.method import sees
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.report.charts import svg
@@ -24,38 +24,38 @@ from robustbo.trials.settings import DEFAULT_SURROGATE
 VALUE, VOLUME = "true value at the recommended point", "true hypervolume of the recommended points"
 
 
-def charts(spec: RunSpec, found: Tables) -> list[list[Chart]]:
+def charts(spec: RunSpec, tables: Tables) -> list[list[Chart]]:
     """The curves alone."""
-    return [[curves(spec, found)]]
+    return [[curves(spec, tables)]]
 
 
-def curves(spec: RunSpec, found: Tables) -> Chart:
-    """How good a recommendation is in truth, by trial: mean over replications, with its 90 % bootstrap band."""
+def curves(spec: RunSpec, tables: Tables) -> Chart:
+    """Curves of the true value of the recommendation by trial: mean over replications, 90 % bootstrap band."""
     name = spec.title or spec.problem
-    drawn = {method: curve(found.rows, method) for method in found.methods}
-    marks = [_mark(found, method, mine) for method, mine in drawn.items()]
+    curve_by_method = {method: curve(tables.rows, method) for method in tables.methods}
+    marks = [_mark(tables, method, mine) for method, mine in curve_by_method.items()]
     best = spec.best
-    across = axis("trials", *(mine.trials for mine in drawn.values()), is_whole=True)
-    ends = (end for mine in drawn.values() for end in mine[1:])
-    what = _what(spec)
-    up = axis(what, *ends, None if best is None else np.array([best[1]]))
+    across = axis("trials", *(mine.trials for mine in curve_by_method.values()), is_whole=True)
+    ends = (end for mine in curve_by_method.values() for end in mine[1:])
+    quantity = _what(spec)
+    up = axis(quantity, *ends, None if best is None else np.array([best[1]]))
     lines, notes = [line for line, _ in marks], []
     if best is not None:
         lines.insert(0, Line("", GRAY, np.array([across.low, across.high]), np.full(2, best[1]), dash="1 3", width=1.0))
         notes.append(Note(best[0], across.low, best[1]))
     dots = [dots for _, dots in marks if dots is not None]
-    return Chart(name, across, up, lines, dots, notes, about=f"{name}: {what} by trial")
+    return Chart(name, across, up, lines, dots, notes, about=f"{name}: {quantity} by trial")
 
 
 def _what(spec: RunSpec) -> str:
-    """What a curve shows."""
+    """Label of the quantity that a curve shows."""
     problem = spec.load_problem()
     return VOLUME if isinstance(problem, SeveralProblem) and len(problem.objectives) > 1 else VALUE
 
 
-def _mark(found: Tables, method: str, mine: Curve) -> tuple[Line, Dots | None]:
+def _mark(tables: Tables, method: str, mine: Curve) -> tuple[Line, Dots | None]:
     """A method's curve; where there is one recommendation alone, as of Ax, a dot and its interval."""
-    (color, dash), key = found.looks[method], found.keys[method]
+    (color, dash), key = tables.looks[method], tables.keys[method]
     if len(mine.trials) != 1:
         return Line(method, color, *mine, dash, key), None
     interval = Line("", color, np.repeat(mine.trials, 2), np.array([*mine.low, *mine.high]), key=key, width=3.0)
@@ -66,14 +66,14 @@ def show(run: Loaded, spec: RunSpec) -> str:
     """One run: curves with switches, results, detection, a replication's timeline, timing, and how it is repeated."""
     about = f"{spec.problem}, {goes_wrong(spec)}; {spec.trials} trials, {spec.num_initial} of them initial"
     mean = f"<p>The mean {_what(spec)}, with its 90 % bootstrap interval.</p>"
-    first = [svg.draw(curves(spec, run.found)) + mean, _results(run.found, spec)]
+    first = [svg.draw(curves(spec, run.tables)) + mean, _results(run.tables, spec)]
     is_several = isinstance(spec.load_problem(), SeveralProblem)
     last = [piece for piece in ("" if is_several else _one_replication(run), _timing(run)) if piece]
     return section(run, about, [side_by_side(first), "" if is_several else _detection(run), side_by_side(last)])
 
 
 def goes_wrong(spec: RunSpec) -> str:
-    """What goes wrong, in words."""
+    """Text on corruptions, noise and failures."""
     if spec.noise is None:
         return _wrong(spec)
     kind = "Gaussian" if spec.noise.dof is None else f"Student-t ({spec.noise.dof:g} df)"
@@ -81,13 +81,13 @@ def goes_wrong(spec: RunSpec) -> str:
 
 
 def _wrong(spec: RunSpec) -> str:
-    """What is wrong, in words."""
+    """Text on the corruption."""
     if spec.corruption is None:
         return "no corruption"
-    given = dict(spec.corruption.model_extra or {})
-    given |= {} if spec.corruption.strikes is None else {"strikes": spec.corruption.strikes}
-    region = given.pop("region", None)
-    extra = ", ".join(f"{key} {value}" for key, value in given.items())
+    parameters = dict(spec.corruption.model_extra or {})
+    parameters |= {} if spec.corruption.strikes is None else {"strikes": spec.corruption.strikes}
+    region = parameters.pop("region", None)
+    extra = ", ".join(f"{key} {value}" for key, value in parameters.items())
     rate = f"{100 * (spec.corruption.probability or 0):g} %"
     if not spec.has_failures:
         return f"{spec.corruption.kind} corruption of {rate}" + (f" ({extra})" if extra else "")
@@ -98,7 +98,7 @@ def _wrong(spec: RunSpec) -> str:
 
 def headline(run: Loaded, spec: RunSpec) -> Sequence[str] | None:
     """The default's normalized regret reduction, of the final values and of their average; None without its peers."""
-    means = run.found.summary.set_index("method")
+    means = run.tables.summary.set_index("method")
     if not {"standard", "oracle", DEFAULT_SURROGATE} <= set(means.index):
         return None
     sign = 1 if spec.load_problem().maximizes else -1
@@ -112,20 +112,20 @@ def headline(run: Loaded, spec: RunSpec) -> Sequence[str] | None:
 
 
 def _results(run: Tables, spec: RunSpec) -> str:
-    found = run.summary
+    summary = run.summary
     maximizes = spec.load_problem().maximizes
     knowing = {name for name in run.methods if sees(spec.methods, name) != "measured"}
-    ours = found[~found["method"].isin(knowing)]
+    ours = summary[~summary["method"].isin(knowing)]
     best = ours.loc[(ours["final"] if maximizes else -ours["final"]).idxmax()] if len(ours) else None
     lines = []
-    for row in found.itertuples():
+    for row in summary.itertuples():
         is_best = best is not None and row.method == best["method"]
         reaches = best is not None and (row.high >= best["low"] if maximizes else row.low <= best["high"])
-        final = ranked(f"{row.final:.4g}", is_best=is_best, is_near=reaches and row.method not in knowing)
+        final = score_html(f"{row.final:.4g}", is_best=is_best, is_near=reaches and row.method not in knowing)
         cells = [f"{row.low:.4g} to {row.high:.4g}", f"{row.average:.4g}", f"{row.repeats:.1f}"]
-        cells += [f"{row.failed:.1f}"] if "failed" in found else [share(row.precision), share(row.recall)]
+        cells += [f"{row.failed:.1f}"] if "failed" in summary else [share(row.precision), share(row.recall)]
         lines.append([escape(row.method), final, *cells])
-    detected = ["failed trials"] if "failed" in found else ["precision", "recall"]  # of failures nothing is flagged
+    detected = ["failed trials"] if "failed" in summary else ["precision", "recall"]  # of failures nothing is flagged
     header = ["method", "at the end", "90 %", "average", "replicates", *detected]
     about = "<p>Bold: the best of those that do not know the errors; ≈: within its interval.</p>"
     return table(header, lines, is_safe=True) + about
@@ -133,11 +133,11 @@ def _results(run: Tables, spec: RunSpec) -> str:
 
 def _detection(run: Loaded) -> str:
     """Precision and recall of the values measured up to each trial, by what is flagged at the end."""
-    found = run.found
+    tables = run.tables
     precision: list[Line] = []
     recall: list[Line] = []
-    for method in found.methods:
-        mine = found.of(method)
+    for method in tables.methods:
+        mine = tables.of(method)
         flagged = _flags(mine)
         if not flagged.any() or not mine["corrupted"].any():
             continue
@@ -145,37 +145,37 @@ def _detection(run: Loaded) -> str:
             {"trial": mine["trial"], "f": flagged, "c": mine["corrupted"], "h": flagged & mine["corrupted"]}
         )
         sums = by.groupby("trial").sum().cumsum()
-        x, (color, dash) = sums.index.to_numpy() + 1, found.looks[method]
-        for drawn, whole in ((precision, "f"), (recall, "c")):
+        x, (color, dash) = sums.index.to_numpy() + 1, tables.looks[method]
+        for lines, denominator in ((precision, "f"), (recall, "c")):
             with np.errstate(invalid="ignore", divide="ignore"):
-                part = (sums["h"] / sums[whole]).to_numpy(dtype=float)
-            drawn.append(Line(method, color, x, part, dash=dash, key=found.keys[method]))
+                part = (sums["h"] / sums[denominator]).to_numpy(dtype=float)
+            lines.append(Line(method, color, x, part, dash=dash, key=tables.keys[method]))
     if not precision:
         return ""
     about = "Of the values up to each trial, by what is flagged at the end: the share of the flags that are right "
     about += "(precision), and the share of the wrong values that are flagged (recall)."
     head, charts = f"{run.heading('What was called wrong')}<p>{about}</p>", list[str]()
-    for name, drawn in (("precision", precision), ("recall", recall)):
+    for name, lines in (("precision", precision), ("recall", recall)):
         about = f"{run.name}: {name} of the flags by trial"
-        across = axis("trials", *(line.x for line in drawn), is_whole=True)
-        charts.append(svg.draw(Chart(name, across, axis(name, np.array([0.0, 1.0])), drawn, about=about)))
+        across = axis("trials", *(line.x for line in lines), is_whole=True)
+        charts.append(svg.draw(Chart(name, across, axis(name, np.array([0.0, 1.0])), lines, about=about)))
     return head + side_by_side(charts)
 
 
 def _flags(rows: pd.DataFrame) -> pd.Series:
-    """Which values were flagged, what is not known counting as not."""
+    """Flags of values; an unknown one counts as not flagged."""
     return rows["flagged"].astype("boolean").fillna(False).astype(bool)
 
 
 def _one_replication(run: Loaded) -> str:
     """The values of the first replication with flags of the default, or of the first method that flags any."""
-    found = run.found
-    flags = found.rows[_flags(found.rows)]
-    order = [m for m in (DEFAULT_SURROGATE, *found.methods) if m in set(flags["method"])]
+    tables = run.tables
+    flags = tables.rows[_flags(tables.rows)]
+    order = [m for m in (DEFAULT_SURROGATE, *tables.methods) if m in set(flags["method"])]
     if not order:
         return ""
     replication = flags.loc[flags["method"] == order[0], "replication"].min()
-    mine = found.of(order[0])
+    mine = tables.of(order[0])
     mine = mine[mine["replication"] == replication]
     name = f"{order[0]}, replication {replication}"
     chart = _values(mine, name)
@@ -201,11 +201,11 @@ def _values(mine: pd.DataFrame, name: str) -> Chart:
             label,
             fill,
             stroke,
-            x[these],
-            y[these],
-            titles=[f"trial {n}: {v:.6g}; {label}" for n, v in zip(x[these], y[these], strict=True)],
+            x[mask],
+            y[mask],
+            titles=[f"trial {n}: {v:.6g}; {label}" for n, v in zip(x[mask], y[mask], strict=True)],
         )
-        for label, fill, stroke, these in kinds
+        for label, fill, stroke, mask in kinds
     ]
     across = Axis("trials", 0.0, float(x.max() + 1), is_whole=True)
     up = Axis("measured value", float(low - reach), float(high + reach))
@@ -213,11 +213,11 @@ def _values(mine: pd.DataFrame, name: str) -> Chart:
 
 
 def _timing(run: Loaded) -> str:
-    found = run.found
-    asked = [(method, mine[mine["origin"] != "sobol"]) for method in found.methods for mine in [found.of(method)]]
+    tables = run.tables
+    modelled = [(method, mine[mine["origin"] != "sobol"]) for method in tables.methods for mine in [tables.of(method)]]
     seconds = [
         (method, (mine["fit_s"].median(), mine["acquisition_s"].median(), mine["fit_s"].max()))
-        for method, mine in asked
+        for method, mine in modelled
         if len(mine)
     ]
     return timing(run.heading("What an ask took"), ["fit, median", "acquisition, median", "slowest fit"], seconds)

@@ -1,4 +1,4 @@
-"""What all sections of a page have in common, whatever the kind of run."""
+"""Parts that all sections of a page have in common, whatever the kind of run."""
 
 import shlex
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ class Tables(NamedTuple):
 
     @property
     def looks(self) -> dict[str, Look]:
-        """How each method is drawn."""
+        """Color and dash of each method."""
         return looks(self.methods)
 
     @property
@@ -52,12 +52,12 @@ class Loaded(NamedTuple):
     name: str
     path: Path
     spec: AnySpec
-    found: Tables
+    tables: Tables
     label: str = ""
 
     @property
     def title(self) -> str:
-        """What it is called where it is shown."""
+        """Name under which it is shown."""
         return self.spec.title or self.name
 
     def heading(self, text: str) -> str:
@@ -70,36 +70,36 @@ def section(run: Loaded, about: str, parts: Sequence[str]) -> str:
 
     It names the methods of which less is recorded than of others: their means are over fewer rows.
     """
-    by_method = run.found.rows.groupby("method")["replication"]
+    by_method = run.tables.rows.groupby("method")["replication"]
     replications, counts = by_method.nunique().max(), by_method.size()
     fewer = [f"{method} ({count} rows of {counts.max()})" for method, count in counts.items() if count < counts.max()]
-    said = f"{about}; {replications} replications."
+    caption = f"{about}; {replications} replications."
     if fewer:
-        said += f" Less is recorded of {', '.join(fewer)}."
-    boxes = switches(run.found.keys, run.found.looks, first_shown(run.found.methods))
+        caption += f" Less is recorded of {', '.join(fewer)}."
+    boxes = switches(run.tables.keys, run.tables.looks, initial_methods(run.tables.methods))
     title = f"<h2>{escape(run.label)}</h2>" if run.label else ""  # else the page has it
-    head = f'<section class="wide">{title}<p>{escape(said)}</p>{boxes}'
+    head = f'<section class="wide">{title}<p>{escape(caption)}</p>{boxes}'
     command = shlex.join(["robustbo", "replay", str(run.path), "--out", f"results/{run.name}"])
     again = f"{run.heading('To run it again')}<pre>{escape(command)}</pre>"
     return "".join([head, *parts, _methods(run), again, "</section>"])
 
 
 def _methods(run: Loaded) -> str:
-    """What those methods are whose names are no surrogate's."""
-    about = {name: ABOUT.get(name) or NAMED_ABOUT.get(name) or _by_spec(run, name) for name in run.found.methods}
+    """Explanations of the methods whose names are no surrogate's."""
+    about = {name: ABOUT.get(name) or NAMED_ABOUT.get(name) or _by_spec(run, name) for name in run.tables.methods}
     about = {name: text for name, text in about.items() if text}
     terms = "".join(f"<dt><b>{escape(name)}</b></dt><dd>{escape(text)}</dd>" for name, text in about.items())
-    rest = "<p>The other methods are surrogates of that name.</p>" if len(about) < len(run.found.methods) else ""
+    rest = "<p>The other methods are surrogates of that name.</p>" if len(about) < len(run.tables.methods) else ""
     return f"{run.heading('What the methods are')}<dl>{terms}</dl>{rest}" if about else ""
 
 
 def _by_spec(run: Loaded, name: str) -> str:
-    """What the spec says of a method whose name means nothing by itself."""
+    """Explanation, by the spec, of a method whose name means nothing by itself."""
     surrogate = run.spec.methods[name].surrogate if name in run.spec.methods else name
     return "" if surrogate == name else f"The surrogate {surrogate}, with settings of this run."
 
 
-def first_shown(methods: Sequence[str]) -> list[str]:
+def initial_methods(methods: Sequence[str]) -> list[str]:
     """The methods that a page shows before anybody switches.
 
     They are the oracle, the plain GP, the default (under its own name, and with all that the optimizer does) and the GP
@@ -109,7 +109,7 @@ def first_shown(methods: Sequence[str]) -> list[str]:
     return [*told, *(method for method in methods if method not in told)][:FIRST]
 
 
-def ranked(text: str, *, is_best: bool, is_near: bool) -> str:
+def score_html(text: str, *, is_best: bool, is_near: bool) -> str:
     """A score of a table, as HTML: the best in bold, one that is within its error of it marked."""
     return f"<b>{text}</b>" if is_best else f"{text} ≈" if is_near else text
 

@@ -35,7 +35,7 @@ def keep(spec: AnySpec, folder: Path) -> None:
 
 
 def _plain(spec: AnySpec) -> dict[str, object]:
-    """What TOML can say: nothing that is not said, and the published figures by the name of their copy beside it."""
-    made = spec.model_dump(mode="json", exclude_none=True)
-    made["methods"] = {name: in_new_names(method) for name, method in made["methods"].items()}
-    return made | ({"published": PUBLISHED} if "published" in made else {})
+    """Spec as TOML values: unset ones left out, published figures by the name of their copy beside it."""
+    values = spec.model_dump(mode="json", exclude_none=True)
+    values["methods"] = {name: in_new_names(method) for name, method in values["methods"].items()}
+    return values | ({"published": PUBLISHED} if "published" in values else {})

@@ -1,4 +1,4 @@
-"""How the competitors of a run decide, and what their names mean."""
+"""Settings by which the competitors of a run decide, and meanings of their names."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
@@ -39,7 +39,7 @@ class Frozen(BaseModel):
     later: ClassVar[frozenset[str]] = frozenset()
 
     @model_serializer(mode="wrap")
-    def _as_said(self, serialize: Any) -> dict[str, Any]:
+    def _drop_unset(self, serialize: Any) -> dict[str, Any]:
         unsaid = {key for key in self.later if getattr(self, key) == type(self).model_fields[key].default}
         return self.as_recorded({key: value for key, value in serialize(self).items() if key not in unsaid})
 
@@ -50,8 +50,8 @@ class Frozen(BaseModel):
 
 
 def why_not(error: ValidationError) -> str:
-    """What is wrong with a part of a spec, in a line."""
-    return "; ".join(each["msg"] for each in error.errors())
+    """Message, in a line, on what is wrong with a part of a spec."""
+    return "; ".join(detail["msg"] for detail in error.errors())
 
 
 class Strict(Frozen):
@@ -73,25 +73,25 @@ class Chosen(Strict):
 
     @field_validator("surrogate")
     @classmethod
-    def _surrogate_exists(cls, given: str, info: ValidationInfo) -> str:
-        if (info.context or {}).get(RECORDED) and not is_known(given):
-            raise ValueError(f"a record names the class {given!r}, which is not imported; name it in a spec to run it")
-        return name_of(given)
+    def _surrogate_exists(cls, name: str, info: ValidationInfo) -> str:
+        if (info.context or {}).get(RECORDED) and not is_known(name):
+            raise ValueError(f"a record names the class {name!r}, which is not imported; name it in a spec to run it")
+        return name_of(name)
 
     @field_validator("options")
     @classmethod
-    def _options_exist(cls, given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-        if (info.context or {}).get(RECORDED) and "cluster" in given:
-            raise ValueError(f"a record names the cluster {given['cluster']!r}, which is not connected to")
+    def _options_exist(cls, options: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        if (info.context or {}).get(RECORDED) and "cluster" in options:
+            raise ValueError(f"a record names the cluster {options['cluster']!r}, which is not connected to")
         try:
-            check_options(info.data.get("surrogate", DEFAULT_SURROGATE), given)
+            check_options(info.data.get("surrogate", DEFAULT_SURROGATE), options)
         except TypeError as error:
             raise ValueError(str(error)) from None
-        return given
+        return options
 
 
 class Method(Chosen):
-    """How one competitor decides: with a surrogate, and otherwise as follows.
+    """Settings by which one competitor decides: its surrogate, and the following.
 
     Attributes:
         acquisition: As for the optimizer.
@@ -161,33 +161,33 @@ NAMED_ABOUT = {
 
 
 def sees(methods: Mapping[str, Method], name: str) -> str:
-    """What a method sees, or if it is not among these what its name means."""
+    """Meaning of a method's name, for those that see more or are none of ours."""
     return methods[name].sees if name in methods else NAMED.get(name, {}).get("sees", "measured")
 
 
-def by_name(given: Any) -> Any:
+def by_name(methods: Any) -> Any:
     """Methods as a spec has them, a table or a plain list of names, with what their names mean.
 
     Raises:
         ValueError: If a name cannot be part of a file's, or means nothing and its surrogate is not said.
     """
-    given = as_table(given)
-    if not isinstance(given, dict):
-        return given
-    for name in given:
+    methods = as_table(methods)
+    if not isinstance(methods, dict):
+        return methods
+    for name in methods:
         if not name or name.startswith(".") or any(part in name for part in "/\\\0"):
             raise ValueError(f"a method's name must be fit for a file's (no slash, no dot in front), got {name!r}")
-        if isinstance(given[name], dict) and "surrogate" not in given[name] and not (":" in name or name in NAMED):
+        if isinstance(methods[name], dict) and "surrogate" not in methods[name] and not (":" in name or name in NAMED):
             registered("method", name, [*NAMED, "auto", *sorted(SURROGATES)])
-    return {name: with_defaults(NAMED.get(name, {"surrogate": name}), method) for name, method in given.items()}
+    return {name: with_defaults(NAMED.get(name, {"surrogate": name}), method) for name, method in methods.items()}
 
 
-def with_defaults(defaults: dict[str, Any], given: Any) -> Any:
+def with_defaults(defaults: dict[str, Any], value: Any) -> Any:
     """A table with what it does not say; what is no table stays as it is, for validation to name."""
-    return defaults | given if isinstance(given, dict) else given
+    return defaults | value if isinstance(value, dict) else value
 
 
-def as_table(given: Any) -> Any:
+def as_table(value: Any) -> Any:
     """A plain list of names as a table of empty tables; anything else as it is, for validation to name."""
-    is_list = isinstance(given, list) and all(isinstance(name, str) for name in given)
-    return {name: {} for name in given} if is_list else given
+    is_list = isinstance(value, list) and all(isinstance(name, str) for name in value)
+    return {name: {} for name in value} if is_list else value

@@ -108,53 +108,53 @@ class RunSpec(Strict):
 
     @field_validator("problem")
     @classmethod
-    def _problem_exists(cls, given: str) -> str:
-        return registered("problem", given, problem_names())
+    def _problem_exists(cls, name: str) -> str:
+        return registered("problem", name, problem_names())
 
     @field_validator("problem_options")
     @classmethod
-    def _problem_takes_them(cls, given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+    def _problem_takes_them(cls, options: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
         if "problem" in info.data:
-            load_problem(info.data["problem"], **given)
-        return given
+            load_problem(info.data["problem"], **options)
+        return options
 
     @field_validator("corruption")
     @classmethod
-    def _corruption_can_be_built(cls, given: CorruptionSpec | None, info: ValidationInfo) -> CorruptionSpec | None:
-        if given is not None and (problem := _problem(info)) is not None:
-            given.build(problem)
-        return given
+    def _check_corruption(cls, corruption: CorruptionSpec | None, info: ValidationInfo) -> CorruptionSpec | None:
+        if corruption is not None and (problem := _problem(info)) is not None:
+            corruption.build(problem)
+        return corruption
 
     @field_validator("noise")
     @classmethod
-    def _values_can_have_it(cls, given: NoiseSpec | None, info: ValidationInfo) -> NoiseSpec | None:
-        if given is not None and isinstance(_problem(info), SeveralProblem):
+    def _values_can_have_it(cls, noise_spec: NoiseSpec | None, info: ValidationInfo) -> NoiseSpec | None:
+        if noise_spec is not None and isinstance(_problem(info), SeveralProblem):
             raise ValueError("noise needs a problem of one outcome")
-        if given is not None and (wrong := info.data.get("corruption")) is not None and wrong.kind == REPEATS:
+        if noise_spec is not None and (wrong := info.data.get("corruption")) is not None and wrong.kind == REPEATS:
             raise ValueError(f"noise must not be said of {REPEATS!r}, whose values have noise of their own")
-        return given
+        return noise_spec
 
     @field_validator("methods", mode="before")
     @classmethod
-    def _methods_by_name(cls, given: Any) -> Any:
-        return by_name(given)
+    def _methods_by_name(cls, methods: Any) -> Any:
+        return by_name(methods)
 
     @field_validator("methods")
     @classmethod
-    def _methods_have_such_problems(cls, given: dict[str, Method], info: ValidationInfo) -> dict[str, Method]:
+    def _methods_have_such_problems(cls, methods: dict[str, Method], info: ValidationInfo) -> dict[str, Method]:
         is_several = isinstance(_problem(info), SeveralProblem)
-        for name, method in given.items() if "problem" in info.data else ():
+        for name, method in methods.items() if "problem" in info.data else ():
             if method.engine not in (OF_SEVERAL if is_several else OF_ONE):
                 count = "several outcomes" if is_several else "one outcome"
                 raise ValueError(f"method {name!r} must be for {count}, got the engine {method.engine!r}")
-        return given
+        return methods
 
     @field_validator("num_initial", mode="before")
     @classmethod
-    def _default_num_initial(cls, given: Any, info: ValidationInfo) -> Any:
-        if given is UNSAID:
+    def _default_num_initial(cls, num_initial: Any, info: ValidationInfo) -> Any:
+        if num_initial is UNSAID:
             return 1 if (problem := _problem(info)) is None else default_num_initial(problem.space)
-        return given
+        return num_initial
 
     def load_problem(self) -> Problem:
         """The problem itself."""
@@ -162,12 +162,12 @@ class RunSpec(Strict):
 
     def build_corruption(self) -> Corruption | OutcomeCorruption:
         """The corruption itself; one of probability 0 where the spec has none."""
-        given = self.corruption or CorruptionSpec(kind="constant", probability=0.0)
-        return given.build(self.load_problem())
+        corruption = self.corruption or CorruptionSpec(kind="constant", probability=0.0)
+        return corruption.build(self.load_problem())
 
     @property
     def has_failures(self) -> bool:
-        """Whether its trials may fail."""
+        """True if its trials may fail."""
         return self.corruption is not None and self.corruption.kind == FAILURE
 
     @property
@@ -185,7 +185,7 @@ class RunSpec(Strict):
         *,
         root: int,
         number: int,
-        asked: int = 0,
+        num_earlier: int = 0,
         last: Any = None,
     ) -> tuple[Any, Any]:
         """The value that a trial measures, and whether it is corrupted: a function of (seed, trial) and the point.
@@ -200,17 +200,17 @@ class RunSpec(Strict):
             clean: Its true value.
             root: The replication's seed.
             number: The trial's.
-            asked: How many trials before it have the same point.
+            num_earlier: How many trials before it have the same point.
             last: What the trial before it measured; None of the first.
         """
-        given, right = self.corruption, clean
+        corruption_spec, right = self.corruption, clean
         if self.noise is not None:
-            drawn = seeds.generator(root, number, "noise")
-            right = clean + noise(self.load_problem(), self.noise.share, self.noise.dof, drawn)
-        if given is not None and given.trials is not None and number not in given.trials:
+            generator = seeds.generator(root, number, "noise")
+            right = clean + noise(self.load_problem(), self.noise.share, self.noise.dof, generator)
+        if corruption_spec is not None and corruption_spec.trials is not None and number not in corruption_spec.trials:
             return right, [] if isinstance(right, dict) else False
         if isinstance(corruption, Repeats):
-            corruption = corruption.at(root, asked)
+            corruption = corruption.at(root, num_earlier)
         if isinstance(corruption, Sticks):
             corruption = corruption.after(last)
         value, wrong = corruption.apply(right, params, seeds.generator(root, number, "corruption"))
@@ -219,8 +219,8 @@ class RunSpec(Strict):
 
     def cell(self, method: str) -> dict[str, Any]:
         """All that a replication of one method depends on; how many trials and replications there are is not in it."""
-        whole = self.model_dump(mode="json", exclude={"title", "methods", "trials", "replications"})
-        return whole | {"method": method, **self.methods[method].model_dump(mode="json")}
+        settings = self.model_dump(mode="json", exclude={"title", "methods", "trials", "replications"})
+        return settings | {"method": method, **self.methods[method].model_dump(mode="json")}
 
 
 def _problem(info: ValidationInfo) -> Problem | None:

@@ -44,8 +44,8 @@ def near(run: Path) -> str:
     places = (Path("runs"), run.parent)  # the second goes before the first
     specs = [spec.with_suffix("") for place in places for spec in place.glob("*.toml")]
     folders = [spec.parent for place in places for spec in place.glob(f"*/{SPEC_FILE}")]
-    there = {path.name: str(path) for path in folders + specs}
-    return nearest(run.name.removesuffix(".toml"), there, there.__getitem__)
+    candidates = {path.name: str(path) for path in folders + specs}
+    return nearest(run.name.removesuffix(".toml"), candidates, candidates.__getitem__)
 
 
 def load(run: str | Path, overrides: Iterable[str] = (), *, is_recorded: bool = False) -> AnySpec:
@@ -61,18 +61,18 @@ def load(run: str | Path, overrides: Iterable[str] = (), *, is_recorded: bool = 
         SpecError: With the file, the key, and what was expected.
     """
     path = find(run)
-    given = toml_of(text_of(path, limits.TEXT_BYTES, SpecError), str(path), SpecError)
+    content = toml_of(text_of(path, limits.TEXT_BYTES, SpecError), str(path), SpecError)
     overrides = list(overrides)
     for override in overrides:
-        _override(given, override)
+        _override(content, override)
     if not is_recorded:
-        _warn_of_old_names(given.get("methods"))
+        _warn_of_old_names(content.get("methods"))
     place = " ".join([str(path), *(f"--set {override}" for override in overrides)])
-    kind = given.get("kind", "optimization")
+    kind = content.get("kind", "optimization")
     if not isinstance(kind, str) or kind not in SPECS:
         raise SpecError(f"{place}: kind: expected one of {', '.join(SPECS)}, got {kind!r}")
     try:
-        return SPECS[kind].model_validate(given, context={FOLDER: path.parent, RECORDED: is_recorded})
+        return SPECS[kind].model_validate(content, context={FOLDER: path.parent, RECORDED: is_recorded})
     except ValidationError as error:
         raise SpecError("\n".join(_explain(place, e, SPECS[kind]) for e in error.errors())) from None
 
@@ -92,8 +92,8 @@ def only(spec: AnySpec, methods: Sequence[str]) -> AnySpec:
     if unknown := [name for name in methods if name not in spec.methods]:
         meant = nearest(unknown[0], spec.methods)
         raise SpecError(f"--method {unknown[0]}: expected one of {', '.join(spec.methods)}{meant}")
-    chosen = {name: spec.methods[name] for name in methods}
-    return spec.model_copy(update={"methods": chosen}) if methods else spec
+    method_specs = {name: spec.methods[name] for name in methods}
+    return spec.model_copy(update={"methods": method_specs}) if methods else spec
 
 
 PLAIN = {  # pydantic's messages in the words of ours
@@ -128,7 +128,7 @@ def _explain(place: str, error: Any, spec: type[AnySpec]) -> str:
     return f"{place}: {key}: {message}"
 
 
-def _override(given: dict[str, Any], override: str) -> None:
+def _override(table: dict[str, Any], override: str) -> None:
     key, equals, text = override.partition("=")
     if not equals or not key.strip():
         raise SpecError(f"--set: expected key=value, got {override!r}")
@@ -141,8 +141,8 @@ def _override(given: dict[str, Any], override: str) -> None:
         raise SpecError(f"--set {key}: expected a value, got {reprlib.repr(text)}: {error}") from None
     *path, last = key.strip().split(".")
     for part in path:
-        inner = given[part] = as_table(given.get(part, {}))  # methods may be a list of names
+        inner = table[part] = as_table(table.get(part, {}))  # methods may be a list of names
         if not isinstance(inner, dict):
             raise SpecError(f"--set {override}: {part} is no table in the spec, but {inner!r}")
-        given = inner
-    given[last] = value
+        table = inner
+    table[last] = value

@@ -53,8 +53,8 @@ class TaskSpec(Frozen):
     task: str
 
 
-class Fitted(Chosen):
-    """How one competitor is fitted.
+class FitMethod(Chosen):
+    """Settings by which one competitor is fitted.
 
     Attributes:
         transform: Of the targets, which the task has scaled by median and interquartile range: "none" more, but where
@@ -82,66 +82,66 @@ class RegressionSpec(Strict):
             mean, error.
     """
 
-    how: ClassVar[type[Chosen]] = Fitted
+    how: ClassVar[type[Chosen]] = FitMethod
     kind: Literal["regression"]
     title: str = ""
     tasks: dict[str, TaskSpec] = Field(min_length=1)
     corruptions: list[str] = Field(min_length=1)
     rates: list[Annotated[float, Field(ge=0, le=1)]] = Field(default=[0.1], min_length=1)
-    methods: dict[str, Fitted] = Field(min_length=1)
+    methods: dict[str, FitMethod] = Field(min_length=1)
     replications: int = Field(ge=1, le=MOST_REPLICATIONS)
     seed: int = Field(default=0, ge=0)
     published: Path | None = None
 
     @field_validator("tasks", mode="before")
     @classmethod
-    def _tasks_by_name(cls, given: Any) -> Any:
-        given = as_table(given)
-        if not isinstance(given, dict):
-            return given
-        return {name: with_defaults({"task": name}, task) for name, task in given.items()}
+    def _tasks_by_name(cls, tasks: Any) -> Any:
+        tasks = as_table(tasks)
+        if not isinstance(tasks, dict):
+            return tasks
+        return {name: with_defaults({"task": name}, task) for name, task in tasks.items()}
 
     @field_validator("tasks")
     @classmethod
-    def _tasks_exist(cls, given: dict[str, TaskSpec]) -> dict[str, TaskSpec]:
-        for task in given.values():
-            known = regression.source_of(task.task).options()
-            if unknown := [key for key in task.model_extra or {} if key not in known]:
-                raise ValueError(f"task {task.task!r} has the options {known}, got {unknown[0]!r}")
-        return given
+    def _tasks_exist(cls, tasks: dict[str, TaskSpec]) -> dict[str, TaskSpec]:
+        for task in tasks.values():
+            options = regression.source_of(task.task).options()
+            if unknown := [key for key in task.model_extra or {} if key not in options]:
+                raise ValueError(f"task {task.task!r} has the options {options}, got {unknown[0]!r}")
+        return tasks
 
     @field_validator("corruptions")
     @classmethod
-    def _corruptions_exist(cls, given: list[str], info: ValidationInfo) -> list[str]:
+    def _corruptions_exist(cls, names: list[str], info: ValidationInfo) -> list[str]:
         for task in info.data.get("tasks", {}).values():
             kinds = [NONE, *regression.source_of(task.task).corruptions()]
-            if unknown := [kind for kind in given if kind not in kinds]:
+            if unknown := [kind for kind in names if kind not in kinds]:
                 raise ValueError(f"corruptions must be of {kinds}, got {unknown[0]!r}")
-        return given
+        return names
 
     @field_validator("corruptions", "rates")
     @classmethod
-    def _each_once(cls, given: list[Any]) -> list[Any]:
-        if len(set(given)) < len(given):
-            raise ValueError(f"each must be there once, got {given}")
-        return given
+    def _each_once(cls, values: list[Any]) -> list[Any]:
+        if len(set(values)) < len(values):
+            raise ValueError(f"each must be there once, got {values}")
+        return values
 
     @field_validator("methods", mode="before")
     @classmethod
-    def _methods_by_name(cls, given: Any) -> Any:
-        found = by_name(given)
-        for name in found if isinstance(found, dict) else ():
+    def _methods_by_name(cls, methods: Any) -> Any:
+        table = by_name(methods)
+        for name in table if isinstance(table, dict) else ():
             meant = NAMED.get(name, {})
-            if not set(meant) <= set(Fitted.model_fields) or meant.get("sees") == "errors":
+            if not set(meant) <= set(FitMethod.model_fields) or meant.get("sees") == "errors":
                 raise ValueError(f"{name!r} says how to optimize, and cannot be fitted; leave it away")
-        return found
+        return table
 
     @field_validator("published")
     @classmethod
-    def _published_beside_the_spec(cls, given: Path | None, info: ValidationInfo) -> Path | None:
-        if given is None:
+    def _resolve_paper_file(cls, name: Path | None, info: ValidationInfo) -> Path | None:
+        if name is None:
             return None
-        path = (info.context or {}).get(FOLDER, Path()) / given
+        path = (info.context or {}).get(FOLDER, Path()) / name
         if not path.is_file():
             raise ValueError(f"published must be a CSV file beside the spec, got {str(path)!r}")
         access.check_path(path)
@@ -149,12 +149,12 @@ class RegressionSpec(Strict):
 
     @property
     def problem(self) -> str:
-        """Under which the times of its fits are kept."""
+        """Name under which the times of its fits are kept."""
         return f"regression of {', '.join(self.tasks)}"
 
     @property
     def scenarios(self) -> Sequence[Scenario]:
-        """What every method is fitted to."""
+        """Data sets that every method is fitted to."""
         return [
             Scenario(name, kind, rate, task.task, task.model_extra or {})
             for (name, task), kind in product(self.tasks.items(), self.corruptions)
@@ -163,5 +163,5 @@ class RegressionSpec(Strict):
 
     @property
     def trials(self) -> int:
-        """How many fits a replication of a method has."""
+        """Number of fits of a replication of a method."""
         return len(self.scenarios)

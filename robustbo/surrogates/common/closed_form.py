@@ -15,7 +15,7 @@ from robustbo.surrogates.common.diagnostics import Diagnostics
 from robustbo.surrogates.common.units import in_model_units, in_outcome_units
 
 
-class ClosedForm:
+class ClosedFormGP:
     """A `MapGP` that gives its fitted process as matrices; of a custom kernel those that need no formula."""
 
     _prediction_cache: tuple[PredictionCache, tuple[Tensor, ...]] | None = None

@@ -17,7 +17,7 @@ from robustbo.determinism.generator import no_draws
 from robustbo.errors import FitError
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.surrogates.common import custom_kernel, priors
-from robustbo.surrogates.common.closed_form import ClosedForm
+from robustbo.surrogates.common.closed_form import ClosedFormGP
 from robustbo.surrogates.common.contract import Surrogate, outcome_transform
 from robustbo.surrogates.common.likelihood import OutlierFixedNoiseLikelihood
 from robustbo.surrogates.common.options import GPOptions
@@ -28,7 +28,7 @@ from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
 ALL = slice(None)
 
 
-class MapGP(ClosedForm, Surrogate, RowVariancesGP):
+class MapGP(ClosedFormGP, Surrogate, RowVariancesGP):
     """An exact GP whose observations may have variances of their own; a subclass finds them.
 
     The base is Matern-5/2 with ARD, a free signal variance, BoTorch's dimension-scaled prior on the length-scales, a

@@ -36,7 +36,7 @@ def test_beside_the_default_stands_what_knowing_the_errors_gives(load):
     six = load("papers.six_settings")
     averages = {"standard": [0.0, 0.2], "relevance-pursuit": [0.6, 0.8], "oracle": [1.0, 1.2]}
     runs = [
-        SimpleNamespace(found=SimpleNamespace(rows=given(averages | more))) for more in ({}, {"informed": [0.9, 1.1]})
+        SimpleNamespace(tables=SimpleNamespace(rows=given(averages | more))) for more in ({}, {"informed": [0.9, 1.1]})
     ]
     without, beside = six.default(dict(zip([(7, "constant"), (7, "uniform")], runs, strict=True))).splitlines()[2:]
     assert without.endswith("| 60 % (60 to 60) |  |")

@@ -48,10 +48,10 @@ def test_both_meet_the_same_corruption_at_the_same_trial(ran):
 
 def test_ours_finds_the_liar_and_does_not_recommend_it(ran):
     ours = ran["ax-relevance-pursuit"]
-    entries, flagged = ours.entries(), ours.flagged()
+    entries, flagged = ours.entries(), ours.flags()
     assert flagged == [4]
     assert entries[-1]["recommended"] != 4
-    assert ran["ax-default"].flagged() == []
+    assert ran["ax-default"].flags() == []
 
 
 def test_what_can_be_verified_is(ran):
@@ -71,7 +71,7 @@ def test_one_that_was_stopped_begins_anew_and_one_that_is_done_does_not(ran):
     done = []
     run_cell(cell, lambda number, value: done.append(number))
     assert done == list(range(1, 10))
-    assert cell.flagged() == [4]
+    assert cell.flags() == [4]
 
 
 def test_a_space_becomes_a_client():

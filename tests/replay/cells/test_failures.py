@@ -8,7 +8,7 @@ import pytest
 from robustbo.errors import ReplayMismatch
 from robustbo.replay.cells.engine import run
 from robustbo.replay.cells.optimization import OptimizationCell
-from robustbo.replay.kinds import KINDS, recorded
+from robustbo.replay.kinds import KINDS, read_cells
 from robustbo.replay.output.report import write
 from robustbo.replay.score.optimization import rows, summary
 from robustbo.replay.spec.optimization import RunSpec
@@ -69,7 +69,7 @@ def test_an_oracle_is_told_everything(whole, tmp_path):
 def test_nothing_is_recommended_while_everything_fails(tmp_path):
     made = ran(cell(tmp_path, "standard", corruption={"kind": "failure", "probability": 1.0}))
     assert [entry["recommended"] for entry in made.entries()] == [None] * 9
-    assert made.flagged() == []
+    assert made.flags() == []
     found = rows([made])
     assert found["inference"].isna().all()
     assert found["oracle"].isna().all()
@@ -126,7 +126,7 @@ def test_tables_and_pictures_are_made_and_agree(whole):
     told = [(entry["clean"]) for entry in whole.entries() if entry["value"] is not None]
     assert found["oracle"].iloc[-1] == min(told)
     write(whole.folder, whole.spec)
-    verify_folder(whole.folder, recorded(whole.folder))
+    verify_folder(whole.folder, read_cells(whole.folder))
     kind = KINDS["optimization"]
     row = kind.summary(found, ["standard"], whole.spec).iloc[0].to_dict()
     assert kind.readable(row)["failed"] == found["failed"].sum()

@@ -7,7 +7,7 @@ import pytest
 
 from robustbo.errors import JournalError, ReplayMismatch, SpecError
 from robustbo.replay.cells.optimization import OptimizationCell, run
-from robustbo.replay.kinds import recorded
+from robustbo.replay.kinds import read_cells
 from robustbo.replay.score.optimization import rows, summary
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.replay.verify import verify
@@ -73,7 +73,7 @@ def informed(tmp_path_factory):
 
 
 def test_truth_is_beside_the_run_and_not_in_it(whole):
-    entries, flagged = whole.entries(), whole.flagged()
+    entries, flagged = whole.entries(), whole.flags()
     told = [event["value"] for event in values(whole.journal) if event["event"] == "tell"]
     assert told == [entry["value"] for entry in entries]
     assert any(entry["corrupted"] for entry in entries)
@@ -101,7 +101,7 @@ class TestInformed:
     """The plain GP that is told, as each comes, which values are wrong."""
 
     def test_exactly_the_wrong_values_are_excluded(self, informed, whole):
-        entries, flagged = informed.entries(), informed.flagged()
+        entries, flagged = informed.entries(), informed.flags()
         wrong = [entry["trial"] for entry in entries if entry["corrupted"]]
         excluded = [event["trial"] for event in values(informed.journal) if event["event"] == "exclude"]
         assert excluded == wrong == [e["trial"] for e in whole.entries() if e["corrupted"]] != []
@@ -146,7 +146,7 @@ class TestInformed:
         always = {"kind": "constant", "probability": 1.0, "value": 100.0, "trials": list(range(8))}
         made = cell(tmp_path, "informed", corruption=always)
         run(made, quietly)
-        entries, flagged = made.entries(), made.flagged()
+        entries, flagged = made.entries(), made.flags()
         assert [entry["recommended"] for entry in entries] == [None] * 8 + [8]
         assert flagged == []
 
@@ -228,7 +228,7 @@ def test_another_spec_does_not_continue_a_cell(whole):
 
 class TestVerify:
     def test_a_record_is_the_same_twice(self, whole):
-        (found,) = recorded(whole.folder)
+        (found,) = read_cells(whole.folder)
         assert found.spec.trials == 9
         assert verify(found) == verify(found)
         assert verify(found).bits == 9
@@ -276,4 +276,4 @@ class TestVerify:
 
     def test_a_folder_without_a_record_is_named(self, tmp_path):
         with pytest.raises(SpecError, match="expected a recorded run"):
-            recorded(tmp_path)
+            read_cells(tmp_path)

@@ -191,7 +191,7 @@ class TestRecord:
             cells(RegressionCell, load(path, ["seed=1"]), path)[0].entries()
 
     def test_is_verified_bit_for_bit(self, recorded):
-        found = kinds.recorded(recorded)
+        found = kinds.read_cells(recorded)
         assert len(found) == 6
         assert verify(found[0]).bits == 6
         verify_folder(recorded, found)
@@ -207,14 +207,14 @@ class TestRecord:
         Journal.create(cell.journal, header).append(changed)
         if is_found:
             with pytest.raises(ReplayMismatch, match=r"standard, replication 0, neal none 0\.0, rmse: recorded"):
-                verify(kinds.recorded(path)[0])
+                verify(kinds.read_cells(path)[0])
         else:
-            assert re.match(r"1 fits: the same to rounding .*of the score", str(verify(kinds.recorded(path)[0])))
+            assert re.match(r"1 fits: the same to rounding .*of the score", str(verify(kinds.read_cells(path)[0])))
 
     def test_two_processes_leave_the_same_rows(self, path, recorded):
         spec = load(path)
         assert pool.run_cells(cells(RegressionCell, spec, path), 2, lambda progress: None) == []
-        rows = [kinds.rows_of(kinds.recorded(folder)).drop(columns="fit_s") for folder in (path, recorded)]
+        rows = [kinds.rows_of(kinds.read_cells(folder)).drop(columns="fit_s") for folder in (path, recorded)]
         pd.testing.assert_frame_equal(*rows)
 
 

@@ -88,7 +88,7 @@ def test_one_that_was_stopped_goes_on_to_the_same(whole, tmp_path):
         mine.write_bytes(b"".join(lines[: 8 if mine == other.record else 16]))
     run(other, quietly)
     assert other.entries() == whole.entries()
-    assert other.flagged() == whole.flagged()
+    assert other.flags() == whole.flags()
 
 
 def test_who_knows_the_errors_excludes_what_is_wrong(tmp_path):
@@ -116,7 +116,7 @@ def test_an_oracle_is_told_the_truth_and_meets_the_same_strikes(whole, tmp_path)
 def test_what_is_flagged_is_by_outcome(tmp_path):
     once = {"kind": "constant", "value": 1e4, "probability": 1.0, "trials": [7], "strikes": "currin"}
     made = ran(tmp_path, "relevance-pursuit", corruption=once)
-    assert made.flagged() == {"branin": [], "currin": [7]}
+    assert made.flags() == {"branin": [], "currin": [7]}
     flagged, corrupted = marks(rows([made]))
     assert len(flagged) == 20
     assert flagged.sum() == corrupted.sum() == 1
@@ -135,7 +135,7 @@ def test_peers_meet_the_same_strikes_and_recommend(whole, engine, given, tmp_pat
     assert all(0 <= number < 8 for number in last)
     told = [event["value"] for event in read(made.journal).events if event["event"] == "tell"]
     assert told == [entry["value"] for entry in entries]
-    assert made.flagged() == []
+    assert made.flags() == []
 
 
 def test_optuna_recommends_what_nothing_observed_beats(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 import robustbo as rb
 from robustbo.errors import ReplayMismatch
 from robustbo.replay.check import rounding
-from robustbo.replay.check.comparison import Comparison, Verdict
+from robustbo.replay.check.comparison import Comparison, Match
 
 SPACE = rb.Space(x=rb.Float(10, 30), rate=rb.Float(1e-6, 1.0, log=True), n=rb.Int(1, 9), kind=rb.Choice("a", "b"))
 ASK = {"params": {"x": 20.0, "rate": 0.01, "n": 3, "kind": "a"}, "expected": 5.0, "expected_sd": 1.0, "repeats": 4}
@@ -27,17 +27,17 @@ def verdict(recorded, recomputed, may_be=rounding.exactly):
 @pytest.mark.parametrize(
     ("again", "must_be"),
     [
-        (ASK, Verdict.BITS),
-        (with_params(x=20.0 + 19e-6), Verdict.ROUNDING),  # of a range of 20
-        (with_params(x=20.0 + 21e-6), Verdict.DIFFERENT),
-        (with_params(rate=0.01 * math.exp(0.9e-6 * math.log(1e6))), Verdict.ROUNDING),
-        (with_params(rate=0.01 * math.exp(1.1e-6 * math.log(1e6))), Verdict.DIFFERENT),
-        (with_params(n=4), Verdict.DIFFERENT),
-        (with_params(kind="b"), Verdict.DIFFERENT),
-        (ASK | {"expected": 5.0 + 1.9e-5}, Verdict.ROUNDING),  # of a spread of 2
-        (ASK | {"expected_sd": 1.0 + 2.1e-5}, Verdict.DIFFERENT),
-        (ASK | {"repeats": 5}, Verdict.DIFFERENT),
-        ({key: ASK[key] for key in ("params", "expected", "expected_sd")}, Verdict.DIFFERENT),
+        (ASK, Match.BITS),
+        (with_params(x=20.0 + 19e-6), Match.ROUNDING),  # of a range of 20
+        (with_params(x=20.0 + 21e-6), Match.DIFFERENT),
+        (with_params(rate=0.01 * math.exp(0.9e-6 * math.log(1e6))), Match.ROUNDING),
+        (with_params(rate=0.01 * math.exp(1.1e-6 * math.log(1e6))), Match.DIFFERENT),
+        (with_params(n=4), Match.DIFFERENT),
+        (with_params(kind="b"), Match.DIFFERENT),
+        (ASK | {"expected": 5.0 + 1.9e-5}, Match.ROUNDING),  # of a spread of 2
+        (ASK | {"expected_sd": 1.0 + 2.1e-5}, Match.DIFFERENT),
+        (ASK | {"repeats": 5}, Match.DIFFERENT),
+        ({key: ASK[key] for key in ("params", "expected", "expected_sd")}, Match.DIFFERENT),
     ],
 )
 def test_asks(again, must_be):
@@ -47,25 +47,25 @@ def test_asks(again, must_be):
 def test_a_row_of_a_pool_is_the_same_row_or_another():
     pool = rb.Pool(pd.DataFrame({"x": [0.1, 0.1 + 1e-9, 0.9]}))
     may_be = rounding.asks(pool, {None: 1.0})
-    assert verdict({"params": {"x": 0.1}}, {"params": {"x": 0.1 + 1e-9}}, may_be) is Verdict.DIFFERENT
+    assert verdict({"params": {"x": 0.1}}, {"params": {"x": 0.1 + 1e-9}}, may_be) is Match.DIFFERENT
 
 
 @pytest.mark.parametrize(
     ("recorded", "again", "must_be"),
     [
-        (4.0, math.nextafter(4.0, 5), Verdict.ROUNDING),
-        (1e9, 1e9 * (1 + 0.9e-12), Verdict.ROUNDING),
-        (1e9, 1e9 * (1 + 1.1e-12), Verdict.DIFFERENT),
-        (1e-17, 0.0, Verdict.ROUNDING),  # beside a spread of 2: a sum that cancels
-        (1e-11, 0.0, Verdict.DIFFERENT),
-        (None, 0.0, Verdict.DIFFERENT),
-        ({"y": 1.0, "z": 2.0}, {"y": 1.0, "z": 2.0 + 1e-13}, Verdict.ROUNDING),
-        ({"y": 1.0}, {"y": 1.0, "z": 2.0}, Verdict.DIFFERENT),
-        (math.nan, 4.0, Verdict.DIFFERENT),  # a comparison with NaN is false
-        (4.0, math.inf, Verdict.DIFFERENT),
-        (math.inf, -math.inf, Verdict.DIFFERENT),
-        ({"y": math.nan, "z": 2.0}, {"y": 1.0, "z": 2.0 + 1e-13}, Verdict.DIFFERENT),
-        ({"y": math.nan, "z": 2.0}, {"y": math.nan, "z": 2.0}, Verdict.BITS),
+        (4.0, math.nextafter(4.0, 5), Match.ROUNDING),
+        (1e9, 1e9 * (1 + 0.9e-12), Match.ROUNDING),
+        (1e9, 1e9 * (1 + 1.1e-12), Match.DIFFERENT),
+        (1e-17, 0.0, Match.ROUNDING),  # beside a spread of 2: a sum that cancels
+        (1e-11, 0.0, Match.DIFFERENT),
+        (None, 0.0, Match.DIFFERENT),
+        ({"y": 1.0, "z": 2.0}, {"y": 1.0, "z": 2.0 + 1e-13}, Match.ROUNDING),
+        ({"y": 1.0}, {"y": 1.0, "z": 2.0}, Match.DIFFERENT),
+        (math.nan, 4.0, Match.DIFFERENT),  # a comparison with NaN is false
+        (4.0, math.inf, Match.DIFFERENT),
+        (math.inf, -math.inf, Match.DIFFERENT),
+        ({"y": math.nan, "z": 2.0}, {"y": 1.0, "z": 2.0 + 1e-13}, Match.DIFFERENT),
+        ({"y": math.nan, "z": 2.0}, {"y": math.nan, "z": 2.0}, Match.BITS),
     ],
 )
 def test_values(recorded, again, must_be):
@@ -74,13 +74,13 @@ def test_values(recorded, again, must_be):
 
 def test_the_values_of_each_outcome_have_their_own_spread():
     may_be = rounding.values({"small": 1e-9, "large": 1e9})
-    assert verdict({"small": 0.0}, {"small": 1e-18}, may_be) is Verdict.DIFFERENT
-    assert verdict({"large": 0.0}, {"large": 1e-18}, may_be) is Verdict.ROUNDING
+    assert verdict({"small": 0.0}, {"small": 1e-18}, may_be) is Match.DIFFERENT
+    assert verdict({"large": 0.0}, {"large": 1e-18}, may_be) is Match.ROUNDING
 
 
 def test_flags_are_equal_or_different():
-    assert verdict([1, 2], [1, 3]) is Verdict.DIFFERENT
-    assert verdict(1.0, math.nextafter(1.0, 2)) is Verdict.DIFFERENT  # unless rounding may do something to it
+    assert verdict([1, 2], [1, 3]) is Match.DIFFERENT
+    assert verdict(1.0, math.nextafter(1.0, 2)) is Match.DIFFERENT  # unless rounding may do something to it
 
 
 def test_it_counts_and_says_where_the_largest_difference_is():
@@ -107,9 +107,9 @@ def test_it_may_go_on_to_the_end():
     for number, x in enumerate((20.0, 25.0, 20.0 + 1e-6)):
         same(f"trial {number}: ask", ASK, with_params(x=x), ASKS, of=number, is_counted=True)
     found = same.agreement
-    assert (found.bits, found.rounding, found.different, found.verdict) == (1, 1, 1, Verdict.DIFFERENT)
+    assert (found.bits, found.rounding, found.different, found.verdict) == (1, 1, 1, Match.DIFFERENT)
     assert re.match("3 asks: 1 the same to the last bit, 1 to rounding, 1 different", str(found))
 
 
 def test_an_integer_beyond_all_floats_is_different():
-    assert verdict({"value": 10**400}, {"value": 1.0}) == Verdict.DIFFERENT
+    assert verdict({"value": 10**400}, {"value": 1.0}) == Match.DIFFERENT

@@ -6,7 +6,7 @@ import pytest
 from robustbo.replay.cells.cell import cells
 from robustbo.replay.cells.optimization import OptimizationCell
 from robustbo.replay.execute.pool import run_cells
-from robustbo.replay.execute.work import Failure, Progress
+from robustbo.replay.execute.work import CellFailure, Progress
 from robustbo.replay.spec.optimization import RunSpec
 
 SPEC = RunSpec.model_validate(
@@ -34,7 +34,7 @@ def test_a_failing_cell_does_not_stop_the_others(tmp_path, jobs):
     (failure,) = run_cells(made, jobs, lambda _: None)
     assert failure[:2] == ("sobol", 0)
     assert "is no journal of robustbo" in failure.reason
-    assert isinstance(failure, Failure)
+    assert isinstance(failure, CellFailure)
     assert all(len(cell.entries()) == 4 for cell in made[1:])
 
 

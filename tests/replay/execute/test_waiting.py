@@ -37,9 +37,9 @@ def made(tmp_path):
 def run(waiting, clock, seconds):
     """The next cell is taken, makes a trial, and is done after so many seconds."""
     cell = waiting.take()
-    waiting.heard(Progress(cell.method, cell.replication, 1, None))
+    waiting.note_start(Progress(cell.method, cell.replication, 1, None))
     clock.now += seconds
-    waiting.done(cell)
+    waiting.note_end(cell)
     return cell
 
 
@@ -64,6 +64,6 @@ def test_one_that_was_cut_short_waits_again(made):
 
 def test_a_cell_that_was_done_before_says_nothing_of_its_method(made, clock):
     waiting = Waiting(made)
-    waiting.done(waiting.take())
+    waiting.note_end(waiting.take())
     assert run(waiting, clock, 6.0) == made[1]
     assert waiting.take() == made[2]

@@ -11,7 +11,7 @@ import pytest
 from robustbo.errors import SpecError
 from robustbo.replay.output import page
 from robustbo.replay.output.page import load
-from robustbo.replay.sections.section import first_shown
+from robustbo.replay.sections.section import initial_methods
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 SPEC = """title = "<b>Branin</b> & others"
@@ -120,5 +120,5 @@ def test_a_browser_shows_it_and_the_switches_work(run, tmp_path):
 
 def test_the_methods_that_matter_are_on_at_first():
     methods = ["sobol", "botorch", "standard", "student-t", "committee", "relevance-pursuit", "default", "oracle"]
-    assert first_shown(methods) == ["oracle", "standard", "relevance-pursuit", "default", "student-t"]
-    assert first_shown(["oracle", "a", "standard", "b"]) == ["oracle", "standard", "a", "b"]
+    assert initial_methods(methods) == ["oracle", "standard", "relevance-pursuit", "default", "student-t"]
+    assert initial_methods(["oracle", "a", "standard", "b"]) == ["oracle", "standard", "a", "b"]

@@ -32,15 +32,15 @@ SLIP = 1e-5  # beyond a linear constraint
 BACK = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)  # shares of the way to the middle
 
 
-class Suggested(NamedTuple):
+class Suggestion(NamedTuple):
     """A suggestion as a point of the space, None where it is none, and how far it is beyond each constraint."""
 
     point: Params | None
     excess: list[float]
 
 
-class Given:
-    """What of a space another library is to search.
+class PeerSpace:
+    """The part of a space that another library is to search.
 
     Attributes:
         parameters: By name, those that follow from others left out.
@@ -60,10 +60,14 @@ class Given:
         counts = [p.count or 0 for p in self.parameters.values()]
         is_one = self.rows is not None  # every point of the box stands for a row
         self._is_full = is_one or not space.is_pool or math.prod(counts) == space.size  # every row of values is listed
-        self.inequalities = [each for each in space.constraints if not (each.is_equality or self._always_holds(each))]
+        self.inequalities = [
+            constraint
+            for constraint in space.constraints
+            if not (constraint.is_equality or self._always_holds(constraint))
+        ]
 
     def _always_holds(self, constraint: Constraint) -> bool:
-        """Whether the bounds of the parameters say so, so that a library need not learn it."""
+        """Return whether the bounds of the parameters imply it, so that a library need not learn it."""
         named = dict(self.space.parameters)
         intervals = {name: interval for name in constraint.names if (interval := named[name].interval) is not None}
         return constraint.excess.bounds(intervals)[1] <= 0
@@ -71,13 +75,13 @@ class Given:
     @cached_property
     def linear(self) -> list[Linear | None]:
         """The constraints, in the order of `suggested`, as linear ones of `parameters`; None for another."""
-        found: list[Linear | None] = []
+        forms: list[Linear | None] = []
         for name, constant, coefficients in self._dependents:
             low, high = dict(self.space.parameters)[name].interval or (0.0, 0.0)
-            found.append(({other: -a for other, a in coefficients.items()}, low - constant))
-            found.append((dict(coefficients), constant - high))
-        found += [self._linear(each) for each in self.inequalities]
-        return [*found, *([] if self._is_full else [None])]
+            forms.append(({other: -a for other, a in coefficients.items()}, low - constant))
+            forms.append((dict(coefficients), constant - high))
+        forms += [self._linear(constraint) for constraint in self.inequalities]
+        return [*forms, *([] if self._is_full else [None])]
 
     def _linear(self, constraint: Constraint) -> Linear | None:
         form, from_others = constraint.excess.linear, {d.name: d for d in self._dependents}
@@ -91,27 +95,29 @@ class Given:
                 total[other] += a * times
         return {name: a for name, a in total.items() if a}, constant
 
-    def suggested(self, params: Mapping[str, Any]) -> Suggested:
-        """What a library suggests, completed; values of parameters that do not exist there are left away.
+    def complete(self, params: Mapping[str, Any]) -> Suggestion:
+        """Complete a library's suggestion; values of parameters that do not exist there are left away.
 
-        One that is beyond linear constraints alone, and by no more than a solver's rounding, is drawn back.
+        A suggestion that is beyond linear constraints alone, and by no more than a solver's rounding, is drawn back.
         """
-        made = self._completed(params)
-        slips = [0 < beyond <= SLIP and form is not None for beyond, form in zip(made.excess, self.linear, strict=True)]
-        is_slip = all(slip or beyond <= 0 for slip, beyond in zip(slips, made.excess, strict=True))
-        for share in BACK if made.point is None and is_slip else ():
-            drawn = {name: _between(self.parameters[name], params[name], self._middle[name], share) for name in params}
-            if (back := self._completed(drawn)).point is not None:
+        suggestion = self._complete_point(params)
+        slips = [
+            0 < beyond <= SLIP and form is not None for beyond, form in zip(suggestion.excess, self.linear, strict=True)
+        ]
+        is_slip = all(slip or beyond <= 0 for slip, beyond in zip(slips, suggestion.excess, strict=True))
+        for share in BACK if suggestion.point is None and is_slip else ():
+            moved = {name: _between(self.parameters[name], params[name], self._middle[name], share) for name in params}
+            if (back := self._complete_point(moved)).point is not None:
                 return back
-        return made
+        return suggestion
 
     @cached_property
     def _middle(self) -> dict[str, Any]:
-        """Of some points, whose numbers keep all linear constraints; values of other kinds are of one of them."""
+        """Mean of some points, whose numbers keep all linear constraints; values of other kinds are of one point."""
         points = [self.own(point, is_whole=True) for point in sobol_points(self._region, 0, 0, 64)]
         return {name: _mean(p, [point[name] for point in points]) for name, p in self.parameters.items()}
 
-    def _completed(self, params: Mapping[str, Any]) -> Suggested:
+    def _complete_point(self, params: Mapping[str, Any]) -> Suggestion:
         full: dict[str, Any] = dict(params)
         excess = []
         named = dict(self.space.parameters)
@@ -121,10 +127,13 @@ class Given:
             excess += [low - x, x - high]
             full[name] = value if (value := nearest_value(named[name], x)) is not None else x
         full = self.space.select_present(full)
-        excess += [float(each.excess(full)) if set(each.names) <= set(full) else -1.0 for each in self.inequalities]
+        excess += [
+            float(constraint.excess(full)) if set(constraint.names) <= set(full) else -1.0
+            for constraint in self.inequalities
+        ]
         if not self._is_full:
             excess.append(-1.0 if self._is_row(full) else 1.0)
-        return Suggested(self._checked(full), excess)
+        return Suggestion(self._valid_point(full), excess)
 
     def _is_row(self, full: Params) -> bool:
         try:
@@ -132,7 +141,7 @@ class Given:
         except SpaceError:
             return False
 
-    def _checked(self, full: Params) -> Params | None:
+    def _valid_point(self, full: Params) -> Params | None:
         try:
             point = self.space.validate(full)
         except SpaceError:
@@ -143,19 +152,19 @@ class Given:
         """Point of that number of those that our own methods begin with."""
         return sobol_points(self._region, seeds.derive(seed, 0, "sobol"), number, 1)[0]
 
-    def drawn(self, root: int, number: int) -> Params:
+    def draw(self, root: int, number: int) -> Params:
         """A point that keeps all constraints, drawn for a trial."""
         return sobol_points(self._region, seeds.derive(root, number, "drawn"), 0, 1)[0]
 
     def own(self, point: Mapping[str, Any], *, is_whole: bool = False) -> Params:
         """A point without what the library is not given; with something for what does not exist where it is whole."""
-        found = {name: value for name, value in point.items() if name in self.parameters}
-        rest = {name: p.from_unit(ABSENT) for name, p in self.parameters.items() if name not in found}
-        return found | (rest if is_whole else {})
+        values = {name: value for name, value in point.items() if name in self.parameters}
+        rest = {name: p.from_unit(ABSENT) for name, p in self.parameters.items() if name not in values}
+        return values | (rest if is_whole else {})
 
 
 def is_restricted(space: Space) -> bool:
-    """Whether not every row of values is a point."""
+    """Return whether some rows of values are no points."""
     return space.is_pool or not space.is_plain
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from robustbo.replay.cells.cell import cells
 from robustbo.replay.cells.engine import run as run_cell
-from robustbo.replay.cells.given import Given, is_restricted
 from robustbo.replay.cells.optimization import OptimizationCell
+from robustbo.replay.cells.peer_space import PeerSpace, is_restricted
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.replay.verify import verify
 from robustbo.searchspace.parameters import MAX_LEVELS, Choice, Float, Ordinal
@@ -19,9 +19,9 @@ MIXTURE = Space(**{name: Float(0, 1) for name in "abc"}, constraints=["a + b + c
 
 
 def test_what_follows_from_others_is_left_out_and_its_bounds_are_constraints():
-    given = Given(MIXTURE)
+    given = PeerSpace(MIXTURE)
     assert list(given.parameters) == ["b", "c"]
-    point, excess = given.suggested({"b": 0.6, "c": 0.1})
+    point, excess = given.complete({"b": 0.6, "c": 0.1})
     assert point == pytest.approx({"a": 0.3, "b": 0.6, "c": 0.1})
     assert excess == pytest.approx([-0.3, -0.7, -0.2, -0.04])
     assert given.linear == [
@@ -30,33 +30,33 @@ def test_what_follows_from_others_is_left_out_and_its_bounds_are_constraints():
         ({"b": -1, "c": -1}, 0.5),
         None,
     ]
-    point, excess = given.suggested({"b": 0.9, "c": 0.9})
+    point, excess = given.complete({"b": 0.9, "c": 0.9})
     assert point is None
     assert excess == pytest.approx([0.8, -1.8, -1.3, 0.71])
 
 
 def test_a_slip_by_rounding_is_drawn_back_and_no_other():
-    given = Given(MIXTURE)
-    point, _ = given.suggested({"b": 0.5 - 1e-7, "c": 0.0})
+    given = PeerSpace(MIXTURE)
+    point, _ = given.complete({"b": 0.5 - 1e-7, "c": 0.0})
     assert point is not None
     assert MIXTURE.broken(point) == []
     assert point["b"] == pytest.approx(0.5, abs=1e-3)
-    assert given.suggested({"b": 0.45, "c": 0.0}).point is None
+    assert given.complete({"b": 0.45, "c": 0.0}).point is None
 
 
 def test_what_the_bounds_say_need_not_be_learnt():
-    given = Given(Space(x=Float(0, 1), y=Float(0, 1), constraints=["x + y <= 3", "x * y <= 0.5"]))
+    given = PeerSpace(Space(x=Float(0, 1), y=Float(0, 1), constraints=["x + y <= 3", "x * y <= 0.5"]))
     assert [each.text for each in given.inequalities] == ["x * y <= 0.5"]
 
 
 def test_a_pool_is_a_space_of_its_columns():
     frame = pd.DataFrame({"x": [1.0, 2.0, 1.0, 2.0], "k": ["a", "a", "b", "b"]})
-    given = Given(Pool(frame))
+    given = PeerSpace(Pool(frame))
     assert given.parameters == {"x": Ordinal(1.0, 2.0), "k": Choice("a", "b")}
-    assert given.suggested({"x": 2.0, "k": "b"}) == ({"x": 2.0, "k": "b"}, [])
-    part = Given(Pool(frame.iloc[:3]))
-    assert part.suggested({"x": 2.0, "k": "b"}) == (None, [1.0])
-    assert part.suggested({"x": 1.0, "k": "b"}) == ({"x": 1.0, "k": "b"}, [-1.0])
+    assert given.complete({"x": 2.0, "k": "b"}) == ({"x": 2.0, "k": "b"}, [])
+    part = PeerSpace(Pool(frame.iloc[:3]))
+    assert part.complete({"x": 2.0, "k": "b"}) == (None, [1.0])
+    assert part.complete({"x": 1.0, "k": "b"}) == ({"x": 1.0, "k": "b"}, [-1.0])
 
 
 def scattered():
@@ -67,7 +67,7 @@ def scattered():
 
 def test_where_rows_lie_scattered_a_point_stands_for_the_nearest_that_is_not_taken():
     pool = scattered()
-    given = Given(pool)
+    given = PeerSpace(pool)
     assert given.parameters == dict(pool.parameters)
     assert given.linear == [({"x": 1.0}, -0.9)]
     even = [x for x, k in pool.rows if k == "a"]
@@ -85,14 +85,14 @@ def test_where_rows_lie_scattered_a_point_stands_for_the_nearest_that_is_not_tak
 
 def test_a_grid_and_a_space_are_not_scattered():
     frame = pd.DataFrame({"x": [float(i) for i in range(MAX_LEVELS)]})
-    assert Given(Pool(frame)).rows is None
-    assert Given(MIXTURE).rows is None
+    assert PeerSpace(Pool(frame)).rows is None
+    assert PeerSpace(MIXTURE).rows is None
 
 
 def test_what_does_not_exist_is_left_away():
     space = Space(k=Choice("a", "b"), x=Float(0, 1, when={"k": "b"}))
-    given = Given(space)
-    assert given.suggested({"k": "a", "x": 0.3}).point == {"k": "a"}
+    given = PeerSpace(space)
+    assert given.complete({"k": "a", "x": 0.3}).point == {"k": "a"}
     assert given.own({"k": "a"}, is_whole=True) == {"k": "a", "x": 0.5}
     assert is_restricted(space)
     assert not is_restricted(Space(x=Float(0, 1)))

@@ -1,4 +1,4 @@
-"""Where files are put: in folders that are made for them, and never over a journal."""
+"""Paths of output files: their folders are made, and no journal is written over."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from robustbo.trials.storage.reading import is_journal
 
 
 @contextmanager
-def placed(path: Path) -> Iterator[Path]:
+def writable(path: Path) -> Iterator[Path]:
     """Make the folder of a file that is to be written; where one cannot be written, that is told in a line.
 
     Raises:
