@@ -195,7 +195,7 @@ METHODS: dict[str, Callable[[int, int], Method]] = {
 LIBRARIES = {"optuna-gp": "optuna", "cma": "cma", "ax": "ax-platform"}  # that a method needs besides ours
 
 
-def begun(name: str, key: Sequence[int]) -> Method:
+def start_method(name: str, key: Sequence[int]) -> Method:
     """A method at the beginning of a cell; all methods of a cell have one seed."""
     function, dimension, instance = key
     return METHODS[name](dimension, seeds.derive(0, instance, f"bbob-noisy f{function} d{dimension}") % 2**31)

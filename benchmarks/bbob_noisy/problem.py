@@ -113,7 +113,7 @@ def optimum(function: int, dimension: int, instance: int) -> tuple[float, np.nda
     return float(bare.best_value()), np.array(bare.best_parameter())
 
 
-def logged(name: str, points: Iterator[tuple[tuple[int, int, int], Sequence[Sequence[float]]]]) -> str:
+def write_coco_files(name: str, points: Iterator[tuple[tuple[int, int, int], Sequence[Sequence[float]]]]) -> str:
     """COCO's own files of points in the order of their evaluation, for cocopp; the folder that they are in.
 
     Its logger keeps values without noise, so these are the files of the run that the points are from.

@@ -29,7 +29,7 @@ import pandas as pd
 import torch
 
 from benchmarks.bbob_noisy import page, scores
-from benchmarks.bbob_noisy.methods import LIBRARIES, METHODS, begun
+from benchmarks.bbob_noisy.methods import LIBRARIES, METHODS, start_method
 from benchmarks.common import recording
 from benchmarks.common.provenance import about, commit
 from benchmarks.common.tables import put
@@ -62,7 +62,7 @@ def run(cell: Cell) -> dict[str, Any]:
     from benchmarks.bbob_noisy.problem import BUDGET, NoisyProblem
 
     key = (cell.function, cell.dimension, cell.instance)
-    problem, method = NoisyProblem(*key), begun(cell.method, key)
+    problem, method = NoisyProblem(*key), start_method(cell.method, key)
     points, values, recommended = [], [], {}
     started = time.process_time()
     for number in range(1, BUDGET * cell.dimension + 1):
@@ -156,11 +156,11 @@ def reference(options: argparse.Namespace) -> None:
 
 def coco(options: argparse.Namespace) -> None:
     """Write COCO's own files of what one method evaluated."""
-    from benchmarks.bbob_noisy.problem import logged
+    from benchmarks.bbob_noisy.problem import write_coco_files
 
     (method,) = options.methods
     entries = sorted((cell[1:4], cell.entry()) for cell in cells(options) if cell.file.exists())
-    print(logged(method, ((key, entry["points"]) for key, entry in entries if entry is not None)))
+    print(write_coco_files(method, ((key, entry["points"]) for key, entry in entries if entry is not None)))
 
 
 def main() -> None:

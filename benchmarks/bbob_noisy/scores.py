@@ -28,7 +28,7 @@ RESAMPLES = 1000
 OURS = "default"
 
 
-def reached(precision: Sequence[float]) -> list[int]:
+def evaluations_to_targets(precision: Sequence[float]) -> list[int]:
     """The evaluations at which the targets are reached, counted from 1, of as many targets as are."""
     best = np.minimum.accumulate(np.asarray(precision, dtype=float))
     return [int(np.argmax(best <= target)) + 1 for target in TARGETS if best[-1] <= target]
@@ -37,7 +37,7 @@ def reached(precision: Sequence[float]) -> list[int]:
 def row(function: int, dimension: int, instance: int, method: str, entry: dict[str, Any]) -> dict[str, Any]:
     """Row of a cell."""
     recommended = {f"recommended_{n}d": float(f"{entry['recommended_precision'][str(n)]:.5g}") for n in RECOMMENDED}
-    times = " ".join(map(str, reached(entry["precision"])))
+    times = " ".join(map(str, evaluations_to_targets(entry["precision"])))
     best = float(f"{min(entry['precision']):.5g}")
     return {**dict(zip(KEY, (function, dimension, instance, method), strict=True)), "reached": times} | (
         {"best": best} | recommended | {"cpu_s": entry["cpu_s"]}
@@ -71,7 +71,7 @@ def whole(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[counts == rows["method"].nunique()]
 
 
-def resampled(wide: pd.DataFrame, seed: int = 0) -> tuple[pd.Series, pd.DataFrame]:
+def bootstrap_means(wide: pd.DataFrame, seed: int = 0) -> tuple[pd.Series, pd.DataFrame]:
     """The mean of each column, each function and dimension counting once, and as many means of resampled instances.
 
     Args:
@@ -90,12 +90,12 @@ def resampled(wide: pd.DataFrame, seed: int = 0) -> tuple[pd.Series, pd.DataFram
     return means, pd.DataFrame(resamples, columns=wide.columns)
 
 
-def compared(rows: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
+def compare_methods(rows: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
     """A group and method a row: the mean, its error, and what it lies above ours, paired, with its error."""
     lines = []
     for key, group in rows.groupby(list(by), sort=False):
         wide = group.pivot_table(index=KEY[:3], columns="method", values=column, sort=False)
-        means, resamples = resampled(wide)
+        means, resamples = bootstrap_means(wide)
         for method in wide.columns:
             line = dict(zip(by, key, strict=True)) | {"method": method, "cells": len(wide)}
             line |= {column: means[method], "error": resamples[method].std()}
@@ -112,12 +112,12 @@ def tables(rows: pd.DataFrame, reference: pd.DataFrame | None) -> dict[str, pd.D
     logs = {f"recommended_{n}d": np.log10(paired[f"recommended_{n}d"].clip(lower=LEAST)) for n in RECOMMENDED}
     paired = paired.assign(**logs)
     by_name = {
-        "all": compared(paired, "share", ["all"]),
-        "noise": compared(paired, "share", ["noise"]),
-        "dimensions": compared(paired, "share", ["noise", "dimension"]),
-        "functions": compared(paired, "share", ["noise", "function"]),
+        "all": compare_methods(paired, "share", ["all"]),
+        "noise": compare_methods(paired, "share", ["noise"]),
+        "dimensions": compare_methods(paired, "share", ["noise", "dimension"]),
+        "functions": compare_methods(paired, "share", ["noise", "function"]),
     }
-    by_name |= {column: compared(paired, column, ["noise"]) for column in logs}
+    by_name |= {column: compare_methods(paired, column, ["noise"]) for column in logs}
     by_name["cost"] = rows.groupby(["method", "dimension"])["cpu_s"].agg(["size", "median", "sum"]).reset_index()
     if reference is not None:
         best = with_times(reference)

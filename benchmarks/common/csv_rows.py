@@ -13,7 +13,7 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 @contextmanager
-def appending(path: Path, columns: Sequence[str]) -> Iterator[Callable[[dict[str, Any]], None]]:
+def row_writer(path: Path, columns: Sequence[str]) -> Iterator[Callable[[dict[str, Any]], None]]:
     """A way to add rows to a CSV, which is begun, folder and header, if it is not there."""
     path.parent.mkdir(parents=True, exist_ok=True)
     is_new = not path.exists()

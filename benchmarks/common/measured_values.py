@@ -103,7 +103,7 @@ def told(name: str, n: int, seed: int) -> list[tuple[Values, float]]:
     return [(dict(zip(names, x, strict=True)), y) for x, y in zip(dataset.X.tolist(), dataset.y.tolist(), strict=True)]
 
 
-def measured(name: str, params: Values, generator: np.random.Generator) -> float:
+def measure(name: str, params: Values, generator: np.random.Generator) -> float:
     """The value of one more point, or by chance a uniform one."""
     value, instead = values(name, np.array([list(params.values())])).item(), float(generator.uniform(*extent(name)))
     return instead if generator.random() < RATE else value

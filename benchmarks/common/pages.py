@@ -26,10 +26,10 @@ def put(page: Path | None, tables: Mapping[str, str]) -> None:
     if page is None:
         print("\n".join(f"{name}:\n\n{text}" for name, text in tables.items()))
         return
-    page.write_text(filled(page.read_text(encoding="utf-8"), tables, str(page)), encoding="utf-8")
+    page.write_text(fill_marks(page.read_text(encoding="utf-8"), tables, str(page)), encoding="utf-8")
 
 
-def filled(written: str, tables: Mapping[str, str], name: str = "the page") -> str:
+def fill_marks(written: str, tables: Mapping[str, str], name: str = "the page") -> str:
     """Put texts between the marks of a page's text.
 
     Raises:

@@ -55,14 +55,14 @@ def write(lines: pd.DataFrame, runs: Path = RUNS) -> None:
     (runs / PAGE).write_text(page(lines.sort_index()), encoding="utf-8")
 
 
-def missing(lines: pd.DataFrame, runs: Path = RUNS) -> list[str]:
+def missing_names(lines: pd.DataFrame, runs: Path = RUNS) -> list[str]:
     """Folders with no line, and lines of what is not there."""
     named = {str(record).split("/")[0] for record in lines.index}
     folders = {path.name for path in runs.iterdir() if path.is_dir()}
     return sorted(folders - named) + sorted(str(record) for record in lines.index if not (runs / str(record)).exists())
 
 
-def added(lines: pd.DataFrame, record: str, line: dict[str, Any]) -> pd.DataFrame:
+def add_line(lines: pd.DataFrame, record: str, line: dict[str, Any]) -> pd.DataFrame:
     """The lines with one more, or with one in another's place."""
     new = pd.DataFrame([line], pd.Index([record], name=lines.index.name))
     return new if lines.empty else pd.concat([lines.drop(index=record, errors="ignore"), new])
@@ -82,9 +82,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     lines = table()
     if options.what == "add":
         line = {"command": options.command, "code": options.code or commit(), "date": date.today().isoformat()}
-        lines = added(lines, options.record, line | {"core_hours": options.core_hours})
+        lines = add_line(lines, options.record, line | {"core_hours": options.core_hours})
     write(lines)
-    for name in missing(lines):
+    for name in missing_names(lines):
         print(f"{name}: is there and not in {TABLE}, or the other way round; add it, or drop its line")
 
 

@@ -116,7 +116,7 @@ def where(error: BaseException) -> str:
     return f"{doing}: {Path(ours[-1].filename).stem}.{ours[-1].name}" if ours else "the beginning"
 
 
-def until_gone(pid: int, seconds: float) -> int | None:
+def wait_for_exit(pid: int, seconds: float) -> int | None:
     """The exit code of a child, None if it goes on for so long."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -135,7 +135,7 @@ def is_running(pid: int) -> bool:
         return False
 
 
-def left_running(folder: Path) -> list[int]:
+def live_processes(folder: Path) -> list[int]:
     """The processes that have evaluated and go on."""
     end = time.monotonic() + GONE_S
     pids = {pid for pid, _ in notes(folder / "evaluated.jsonl")}
@@ -144,7 +144,7 @@ def left_running(folder: Path) -> list[int]:
     return left
 
 
-def interrupted(folder: Path, jobs: int, after_s: float) -> dict[str, Any] | None:
+def interrupt_study(folder: Path, jobs: int, after_s: float) -> dict[str, Any] | None:
     """State that an interrupt after a while has left; None if the study was at its end before."""
     reading, writing = os.pipe()
     pid = os.fork()
@@ -154,10 +154,10 @@ def interrupted(folder: Path, jobs: int, after_s: float) -> dict[str, Any] | Non
     if os.read(reading, 1) != b"!":
         raise SystemExit("the process could not begin")
     os.close(reading)
-    code, started = until_gone(pid, after_s), time.monotonic()
+    code, started = wait_for_exit(pid, after_s), time.monotonic()
     if code is None:
         os.killpg(pid, signal.SIGINT)
-        code = until_gone(pid, PATIENCE_S)
+        code = wait_for_exit(pid, PATIENCE_S)
     exit_s = time.monotonic() - started
     if code == 0:
         return None
@@ -173,12 +173,12 @@ def interrupted(folder: Path, jobs: int, after_s: float) -> dict[str, Any] | Non
         "told": len(told),
         "lost": sum(told.get(number) != value for number, value in notes(folder / "acknowledged.jsonl")),
         "pending": len(study.pending()),
-        "processes": len(left_running(folder)),
+        "processes": len(live_processes(folder)),
         "waiting": len(study.history.having("queued")),
     }
 
 
-def ended(folder: Path) -> None:
+def check_final_study(folder: Path) -> None:
     """Check a study that is at its end."""
     history = rb.Study.resume(folder / "journal.jsonl").history
     told = {trial.number: trial.value for trial in history.having("told")}
@@ -192,9 +192,9 @@ def one_study(folder: Path, moments: random.Random, at_most: int) -> Iterator[di
     """Interrupt one study again and again, at most so often, and then let it come to its end."""
     for count in itertools.count():
         jobs, after_s = 1 + (count + moments.randrange(2)) % 2, moments.uniform(0, LONGEST_S)
-        outcome = interrupted(folder, jobs, after_s if count < at_most else PATIENCE_S)
+        outcome = interrupt_study(folder, jobs, after_s if count < at_most else PATIENCE_S)
         if outcome is None:
-            return ended(folder)
+            return check_final_study(folder)
         yield {"jobs": jobs, "after_s": round(after_s, 3), **outcome}
     return None
 

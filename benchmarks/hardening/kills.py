@@ -137,7 +137,7 @@ def note(file: Any, content: Mapping[str, Any]) -> None:
     os.fsync(file.fileno())
 
 
-def noted(notes: Path) -> list[dict[str, Any]]:
+def read_notes(notes: Path) -> list[dict[str, Any]]:
     """The whole lines of a process's file."""
     *lines, _ = notes.read_bytes().split(b"\n")
     return [json.loads(line) for line in lines]
@@ -159,11 +159,11 @@ def run(journal: str, *, kills: int, processes: int, seed: int) -> dict[str, Any
         worked = time.monotonic() - started
         for error in Path(folder).glob("*.error"):
             print(error.read_text(encoding="utf-8"), file=sys.stderr)
-        files = [noted(path) for path in Path(folder).glob("*.notes")]
+        files = [read_notes(path) for path in Path(folder).glob("*.notes")]
     kind = journal.partition("://")[0].partition("+")[0] if places.is_address(journal) else "file"
     row = {"journal": kind, "processes": processes, "kills": len(crew.died), "failed": crew.failed}
     row |= {"torn": sum(note.get("torn", 0) for notes in files for note in notes)}
-    return row | judged(journal, files, crew.died) | verified(journal) | {"seconds": round(worked, 1)}
+    return row | compare_notes(journal, files, crew.died) | verify_decisions(journal) | {"seconds": round(worked, 1)}
 
 
 def warm(opt: rb.Optimizer) -> None:
@@ -172,7 +172,7 @@ def warm(opt: rb.Optimizer) -> None:
     gc.freeze()
 
 
-def judged(journal: str, files: Iterable[list[dict[str, Any]]], died: Mapping[int, datetime]) -> dict[str, Any]:
+def compare_notes(journal: str, files: Iterable[list[dict[str, Any]]], died: Mapping[int, datetime]) -> dict[str, Any]:
     """Compare what the processes noted with the study."""
     history, events = rb.Optimizer.resume(journal).history, places.contents(journal).events
     acknowledged = lost = unknown = 0
@@ -209,7 +209,7 @@ def too_early(events: Iterable[Mapping[str, Any]], died: Mapping[int, datetime])
     return count
 
 
-def verified(journal: str) -> dict[str, Any]:
+def verify_decisions(journal: str) -> dict[str, Any]:
     """Compute each decision of a study again."""
     contents = places.contents(journal)
     count = different = 0
@@ -219,7 +219,7 @@ def verified(journal: str) -> dict[str, Any]:
     return {"recomputed": count, "different": different}
 
 
-def kept(row: Mapping[str, Any], path: Path) -> None:
+def append_row(row: Mapping[str, Any], path: Path) -> None:
     """Add a row to a CSV file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     is_new = not path.exists()
@@ -242,7 +242,7 @@ def main() -> None:
     row = run(options.journal, kills=options.kills, processes=options.processes, seed=options.seed)
     print(", ".join(f"{key.replace('_', ' ')}: {value}" for key, value in row.items()))
     if options.out is not None:
-        kept(row, options.out / "kills.csv")
+        append_row(row, options.out / "kills.csv")
     sys.exit(bool(row["lost"] or row["given_twice"] or row["different"] or row["failed"]))
 
 

@@ -31,7 +31,7 @@ from typing import Any
 import pandas as pd
 
 import robustbo as rb
-from benchmarks.hardening.kills import kept
+from benchmarks.hardening.kills import append_row
 from robustbo.errors import JournalMissing, JournalWarning
 from robustbo.trials.storage import disk
 
@@ -120,7 +120,7 @@ def slow_disk(piece: int) -> None:
     disk.Locked.write = write  # type: ignore[method-assign]
 
 
-def killed(folder: Path, is_database: bool, first: int, rng: random.Random, piece: int) -> list[dict[str, Any]]:
+def run_until_kill(folder: Path, is_database: bool, first: int, rng: random.Random, piece: int) -> list[dict[str, Any]]:
     """Notes of a process before it was killed."""
     ours, its = os.pipe()
     seed, lives_s = rng.random(), rng.uniform(0.0, LONGEST_S)
@@ -230,7 +230,7 @@ def run(kills: int, seed: int, *, is_database: bool, piece: int) -> dict[str, An
         with tempfile.TemporaryDirectory(prefix="kills-") as name:
             books = Books(Path(name), is_database)
             for _ in range(min(KILLS_OF_A_STUDY, kills - total["kills"])):
-                notes = killed(Path(name), is_database, first, rng, piece)
+                notes = run_until_kill(Path(name), is_database, first, rng, piece)
                 first += 10**4
                 total.update(books.audit(notes))
     counts = {kind: total[kind] for kind in ("kills", "lost", "parts", "torn lines", "torn calls", *KINDS)}
@@ -251,7 +251,7 @@ def main() -> None:
     row = run(options.kills, options.seed, is_database=options.database, piece=options.piece)
     print(", ".join(f"{key}: {value}" for key, value in row.items()))
     if options.out is not None:
-        kept(row, options.out / "kills_of_calls.csv")
+        append_row(row, options.out / "kills_of_calls.csv")
     sys.exit(bool(row["lost"] or row["parts"]))
 
 

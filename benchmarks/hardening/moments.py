@@ -52,7 +52,7 @@ NEW_AFTER = 25  # interrupts in one study
 KEPT: list[BaseException] = []  # as `sys.last_value` is
 
 
-def interrupted_at(moment: int | None, act: Callable[[], object]) -> tuple[int, bool]:
+def interrupt_at(moment: int | None, act: Callable[[], object]) -> tuple[int, bool]:
     """Run with Ctrl-C at the so manieth moment at which Python may hear it, None for never.
 
     Returns:
@@ -62,7 +62,7 @@ def interrupted_at(moment: int | None, act: Callable[[], object]) -> tuple[int, 
 
     def profile(frame: FrameType, event: str, _: Any) -> None:
         nonlocal count
-        if event in ("call", "c_return") and frame.f_code is not interrupted_at.__code__:
+        if event in ("call", "c_return") and frame.f_code is not interrupt_at.__code__:
             count += 1
             if count == moment:
                 signal.raise_signal(signal.SIGINT)
@@ -91,10 +91,10 @@ def _begin(place: Any, acquisition: str) -> rb.Optimizer:
     for number in range(5):
         opt.tell(opt.ask(), float(number))
     opt.exclude(1)
-    return _refilled(opt)
+    return _refill(opt)
 
 
-def _refilled(opt: rb.Optimizer) -> rb.Optimizer:
+def _refill(opt: rb.Optimizer) -> rb.Optimizer:
     """Refill with enough trials to end."""
     while opt.settings.acquisition == "sobol" and len(opt.pending()) < 3:
         opt.ask()
@@ -136,7 +136,7 @@ def run(operation: str, journal: str, most: int, folder: Path) -> dict[str, obje
 
     for _ in range(2):  # the first call does what is done once
         _, opt = new()
-        moments, _ = interrupted_at(None, lambda opt=opt: act(opt))  # type: ignore[misc]
+        moments, _ = interrupt_at(None, lambda opt=opt: act(opt))  # type: ignore[misc]
     place, opt = new()
     counts = dict.fromkeys(("interrupts", "raised", "happened", "refused", "different", "slow", "disturbed"), 0)
     started = time.perf_counter()
@@ -145,7 +145,7 @@ def run(operation: str, journal: str, most: int, folder: Path) -> dict[str, obje
         if moment // step % NEW_AFTER == 0:
             place, opt = new()
         before, around = opt.history, surroundings()
-        moments_met, is_raised = interrupted_at(moment, lambda opt=opt: act(opt))  # type: ignore[misc]
+        moments_met, is_raised = interrupt_at(moment, lambda opt=opt: act(opt))  # type: ignore[misc]
         counts["interrupts"] += moments_met >= moment  # the same call has a moment more or less at times
         counts["raised"] += is_raised
         counts["disturbed"] += surroundings() != around
@@ -157,7 +157,7 @@ def run(operation: str, journal: str, most: int, folder: Path) -> dict[str, obje
                 counts["different"] += 1  # it returned, and nothing has happened
             act(opt)
             opt.tell(opt.ask() if opt.settings.acquisition == "sobol" else POINT, 2.0)
-            _refilled(opt)
+            _refill(opt)
         except Exception as error:  # any is one too many
             print(f"{operation}, {journal}, moment {moment}: {error!r}", flush=True)
             counts["refused"] += 1

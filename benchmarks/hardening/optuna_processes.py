@@ -59,7 +59,7 @@ def work(address: str, trials: int) -> None:
     study.optimize(objective, callbacks=[optuna.study.MaxTrialsCallback(trials, states=DONE)])
 
 
-def shared(address: str, trials: int, processes: int, kills: int) -> dict[str, Any]:
+def run_shared_study(address: str, trials: int, processes: int, kills: int) -> dict[str, Any]:
     """A row: a study that so many processes have worked on."""
     study = optuna.create_study(study_name=NAME, storage=storage_of(address))
     command = [sys.executable, "-m", __spec__.name, "--storage", address, "--trials", str(trials), "--worker"]
@@ -113,4 +113,4 @@ if __name__ == "__main__":
         work(options.storage, options.trials)
     else:
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        put_in([shared(options.storage, options.trials, options.processes, options.kills)], options.out)
+        put_in([run_shared_study(options.storage, options.trials, options.processes, options.kills)], options.out)

@@ -120,7 +120,7 @@ def places(folders: Sequence[Path]) -> Iterator[tuple[str, Callable[[], Agreemen
             raise JournalError(f"{folder}: must be a recorded run, or hold journals (*.jsonl), has neither")
 
 
-def verified(folders: Sequence[Path]) -> dict[str, Any]:
+def verify_records(folders: Sequence[Path]) -> dict[str, Any]:
     """Findings of a process of its own: the fingerprints, and by kind of record how many asks agree."""
     rows: dict[str, dict[str, Any]] = {}
     shares: dict[str, float] = {}
@@ -144,7 +144,9 @@ def on(switches: Mapping[str, str], folders: Sequence[Path]) -> dict[str, Any]:
     return results
 
 
-def compared(processors: Sequence[str], runs: Sequence[Path], journals: Sequence[Path]) -> Iterator[dict[str, Any]]:
+def compare_processors(
+    processors: Sequence[str], runs: Sequence[Path], journals: Sequence[Path]
+) -> Iterator[dict[str, Any]]:
     """A row a processor and kind of record, and one for all records of a processor."""
     own = fingerprints()
     for name in processors:
@@ -167,13 +169,13 @@ def main() -> None:
     parser.add_argument("--found", type=Path, nargs="*", help="Print what this processor finds in these folders.")
     args = parser.parse_args()
     if args.found is not None:
-        print(json.dumps(verified(args.found)))
+        print(json.dumps(verify_records(args.found)))
         return
     rows = []
     with tempfile.TemporaryDirectory() as scratch:
         for problem, surrogate in STUDIES if args.trials else ():
             record(problem, surrogate, Path(scratch) / f"{problem}, {surrogate}.jsonl", args.trials)
-        for row in compared(args.processors, args.run, [Path(scratch)] if args.trials else []):
+        for row in compare_processors(args.processors, args.run, [Path(scratch)] if args.trials else []):
             rows.append(row)
             print(*(row[column] for column in COLUMNS), sep=" | ", flush=True)
     if args.out is not None:

@@ -45,7 +45,7 @@ def command(out: Path, replications: int, trials: int, *rest: str, only: Sequenc
     return [sys.executable, "-m", "robustbo.cli", "replay", str(RUN), *methods, *sizes, "--out", str(out), *rest]
 
 
-def started(arguments: list[str]) -> "subprocess.Popen[bytes]":
+def start_replay(arguments: list[str]) -> "subprocess.Popen[bytes]":
     """The replay, one thread a process, silent."""
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     return subprocess.Popen(arguments, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -68,7 +68,9 @@ class Cluster:
         """Two workers that are alive."""
         arguments = [sys.executable, "-m", "distributed.cli.dask_worker", self.address]
         alive = [worker for worker in self.workers if worker.poll() is None]
-        new = [started([*arguments, "--no-nanny", "--nthreads", "1", "--no-dashboard"]) for _ in range(2 - len(alive))]
+        new = [
+            start_replay([*arguments, "--no-nanny", "--nthreads", "1", "--no-dashboard"]) for _ in range(2 - len(alive))
+        ]
         self.workers = alive + new
 
     def __enter__(self) -> "Cluster":
@@ -84,7 +86,7 @@ class Cluster:
 def seconds(arguments: list[str]) -> float:
     """Wall-clock time of a replay that must succeed."""
     start = time.perf_counter()
-    if started(arguments).wait() != 0:
+    if start_replay(arguments).wait() != 0:
         raise RuntimeError(f"must end well: {' '.join(arguments)}")
     return time.perf_counter() - start
 
@@ -126,7 +128,7 @@ def kills(replications: int, trials: int, count: int, *, on_cluster: bool, seed:
         again, client, number_begun = command(disturbed, replications, trials, *rest), None, 0
         while sum(dead.values()) < count or client is None or client.poll() is None:
             if client is None or client.poll() is not None:
-                client, number_begun = started(again), number_begun + 1
+                client, number_begun = start_replay(again), number_begun + 1
             cluster.mend()
             time.sleep(moments.uniform(0.5, 4.0))
             if sum(dead.values()) < count and (victim := _victim(client, cluster, moments, on_cluster=on_cluster)):
@@ -135,7 +137,7 @@ def kills(replications: int, trials: int, count: int, *, on_cluster: bool, seed:
                 dead[kind] += 1
                 print(f"killed a {kind.removesuffix('s')}, {sum(dead.values())} of {count}", file=sys.stderr)
         is_same = record(disturbed).equals(record(calm))
-        undone = client.returncode != 0 and started(again).wait()
+        undone = client.returncode != 0 and start_replay(again).wait()
         is_same = is_same or (not undone and record(disturbed).equals(record(calm)))
     return {"way": "cluster" if on_cluster else "processes", **dead, "begun": number_begun, "the same record": is_same}
 
@@ -161,7 +163,9 @@ def memory(trials: int) -> list[dict[str, Any]]:
     rows = []
     for replications in (4, 16, 64):
         with tempfile.TemporaryDirectory() as folder:
-            client = started(command(Path(folder), replications, trials, "--jobs", "2", only=("standard", "oracle")))
+            client = start_replay(
+                command(Path(folder), replications, trials, "--jobs", "2", only=("standard", "oracle"))
+            )
             peaks = {"client": 0, "worker": 0}
             watch = threading.Thread(target=_watch, args=(client, peaks))
             watch.start()

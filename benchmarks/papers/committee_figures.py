@@ -30,7 +30,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from benchmarks.common.csv_rows import appending, read
+from benchmarks.common.csv_rows import read, row_writer
 from robustbo.report.charts.palette import COLORS
 from robustbo.surrogates.committee.model import CommitteeGP
 from robustbo.surrogates.common.contract import fit
@@ -82,15 +82,15 @@ def boston(is_random: float, repetition: int) -> Data:
     X, y = table("boston")
     order = np.random.default_rng(repetition).permutation(len(y) if is_random else BOSTON)
     X, y = (np.concatenate([part[order], part[len(order) :]]) for part in (X, y))
-    return standardized(regression.Clean(X[:BOSTON], y[:BOSTON], X[BOSTON:], y[BOSTON:]))
+    return standardize(regression.Clean(X[:BOSTON], y[:BOSTON], X[BOSTON:], y[BOSTON:]))
 
 
 def california(_: float, repetition: int) -> Data:
     """Figure 3's."""
-    return standardized(regression.split("california", CALIFORNIA, repetition))
+    return standardize(regression.split("california", CALIFORNIA, repetition))
 
 
-def standardized(clean: regression.Clean) -> Data:
+def standardize(clean: regression.Clean) -> Data:
     """Standardize by means and standard deviations of the training rows."""
     (X, X_test), (y, y_test) = (
         tuple(torch.from_numpy((part - pair[0].mean(0)) / pair[0].std(0)) for part in pair)
@@ -182,7 +182,7 @@ def main() -> None:
     path = options.out / f"figure-{options.figure}.csv"
     finished = {(r["noise"], float(r["at"]), int(r["experts"]), int(r["repetition"])) for r in read(path)}
     left = [cell for cell in cells(options.figure, options.repetitions) if cell[1:] not in finished]
-    with multiprocessing.get_context("spawn").Pool(options.jobs) as pool, appending(path, COLUMNS) as append:
+    with multiprocessing.get_context("spawn").Pool(options.jobs) as pool, row_writer(path, COLUMNS) as append:
         for count, row in enumerate(pool.imap_unordered(scores, left), 1):
             append(row)
             print(f"{count} of {len(left)}: {row}", file=sys.stderr)

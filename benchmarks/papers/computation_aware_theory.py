@@ -57,7 +57,7 @@ def problem() -> Problem:
     return Problem(X / L, y, y.abs().quantile(0.9), torch.linspace(0.02, 0.98, 12).unsqueeze(-1) / L)
 
 
-def looked(
+def iterate_belief(
     case: Problem, y: Tensor, policy: str, is_robust: bool, count: int = ITERATIONS
 ) -> tuple[TiledCovariance, WeightBelief]:
     """The covariance of the values, and what so many iterations tell."""
@@ -69,7 +69,7 @@ def looked(
 
 def posterior(case: Problem, y: Tensor, policy: str, is_robust: bool) -> Posterior:
     """The combined posterior at the grid."""
-    A, belief = looked(case, y, policy, is_robust)
+    A, belief = iterate_belief(case, y, policy, is_robust)
     k = A.s2f * correlation(A.kernel, case.grid, case.X)
     prior = A.s2f * correlation(A.kernel, case.grid, case.grid)
     root = k @ belief.D
@@ -105,7 +105,7 @@ class Convergence(NamedTuple):
 
 def convergence(case: Problem, policy: str) -> list[Convergence]:
     """Convergence after each iteration of IterRCGP."""
-    A, belief = looked(case, case.y, policy, True, N)
+    A, belief = iterate_belief(case, case.y, policy, True, N)
     K, dense = A.dense() - torch.diag(A.N), A.dense()
     exact = torch.linalg.solve(dense, belief.z)
     c = math.sqrt(1 + (A.N.max() / torch.linalg.eigvalsh(K).clamp_min(1e-15).min()).item())
@@ -129,7 +129,7 @@ class WorstCase(NamedTuple):
 
 def worst_cases(case: Problem, policy: str) -> list[WorstCase]:
     """Worst cases at each point of the grid after 1, 5, 10 and 20 iterations; J_w(x) is 1 where nothing is measured."""
-    A, all_of_it = looked(case, case.y, policy, True, N)
+    A, all_of_it = iterate_belief(case, case.y, policy, True, N)
     dense, generator = A.dense(), torch.Generator().manual_seed(1)
     k = A.s2f * correlation(A.kernel, case.X, case.grid)
     results = []

@@ -70,7 +70,7 @@ def record(options: argparse.Namespace) -> None:
     recording.record({cell.record: cell for _, cell in cells(options)}.values(), options.jobs)
 
 
-def scored(cell: OptimizationCell) -> dict[str, Any] | None:
+def score_cell(cell: OptimizationCell) -> dict[str, Any] | None:
     """True values at what is recommended after shares of the trials, and what was flagged; None if it is not done."""
     entries = cell.entries()
     if len(entries) < cell.spec.trials:
@@ -92,7 +92,7 @@ def keep(options: argparse.Namespace) -> None:
     options.methods = [*spec(PROBLEMS[0], next(iter(SETTINGS))).methods]
     table, made_by = [], {}
     for key, cell in cells(options):
-        if (score := scored(cell)) is not None:
+        if (score := score_cell(cell)) is not None:
             table.append(dict(zip(KEYS, key, strict=True)) | score)
             made_by[cell.record] = versions_of(cell)
     options.out.mkdir(parents=True, exist_ok=True)

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from benchmarks.common.csv_rows import appending, read
+from benchmarks.common.csv_rows import read, row_writer
 from robustbo import seeds
 from robustbo.report.summary.tables import render
 from robustbo.surrogates import ComputationAwareGP, ConjugateGP, RelevancePursuitGP, StandardGP, StudentTGP
@@ -77,7 +77,7 @@ def clean(name: str, seed: int) -> regression.Clean:
     return regression.Clean(*(part for pair in zip(inputs, targets, strict=True) for part in pair))
 
 
-def corrupted(dataset: regression.Clean, cell: Cell) -> tuple[np.ndarray, np.ndarray]:
+def corrupt_training_rows(dataset: regression.Clean, cell: Cell) -> tuple[np.ndarray, np.ndarray]:
     """Training inputs and targets."""
     if cell.kind == "none":
         return dataset.X, dataset.y
@@ -91,7 +91,7 @@ def scores(cell: Cell) -> dict[str, Any]:
     """The row of a cell."""
     torch.set_num_threads(1)
     dataset = clean(cell.data, cell.replication)
-    X, y = (torch.from_numpy(part) for part in corrupted(dataset, cell))
+    X, y = (torch.from_numpy(part) for part in corrupt_training_rows(dataset, cell))
     X_test, y_test = torch.from_numpy(dataset.X_test), torch.from_numpy(dataset.y_test)
     cls, options = METHODS[cell.method]
     started = time.perf_counter()
@@ -137,7 +137,7 @@ def main() -> None:
     finished = {(row["data"], row["kind"], int(row["replication"]), row["method"]) for row in read(path)}
     combinations = product(range(options.replications), options.data, KINDS, options.methods)
     left = [cell for r, *rest in combinations if (cell := Cell(rest[0], rest[1], r, rest[2])) not in finished]
-    with multiprocessing.get_context("spawn").Pool(options.jobs) as pool, appending(path, COLUMNS) as append:
+    with multiprocessing.get_context("spawn").Pool(options.jobs) as pool, row_writer(path, COLUMNS) as append:
         for count, row in enumerate(pool.imap_unordered(scores, left), 1):
             append(row)
             print(f"{count} of {len(left)}: {row['method']}, {row['data']}, {row['kind']}", file=sys.stderr)

@@ -177,7 +177,7 @@ def _mean(values: pd.Series) -> str:
     return f"{values.mean():.2f}" + (f" ± {values.sem():.2f}" if len(values) > 1 else "")
 
 
-def printed(options: argparse.Namespace) -> dict[str, str]:
+def markdown_by_place(options: argparse.Namespace) -> dict[str, str]:
     """The Markdown of each place whose runs are recorded."""
     loaded: dict[str, Loaded] = {}
     for name in NAMES:
@@ -199,7 +199,7 @@ def printed(options: argparse.Namespace) -> dict[str, str]:
 
 def tables(options: argparse.Namespace) -> None:
     """Print the tables, or put them where the page has a place for them."""
-    put(options.page, printed(options))
+    put(options.page, markdown_by_place(options))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

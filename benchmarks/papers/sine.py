@@ -49,7 +49,7 @@ def data(n: int = 50, seed: int = 0) -> tuple[Tensor, Tensor, Tensor]:
     return X, torch.where(bad.unsqueeze(-1), wrong, Y), bad
 
 
-def fitted(cls: type[MapGP]) -> MapGP:
+def fit_example(cls: type[MapGP]) -> MapGP:
     """A surrogate of the example; plainly standardized, so that the pictures show the models and nothing else."""
     X, Y, _ = data()
     transform = {} if cls is ScaledClipGP else {"outcome_transform": RobustStandardize(m=1)}
@@ -77,7 +77,7 @@ def figure_1(path: Path) -> None:
         (ScaledClipGP, "scaled-clip", COLORS[3], "--"),
         (RelevancePursuitGP, "relevance-pursuit", COLORS[0], "-"),
     ):
-        model = fitted(cls)
+        model = fit_example(cls)
         with torch.no_grad():
             posterior = model.posterior(GRID)
         mean, sd = posterior.mean.squeeze(-1), posterior.variance.squeeze(-1).sqrt()
@@ -85,7 +85,7 @@ def figure_1(path: Path) -> None:
         axes.plot(GRID, mean, style, color=color, label=f"{name}: RMSE {error:.3f}")
         axes.fill_between(GRID.squeeze(-1), mean - 2 * sd, mean + 2 * sd, color=color, alpha=0.15, linewidth=0)
     X, Y, _ = data()
-    outliers = fitted(RelevancePursuitGP).support
+    outliers = fit_example(RelevancePursuitGP).support
     axes.scatter(
         X[outliers], Y[outliers], s=90, facecolors="none", edgecolors=COLORS[0], label="found by relevance pursuit"
     )
@@ -104,7 +104,7 @@ def mean_of(model: RelevancePursuitGP, level: Level) -> Tensor:
 
 def figure_2(path: Path) -> None:
     """The models of a pursuit as the support grows, and the posterior over its size."""
-    model = fitted(RelevancePursuitGP)
+    model = fit_example(RelevancePursuitGP)
     assert isinstance(model, RelevancePursuitGP)
     sizes = [len(level.support) for level in model.trace]
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained", width_ratios=(2, 1))

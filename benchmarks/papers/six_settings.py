@@ -38,7 +38,7 @@ RATES = {7: "10 %", 12: "20 %"}
 DRAWN = ("sobol", "standard", "winsorized", "power-transform", "trimmed", "student-t", "relevance-pursuit", "oracle")
 
 
-def recorded(folder: Path, *, is_unseen: bool = False) -> dict[tuple[int, str], Loaded]:
+def load_runs(folder: Path, *, is_unseen: bool = False) -> dict[tuple[int, str], Loaded]:
     """The six runs, by the paper's figure and the kind of corruption; or the four at replications of their own."""
     kinds, suffix = (UNSEEN, "-unseen") if is_unseen else (SETTINGS, "")
     return {key: load(folder / f"figure-{key[0]}-{key[1]}{suffix}.toml") for key in product(RATES, kinds)}
@@ -138,7 +138,7 @@ def main() -> None:
     parser.add_argument("--page", type=Path, help="put the tables between its marks; printed without a page")
     parser.add_argument("--readme", type=Path, help="likewise the short table")
     options = parser.parse_args()
-    runs = recorded(options.runs, is_unseen=options.unseen)
+    runs = load_runs(options.runs, is_unseen=options.unseen)
     if options.out is not None:
         draw(runs, options.out)
     tables = {"MAIN": default(runs)} | {column.upper(): table(runs, column) for column in COLUMNS}

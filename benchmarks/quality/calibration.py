@@ -42,7 +42,7 @@ HARMLESS = 0.2  # distance of a wrong value from the truth; the values' range is
 EDGES = (0.0, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.95, 1.0)
 
 
-def said(place: Path, replication: int, work: Path) -> pd.DataFrame:
+def wrong_probabilities(place: Path, replication: int, work: Path) -> pd.DataFrame:
     """A row a value and report: whether it was wrong, and the two probabilities that it is."""
     torch.set_num_threads(1)
     spec_of_run = load(place)
@@ -57,7 +57,7 @@ def said(place: Path, replication: int, work: Path) -> pd.DataFrame:
         history = History(full_history.trials[:n])
         data = observations(cell.settings, history)
         fitted = fit_to(cell.settings, data, FitCache())
-        levels = dict(zip(fitted.observations.numbers, left_out_by_levels(fitted).tolist(), strict=True))
+        levels = dict(zip(fitted.observations.numbers, outlier_shares(fitted).tolist(), strict=True))
         for o in judge(data, fitted):
             entry, number = truth[o.trial.number], o.trial.number
             is_harmless = entry["corrupted"] and abs(entry["value"] - entry["clean"]) <= HARMLESS
@@ -67,7 +67,7 @@ def said(place: Path, replication: int, work: Path) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["run", "replication", "after", "trial", "wrong", "levels", "sets"])
 
 
-def left_out_by_levels(fitted: FittedSurrogate) -> Tensor:
+def outlier_shares(fitted: FittedSurrogate) -> Tensor:
     """The share of the plausible levels, by their probabilities, in which each value is an outlier."""
     assert isinstance(fitted.model, ModelAveraging)
     supports = [(m.weight, m.fit.support) for m in fitted.model.components]
@@ -109,7 +109,7 @@ def main() -> None:
     options = parser.parse_args()
     todo = [(RUNS / f"{name}.toml", r, options.work) for r in range(options.replications) for name in SPECS]
     with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
-        rows = pd.concat(pool.starmap(said, todo, chunksize=1), ignore_index=True)
+        rows = pd.concat(pool.starmap(wrong_probabilities, todo, chunksize=1), ignore_index=True)
     put({"reliability": reliability(rows), "log-loss": losses(rows)}, options.out)
 
 

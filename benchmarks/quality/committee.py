@@ -33,7 +33,7 @@ import torch
 from torch import Tensor
 
 import robustbo as rb
-from benchmarks.common.csv_rows import appending, read
+from benchmarks.common.csv_rows import read, row_writer
 from robustbo.numerics.committee import evidence
 from robustbo.numerics.committee.aggregation import COMBINE, latent
 from robustbo.numerics.committee.evidence import SharedHyperparameters
@@ -100,7 +100,7 @@ class Said(NamedTuple):
     seconds: float
 
 
-def known(name: str, n: int, seed: int, _: list[str]) -> Iterator[tuple[str, Data, Said]]:
+def predict_at_true_hyperparameters(name: str, n: int, seed: int, _: list[str]) -> Iterator[tuple[str, Data, Said]]:
     """Predictions of each rule, one expert and the exact process for a drawn function, told the hyperparameters."""
     d, length, s2 = KNOWN[name]
     generator = torch.Generator().manual_seed(seed)
@@ -130,7 +130,7 @@ def known(name: str, n: int, seed: int, _: list[str]) -> Iterator[tuple[str, Dat
     yield "exact", data, Said(T.mT @ white, (1 - T.square().sum(0)).sqrt(), math.nan)
 
 
-def drawn(problem: str, n: int, seed: int, rate: float = RATE) -> Data:
+def draw_data(problem: str, n: int, seed: int, rate: float = RATE) -> Data:
     """Values of a function, some of them gross."""
     of, d = PROBLEMS[problem]
     generator = np.random.default_rng(seed)
@@ -151,7 +151,7 @@ def committee(data: Data, **options: Any) -> Iterator[tuple[str, Said]]:
     fitted = time.process_time() - started
     for rule in RULES:
         model.options = replace(model.options, combine=rule)
-        yield rule, predicted(model, data, fitted)
+        yield rule, predict(model, data, fitted)
     _, shards, shared, experts, _ = model.committee
     v0 = shared.s2f.expand(TEST_POINTS)
     X = data.X_test
@@ -162,7 +162,7 @@ def committee(data: Data, **options: Any) -> Iterator[tuple[str, Said]]:
     yield "the surest expert", Said(*in_outcome_units(outcome_transform(model), mean, sd), fitted)
 
 
-def predicted(model: Any, data: Data, fitted: float) -> Said:
+def predict(model: Any, data: Data, fitted: float) -> Said:
     """Prediction of a fitted model at the test points, a hundred at a time: a posterior is joint."""
     started = time.process_time()
     with torch.no_grad():
@@ -176,7 +176,7 @@ def alone(cls: Any, data: Data, **options: Any) -> Said:
     """One model of all values."""
     started = time.process_time()
     model = fit(cls(data.X, data.y.unsqueeze(-1), **options))
-    return predicted(model, data, time.process_time() - started)
+    return predict(model, data, time.process_time() - started)
 
 
 def default(data: Data) -> Said:
@@ -192,9 +192,9 @@ def default(data: Data) -> Said:
     return Said(mean, sd, time.process_time() - started)
 
 
-def fitted(problem: str, n: int, seed: int, methods: list[str]) -> Iterator[tuple[str, Data, Said]]:
+def predict_with_fits(problem: str, n: int, seed: int, methods: list[str]) -> Iterator[tuple[str, Data, Said]]:
     """Predictions of each method for a function of which a tenth of the values is gross."""
-    data = drawn(problem, n, seed)
+    data = draw_data(problem, n, seed)
     single: dict[str, Callable[[], Said]] = {
         "default": lambda: default(data),
         "computation-aware": lambda: alone(ComputationAwareGP, data, iterations=200),
@@ -212,7 +212,7 @@ def fitted(problem: str, n: int, seed: int, methods: list[str]) -> Iterator[tupl
 def misfit(name: str, n: int, seed: int, _: list[str]) -> Iterator[tuple[str, Data, Said]]:
     """Predictions of committees of Hartmann6's values, other values and options; hyperparameters of four experts."""
     rate, options = VARIANTS[name]
-    data = drawn("hartmann6", n, seed, rate)
+    data = draw_data("hartmann6", n, seed, rate)
     for rule, prediction in committee(data, **{"fit_experts": 4, **options}):
         yield rule, data, prediction
 
@@ -243,12 +243,12 @@ def main() -> None:
     torch.set_num_threads(1)
     finished = {tuple(row[name] for name in COLUMNS[:4]) for row in read(options.out)}
     parts: dict[str, tuple[Any, Any, list[int], list[str]]] = {
-        "known": (known, KNOWN, [KNOWN_SIZE], ["exact"]),
-        "fitted": (fitted, PROBLEMS, options.sizes, options.methods),
+        "known": (predict_at_true_hyperparameters, KNOWN, [KNOWN_SIZE], ["exact"]),
+        "fitted": (predict_with_fits, PROBLEMS, options.sizes, options.methods),
         "misfit": (misfit, VARIANTS, options.sizes, ["committee"]),
     }
     said_by, problems, sizes, methods = parts[options.part]
-    with appending(options.out, COLUMNS) as append:
+    with row_writer(options.out, COLUMNS) as append:
         for problem, n, seed in itertools.product(options.problems or problems, sizes, options.seeds):
             names = {"committee": RULES[0]}  # of a committee's rows one is looked for
             left = [m for m in methods if (problem, str(n), str(seed), names.get(m, m)) not in finished]

@@ -33,14 +33,14 @@ LEAST = 1e-6  # regret: the search for the best feasible value is as exact
 TOLD = (15, 20, 25, 30, 35)  # values, of 50 trials, 14 of them initial
 
 
-def recorded(folder: Path, name: str) -> tuple[pd.DataFrame, RunSpec]:
+def load_rows(folder: Path, name: str) -> tuple[pd.DataFrame, RunSpec]:
     """The rows of a run, of the replications that are finished, and its spec."""
     run = load(folder / f"failures-{name}.toml")
     assert isinstance(run.spec, RunSpec)
-    return finished(run.tables.rows, run.spec.trials), run.spec
+    return complete_replications(run.tables.rows, run.spec.trials), run.spec
 
 
-def finished(rows: pd.DataFrame, trials: int) -> pd.DataFrame:
+def complete_replications(rows: pd.DataFrame, trials: int) -> pd.DataFrame:
     """The rows of replications that have all their trials."""
     counts = rows.groupby(["method", "replication"])["trial"].transform("size")
     return rows[counts == trials].reset_index(drop=True)
@@ -91,11 +91,11 @@ def summary(name: str, rows: pd.DataFrame, spec: RunSpec) -> Rows:
         row |= {"best_peer": first} | dict(zip(("difference", "difference_error"), difference, strict=True))
         row |= {"drawn": int((mine["origin"] == "random").sum())}
         row |= {"ask_s": float((mine["fit_s"] + mine["acquisition_s"]).median())}
-        summaries.append(_rounded(row))
+        summaries.append(_round_row(row))
     return summaries
 
 
-def by_told(rows: pd.DataFrame, best: float) -> pd.DataFrame:
+def regret_by_value_count(rows: pd.DataFrame, best: float) -> pd.DataFrame:
     """A method and a replication a row, a number of told values a column: log10 of the regret right after the last."""
     told = (~rows["failed"]).groupby([rows["method"], rows["replication"]]).cumsum()
     keep = ~rows["failed"]
@@ -106,7 +106,7 @@ def by_told(rows: pd.DataFrame, best: float) -> pd.DataFrame:
 
 def flakes(flaky: pd.DataFrame, clean: pd.DataFrame, best: float) -> Rows:
     """A method and a number of told values a row: regret with flakes and without, and the paired difference."""
-    with_them, without = by_told(flaky, best), by_told(clean, best)
+    with_them, without = regret_by_value_count(flaky, best), regret_by_value_count(clean, best)
     in_common = with_them.index.intersection(without.index)
     summaries = []
     for method in in_common.unique("method"):
@@ -118,7 +118,7 @@ def flakes(flaky: pd.DataFrame, clean: pd.DataFrame, best: float) -> Rows:
             row = {"method": method, "told": told, "replications": int((mine - other).notna().sum())}
             row |= {"with_flakes": mean_and_error(mine)[0], "without": mean_and_error(other)[0]}
             row |= dict(zip(("difference", "difference_error"), mean_and_error(mine - other), strict=True))
-            summaries.append(_rounded(row))
+            summaries.append(_round_row(row))
     return summaries
 
 
@@ -128,7 +128,7 @@ def _at_the_end(flaky: pd.DataFrame, table: pd.DataFrame) -> pd.Series:
     return pd.Series({cell: table.at[cell, n] if n in table else np.nan for cell, n in counts.items()})
 
 
-def _rounded(row: dict[str, Any]) -> dict[str, Any]:
+def _round_row(row: dict[str, Any]) -> dict[str, Any]:
     return {key: float(f"{value:.4g}") if isinstance(value, float) else value for key, value in row.items()}
 
 
@@ -139,7 +139,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=None, help="a folder")
     options = parser.parse_args()
     names = [name for name in (*NAMES, NONE) if (options.runs / f"failures-{name}").is_dir()]
-    runs = {name: recorded(options.runs, name) for name in names}
+    runs = {name: load_rows(options.runs, name) for name in names}
     tables = {"summary": [row for name, (rows, spec) in runs.items() for row in summary(name, rows, spec)]}
     if {FLAKES, NONE} <= set(runs):
         tables["flakes"] = flakes(runs[FLAKES][0], runs[NONE][0], best_feasible(runs[FLAKES][1]))

@@ -27,7 +27,7 @@ METHOD = "relevance-pursuit"
 EDGES = (0.0, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0)
 
 
-def said(journal: Path, run: str) -> pd.DataFrame:
+def value_probabilities(journal: Path, run: str) -> pd.DataFrame:
     """A row an ask after the first failure: what was said of it, and whether it gave a value."""
     settings, history = fold(journal, read(journal))
     fits, rows = FitCache(), []
@@ -70,7 +70,7 @@ def main() -> None:
         for name in NAMES
         for i in range(load(RUNS / f"failures-{name}.toml").replications)
     ]
-    rows = pd.concat([said(*journal) for journal in journals if journal[0].exists()], ignore_index=True)
+    rows = pd.concat([value_probabilities(*journal) for journal in journals if journal[0].exists()], ignore_index=True)
     put({"calibration": reliability(rows), "log-loss": losses(rows)}, options.out)
 
 

@@ -36,7 +36,7 @@ class Ended(NamedTuple):
     is_ok: np.ndarray
 
 
-def drawn(spec: RunSpec, seed: int) -> Callable[[int], Ended]:
+def trial_sampler(spec: RunSpec, seed: int) -> Callable[[int], Ended]:
     """Trials of a run's problem, as many as are asked for."""
     problem, failing, generator = spec.load_problem(), spec.build_corruption(), np.random.default_rng(seed)
     assert isinstance(failing, InjectedFailure)
@@ -61,7 +61,7 @@ def drawn(spec: RunSpec, seed: int) -> Callable[[int], Ended]:
     return trials
 
 
-def scored(training: Ended, test: Ended, seed: int) -> tuple[float, float]:
+def score_model(training: Ended, test: Ended, seed: int) -> tuple[float, float]:
     """The log loss of what is said of others, and how long the fit took."""
     started = time.process_time()
     fitted_model = model.fitted(training.X, training.is_ok.tolist(), [False] * len(training.X), seed)
@@ -82,11 +82,11 @@ def main() -> None:
     for n, name, seed in ((n, name, s) for n in options.sizes for name in NAMES for s in range(options.seeds)):
         spec = load(RUNS / f"failures-{name}.toml")
         assert isinstance(spec, RunSpec)
-        trials = drawn(spec, seed)
+        trials = trial_sampler(spec, seed)
         training, test = trials(n), trials(OTHERS)
-        few, few_s = scored(training, test, seed)
+        few, few_s = score_model(training, test, seed)
         with mock.patch.multiple(model, LEARNED=n, MODELLED=n):
-            every, every_s = scored(training, test, seed)
+            every, every_s = score_model(training, test, seed)
         row = {"run": name, "n": n, "seed": seed, "values": round(float(training.is_ok.mean()), 3)}
         row |= {"loss": round(few, 4), "loss_of_all": round(every, 4)}
         rows.append(row | {"fit_s": round(few_s, 3), "fit_of_all_s": round(every_s, 3)})

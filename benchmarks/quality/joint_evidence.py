@@ -35,7 +35,7 @@ import torch
 from sklearn.metrics import roc_auc_score
 from torch import Tensor
 
-from benchmarks.common.csv_rows import appending, read
+from benchmarks.common.csv_rows import read, row_writer
 from benchmarks.quality.joint_data import CHOOSING, JUDGING, Cell, Data, cells, data
 from robustbo.loop.belief.trial_failure import failure_probabilities, log_likelihood_ratio
 from robustbo.numerics.pursuit.penalty import RATE
@@ -54,7 +54,10 @@ Scored = dict[tuple[int, ...], list[float]]  # by what is left out: log RMSE, NL
 def rules(q: Tensor, flagged: Tensor) -> dict[str, Said]:
     """Scores of each rule, by the probabilities of single outcomes and what their surrogates flag (``n x M``)."""
     total = log_likelihood_ratio(q, RATE).sum(-1, keepdim=True) + math.log(RATE / (1 - RATE))
-    p, learned = failure_probabilities(q, RATE).unsqueeze(-1), _learned(log_likelihood_ratio(q, RATE)).unsqueeze(-1)
+    p, learned = (
+        failure_probabilities(q, RATE).unsqueeze(-1),
+        _failure_probabilities(log_likelihood_ratio(q, RATE)).unsqueeze(-1),
+    )
     return {
         "alone": (q, flagged),
         "laxer": (q, flagged | (q > LAX)),
@@ -64,7 +67,7 @@ def rules(q: Tensor, flagged: Tensor) -> dict[str, Said]:
     }
 
 
-def _learned(L: Tensor) -> Tensor:
+def _failure_probabilities(L: Tensor) -> Tensor:
     """Probabilities that trials failed, with the rates of that and of errors of single values learned; ``n``."""
     n, c, i = len(L), RATE / 2, RATE / 2
     for _ in range(STEPS):
@@ -79,7 +82,7 @@ def _learned(L: Tensor) -> Tensor:
 def scores(cell: Cell) -> dict[str, float]:
     """A data set's row, without what it is of."""
     dataset = data(cell)
-    alone = [_fitted(dataset, m, torch.zeros(cell.n, dtype=torch.bool)) for m in range(dataset.Y.shape[1])]
+    alone = [_fit_outcome(dataset, m, torch.zeros(cell.n, dtype=torch.bool)) for m in range(dataset.Y.shape[1])]
     with quiet():
         diagnoses = [diagnose(model) for model in alone]
         right = [probability_right(model) for model in alone]
@@ -95,7 +98,7 @@ def scores(cell: Cell) -> dict[str, float]:
     return row
 
 
-def _fitted(dataset: Data, m: int, without: Tensor) -> RelevancePursuitGP:
+def _fit_outcome(dataset: Data, m: int, without: Tensor) -> RelevancePursuitGP:
     return fit(RelevancePursuitGP(dataset.X[~without], dataset.Y[~without, m : m + 1]))
 
 
@@ -111,7 +114,7 @@ def _again(scored_sets: Scored, dataset: Data, m: int, without: Tensor) -> list[
     """Scores of an outcome's surrogate without some of its values; each set is fitted once."""
     key = tuple(without.nonzero().flatten().tolist())
     if key not in scored_sets:
-        scored_sets[key] = _predictive(_fitted(dataset, m, without), dataset, m)
+        scored_sets[key] = _predictive(_fit_outcome(dataset, m, without), dataset, m)
     return scored_sets[key]
 
 
@@ -124,7 +127,7 @@ def _detection(score: Tensor, disbelieved: Tensor, bad: Tensor) -> list[float]:
 def fill(path: Path, todo: list[Cell]) -> None:
     """Append the rows of the data sets that a file lacks."""
     finished = {tuple(row[key] for key in Cell._fields) for row in read(path)}
-    with appending(path, COLUMNS) as append:
+    with row_writer(path, COLUMNS) as append:
         for k, cell in enumerate(todo):
             if tuple(map(str, cell)) not in finished:
                 append({**cell._asdict(), **{key: round(value, 4) for key, value in scores(cell).items()}})

@@ -57,7 +57,7 @@ KEY = ["problem", "setting", "sampler", "replication"]
 REGRETS = ("recommended", "believed", "measured")
 
 
-def suggested(trial: optuna.Trial, space: Space) -> dict[str, Any]:
+def suggest_point(trial: optuna.Trial, space: Space) -> dict[str, Any]:
     """A point, parameter by parameter: those that depend on others are asked for where they exist."""
     point: dict[str, Any] = {}
     for name, parameter in space.parameters:
@@ -78,7 +78,7 @@ def run(name: str, setting: str, sampler: str, replication: int) -> dict[str, An
     clean: list[float] = []
 
     def objective(trial: optuna.Trial) -> float:
-        clean.append(sign * problem.objective(suggested(trial, problem.space)))
+        clean.append(sign * problem.objective(suggest_point(trial, problem.space)))
         once = {"too good": -1e3, "too bad": 1e5}.get(setting)
         if once is not None:
             return once if trial.number == struck else clean[-1]

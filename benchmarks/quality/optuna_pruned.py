@@ -115,15 +115,15 @@ def lines(rows: pd.DataFrame) -> list[list[str]]:
         wide = of_case.pivot_table(index=KEY[:3] + KEY[4:], columns="sampler", values="regret").dropna()
         cells = [*key, str(len(wide))]
         for name in SAMPLERS:
-            cell = _shown(wide[name], "")
+            cell = _mean_text(wide[name], "")
             if name != SAMPLERS[0]:
-                cell += f" ({_shown(wide[name] - wide[SAMPLERS[0]], '+')})"
+                cell += f" ({_mean_text(wide[name] - wide[SAMPLERS[0]], '+')})"
             cells.append(cell)
         texts.append(cells)
     return texts
 
 
-def _shown(values: pd.Series, sign: str) -> str:
+def _mean_text(values: pd.Series, sign: str) -> str:
     mean, error = mean_and_error(values)
     return f"{mean:{sign}.2f} ± {math.nan if error is None else error:.2f}"
 

@@ -23,7 +23,7 @@ import pandas as pd
 from benchmarks.common import pages
 from benchmarks.common.paths import RUNS
 from benchmarks.common.tables import put
-from benchmarks.quality.failures import finished, mean_and_error
+from benchmarks.quality.failures import complete_replications, mean_and_error
 from robustbo.replay.output.loaded import load
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.report.charts import matplotlib_canvas
@@ -55,14 +55,14 @@ class Run(NamedTuple):
         return column_values.unstack("method")
 
 
-def recorded(folder: Path) -> list[Run]:
+def load_runs(folder: Path) -> list[Run]:
     """The runs that are there, of the replications that are finished."""
     runs = []
     for name, kind in product(NAMES, KINDS):
         if (folder / f"several-{name}{kind}").is_dir():
             run = load(folder / f"several-{name}{kind}.toml")
             assert isinstance(run.spec, RunSpec)
-            rows = finished(run.tables.rows, run.spec.trials)
+            rows = complete_replications(run.tables.rows, run.spec.trials)
             if len(rows):
                 runs.append(Run(name, kind, lacks(rows, run.spec), _seconds(rows, run.spec)))
     return runs
@@ -95,7 +95,7 @@ def methods(runs: list[Run]) -> Rows:
                 row |= dict(zip((column, f"{column}_error"), mean_and_error(table[method]), strict=True))
                 than = mean_and_error(table[method] - table[BOTORCH]) if BOTORCH in table else (None, None)
                 row |= dict(zip((f"{column}_than_botorch", f"{column}_than_botorch_error"), than, strict=True))
-            lines.append(_rounded(row | {"ask_s": float(run.ask_s[method])}))
+            lines.append(_round_row(row | {"ask_s": float(run.ask_s[method])}))
     return lines
 
 
@@ -128,18 +128,18 @@ def shares(runs: list[Run]) -> Rows:
             for key in (run.kind, ""):
                 pairs.setdefault((key, column), []).append(pair)
         else:
-            lines.append(_rounded(row))
+            lines.append(_round_row(row))
     for kind in [kind for kind in (*list(KINDS)[1:], "") if (kind, "end") in pairs]:
         row = {"problem": "all", "wrong": KINDS[kind] if kind else "both"}
         for column in COLUMNS:
             way = [pair[1].mean() for pair in pairs[kind, column]]
             row |= {"replications": len(pairs[kind, column][0][0]), f"{column}_way": float(np.mean(way))}
             row |= dict(zip((f"{column}_share", f"{column}_error"), share(pairs[kind, column]), strict=True))
-        lines.append(_rounded(row))
+        lines.append(_round_row(row))
     return lines
 
 
-def _rounded(row: dict[str, Any]) -> dict[str, Any]:
+def _round_row(row: dict[str, Any]) -> dict[str, Any]:
     return {key: float(f"{value:.4g}") if isinstance(value, float) else value for key, value in row.items()}
 
 
@@ -164,9 +164,9 @@ def draw(runs: list[Run], path: Path) -> bool:
     return matplotlib_canvas.draw(rows, path)
 
 
-def filled(page: str, of_methods: Rows, of_shares: Rows) -> str:
+def fill_page(page: str, of_methods: Rows, of_shares: Rows) -> str:
     """A page whose tables, each between two comments of its name, are those that were made."""
-    return pages.filled(page, {"METHODS": _methods_table(of_methods), "SHARES": _shares_table(of_shares)})
+    return pages.fill_marks(page, {"METHODS": _methods_table(of_methods), "SHARES": _shares_table(of_shares)})
 
 
 def _methods_table(rows: Rows) -> str:
@@ -205,14 +205,14 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=None, help="a folder for tables and the picture")
     parser.add_argument("--page", type=Path, default=None, help="the page whose tables are filled")
     options = parser.parse_args()
-    runs = recorded(options.runs)
+    runs = load_runs(options.runs)
     of_methods, of_shares = methods(runs), shares(runs)
     put({"methods": of_methods, "shares": of_shares}, options.out)
     if options.out is not None:
         draw(runs, options.out / "several.png")
     if options.page is not None:
         page = options.page.read_text(encoding="utf-8")
-        options.page.write_text(filled(page, of_methods, of_shares), encoding="utf-8")
+        options.page.write_text(fill_page(page, of_methods, of_shares), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -49,19 +49,19 @@ def largest_hypervolume(function: MultiObjectiveTestProblem) -> float:
     step = 1 / (SIDE - 1)
     side = torch.linspace(0, 1, SIDE, dtype=torch.float64)
     around = torch.linspace(-1, 1, 2 * AROUND + 1, dtype=torch.float64)
-    X, Y = front(function, _filled(function, torch.cartesian_prod(side, side)))
+    X, Y = front(function, _pad_inputs(function, torch.cartesian_prod(side, side)))
     for _ in range(TIMES):
         parts = []
         for part in X.split(2000):
             near = part[:, None, :2] + step * torch.cartesian_prod(around, around)
-            parts.append(front(function, _filled(function, near.reshape(-1, 2).clamp(0, 1)))[0])
+            parts.append(front(function, _pad_inputs(function, near.reshape(-1, 2).clamp(0, 1)))[0])
         X, Y = front(function, torch.cat(parts))
         step /= AROUND
     right = torch.cat([Y[1:, 0], function.ref_point[:1]])
     return ((right - Y[:, 0]) * (function.ref_point[1] - Y[:, 1])).sum().item()
 
 
-def _filled(function: MultiObjectiveTestProblem, U: Tensor) -> Tensor:
+def _pad_inputs(function: MultiObjectiveTestProblem, U: Tensor) -> Tensor:
     X = torch.full((len(U), function.dim), 0.5, dtype=torch.float64)
     X[:, :2] = U
     return X

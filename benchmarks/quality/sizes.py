@@ -33,7 +33,7 @@ import torch
 from scipy.stats import rankdata
 
 import robustbo as rb
-from benchmarks.common.csv_rows import appending, read
+from benchmarks.common.csv_rows import read, row_writer
 from benchmarks.common.measured_values import FUNCTIONS, WRONG, data, points, space, values
 from benchmarks.quality.sizes_picture import draw
 from robustbo.loop.belief.outliers import Outlier
@@ -56,9 +56,9 @@ def scores(case: Case) -> dict[str, Any]:
             opt.tell(dict(zip(names, x, strict=True)), y)
     X = points(name, TESTS, seed + 1_000_000)
     rows = [dict(zip(names, x, strict=True)) for x in X.tolist()]
-    _, fit_s = timed(opt.best)
-    judged, outliers_s = timed(opt.outliers)
-    predicted, predict_s = timed(lambda: opt.predict(rows))
+    _, fit_s = time_call(opt.best)
+    judged, outliers_s = time_call(opt.outliers)
+    predicted, predict_s = time_call(lambda: opt.predict(rows))
     score = errors(values(name, X), predicted["mean"].to_numpy(), predicted["sd"].to_numpy())
     if method != "informed":
         score |= detection(judged, dataset.is_wrong)
@@ -66,7 +66,7 @@ def scores(case: Case) -> dict[str, Any]:
     return dict(zip(KEY, case, strict=True)) | {key: f"{value:.5g}" for key, value in score.items()}
 
 
-def timed(action: Callable[[], Any]) -> tuple[Any, float]:
+def time_call(action: Callable[[], Any]) -> tuple[Any, float]:
     """Result of an action, and seconds of the processor."""
     started = time.process_time()
     return action(), time.process_time() - started
@@ -114,7 +114,7 @@ def main() -> None:
     path = options.out / "results.csv"
     finished = {tuple(row[key] for key in KEY) for row in read(path)}
     left = [case for case in cases(options) if tuple(map(str, case)) not in finished]
-    with appending(path, COLUMNS) as append:
+    with row_writer(path, COLUMNS) as append:
         for count, case in enumerate(left, 1):
             append(row := scores(case))
             print(f"{count} of {len(left)}: {row}", file=sys.stderr)

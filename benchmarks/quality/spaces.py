@@ -18,7 +18,7 @@ import pandas as pd
 
 from benchmarks.common.paths import RUNS
 from benchmarks.common.tables import put
-from benchmarks.quality.failures import finished, mean_and_error
+from benchmarks.quality.failures import complete_replications, mean_and_error
 from robustbo.replay.output.loaded import load
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.report.summary.tables import Rows
@@ -70,7 +70,7 @@ def main() -> None:
         if (options.runs / f"spaces-{name}").is_dir():
             run = load(options.runs / f"spaces-{name}.toml")
             assert isinstance(run.spec, RunSpec)
-            lines += summary(name, finished(run.tables.rows, run.spec.trials), run.spec)
+            lines += summary(name, complete_replications(run.tables.rows, run.spec.trials), run.spec)
     put({"summary": lines}, options.out)
 
 

@@ -54,11 +54,11 @@ ABOUT = f"log10 of the true regret (at least {FLOOR:g} of the initial spread) of
 def spec(setting: str, problem: str, overrides: tuple[str, ...] = ()) -> RunSpec:
     """The spec of a problem in a setting; each problem has draws of its own."""
     settings = [f"problem={problem}", f"seed={list(PROBLEMS).index(problem)}", *PROBLEMS[problem]]
-    noise = [NOISE[problem]] if problem in NOISE and _loaded(setting).noise is None else []
-    return _loaded(setting, *settings, *noise, *overrides)
+    noise = [NOISE[problem]] if problem in NOISE and _load_spec(setting).noise is None else []
+    return _load_spec(setting, *settings, *noise, *overrides)
 
 
-def _loaded(setting: str, *overrides: str) -> RunSpec:
+def _load_spec(setting: str, *overrides: str) -> RunSpec:
     run_spec = reading.load(RUNS / f"suite-{setting}.toml", overrides)
     assert isinstance(run_spec, RunSpec)
     return run_spec

@@ -15,7 +15,7 @@ import torch
 
 import robustbo as rb
 from benchmarks.common.provenance import note
-from benchmarks.repeats.reports import kept, points, repeats_of, reported
+from benchmarks.repeats.reports import points, repeats_of, report_table, round_table
 from robustbo import seeds
 from robustbo.tasks.problem import load
 
@@ -58,7 +58,7 @@ def draws(problems: Iterable[str], numbers: Iterable[int], work: Path) -> Iterat
             yield from (Draw(problem, surrogate, number, work) for surrogate in SURROGATES)
 
 
-def drawn(problem: str, number: int) -> list[tuple[dict[str, Any], float]]:
+def draw_values(problem: str, number: int) -> list[tuple[dict[str, Any], float]]:
     """The points and values of a draw."""
     listed, generator = points(problem), seeds.generator(number, 0, f"detection {problem}")
     points_drawn = [listed[i] for i in generator.choice(len(listed), POINTS, replace=False)]
@@ -74,21 +74,21 @@ def detect(draw: Draw, commit: str) -> Path:
         problem, (name, options) = load(draw.problem), SURROGATES[draw.surrogate]
         told: dict[str, Any] = {"surrogate": name, "surrogate_options": options, "direction": problem.direction}
         opt = rb.Optimizer(problem.space, seed=0, **told)
-        for point, value in drawn(draw.problem, draw.number):
+        for point, value in draw_values(draw.problem, draw.number):
             opt.tell(point, value)
-        written(reported(problem, opt.outliers()), draw.file)
+        write_table(report_table(problem, opt.outliers()), draw.file)
         note(draw.note, commit, time.process_time() - started)
     return draw.file
 
 
-def written(table: pd.DataFrame, file: Path) -> None:
+def write_table(table: pd.DataFrame, file: Path) -> None:
     """Keep a table in a file that is whole or not there."""
     file.parent.mkdir(parents=True, exist_ok=True)
     part = file.with_suffix(".part")
-    kept(table).to_csv(part, index=False)
+    round_table(table).to_csv(part, index=False)
     part.replace(file)
 
 
-def found(draw: Draw) -> pd.DataFrame:
+def read_rows(draw: Draw) -> pd.DataFrame:
     """Rows of a draw."""
     return pd.read_csv(draw.file).assign(method=draw.surrogate, replication=draw.number)

@@ -55,7 +55,7 @@ def distance(value: float, repeats: tuple[float, ...], sd: float) -> float:
     return abs(value - float(np.median(rest))) / sd if rest else float("nan")
 
 
-def reported(problem: Problem, outlier_reports: Iterable[Outlier]) -> pd.DataFrame:
+def report_table(problem: Problem, outlier_reports: Iterable[Outlier]) -> pd.DataFrame:
     """A row a value: its distance, and what a surrogate says of it; `here`, how often its point was measured."""
     sd, reports = robust_sd(problem.name), list(outlier_reports)
     at = pd.Series([o.trial.point for o in reports]).value_counts()
@@ -74,14 +74,14 @@ def reported(problem: Problem, outlier_reports: Iterable[Outlier]) -> pd.DataFra
     return pd.DataFrame(rows, columns=COLUMNS).sort_values("trial", ignore_index=True)
 
 
-def kept(table: pd.DataFrame) -> pd.DataFrame:
+def round_table(table: pd.DataFrame) -> pd.DataFrame:
     """Round to as many digits as are worth keeping."""
     digits = {"value": 4, "distance": 3, "probability": 3}
     short = table["evidence"].map(lambda number: float(f"{number:.3g}"))
     return table.round(digits).assign(evidence=short)
 
 
-def described(name: str) -> dict[str, Any]:
+def describe_data(name: str) -> dict[str, Any]:
     """Description of a data set: of its replicated values, how many are wrong, of all and of each quarter by size."""
     problem, sd = load(name), robust_sd(name)
     sizes = [len(repeats_of(problem, problem.space.point(i))) for i in range(problem.space.size or 0)]

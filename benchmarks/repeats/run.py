@@ -27,8 +27,8 @@ import pandas as pd
 from benchmarks.common import pages, recording
 from benchmarks.common.paths import RUNS
 from benchmarks.common.provenance import commit, note, notes
-from benchmarks.repeats.detection import detect, draws, found, written
-from benchmarks.repeats.reports import described, repeats_of, reported
+from benchmarks.repeats.detection import detect, draws, read_rows, write_table
+from benchmarks.repeats.reports import describe_data, repeats_of, report_table
 from benchmarks.repeats.tables import AFTER, SHARES, texts
 from robustbo.errors import FitError
 from robustbo.loop.belief.outliers import outliers
@@ -89,7 +89,7 @@ def one(cell: OptimizationCell, commit: str) -> tuple[str, CellFailure | None]:
             reports = outliers(cell.settings, history_of(cell))
         except FitError as error:
             return path, CellFailure(cell.method, cell.replication, f"what looks wrong in the end: {error}")
-        written(reported(cell.spec.load_problem(), reports), file_of(cell))
+        write_table(report_table(cell.spec.load_problem(), reports), file_of(cell))
     note(note_of(cell), commit, time.process_time() - started, LIBRARIES.get(cell.method, []))
     return path, None
 
@@ -114,10 +114,10 @@ def loop_row(cell: OptimizationCell) -> dict[str, Any]:
     recommendations = [entries[n - 1]["recommended"] for n in last]
     row |= {f"recommended {a}": np.nan if n is None else lacks[n] for a, n in zip(AFTER, recommendations, strict=True)}
     row |= {f"measured {a}": min(lacks[:n]) for a, n in zip(AFTER, last, strict=True)}
-    return row | repeated(cell) | {"flagged": len(cell.flags() or [])}
+    return row | count_replicates(cell) | {"flagged": len(cell.flags() or [])}
 
 
-def repeated(cell: OptimizationCell) -> dict[str, int]:
+def count_replicates(cell: OptimizationCell) -> dict[str, int]:
     """Number of trials at points that were measured before, and of those that could give nothing new."""
     problem = cell.spec.load_problem()
     before: list[Any] = []
@@ -152,7 +152,7 @@ def keep(options: argparse.Namespace) -> None:
     written_down = [({"what": "loop", "data": c.problem, "method": c.method}, note_of(c)) for c in finished]
     written_down += [({"what": "detection", "data": d.problem, "method": d.surrogate}, d.note) for d in finished_draws]
     put(notes(written_down), options.out / "about.csv")
-    put(pd.DataFrame(map(described, PROBLEMS)), options.out / "data.csv")
+    put(pd.DataFrame(map(describe_data, PROBLEMS)), options.out / "data.csv")
     if finished:
         put(pd.DataFrame([loop_row(cell) for cell in finished]).round(4), options.out / "loop.csv")
     for problem in PROBLEMS:
@@ -161,7 +161,7 @@ def keep(options: argparse.Namespace) -> None:
             for c in finished
             if c.problem == problem and is_judge(c)
         ]
-        fits = [found(draw) for draw in finished_draws if draw.problem == problem]
+        fits = [read_rows(draw) for draw in finished_draws if draw.problem == problem]
         for name, parts in (("values", reports), ("detection", fits)):
             if parts:
                 put(pd.concat(parts, ignore_index=True), options.out / f"{name}-{problem}.csv.gz")

@@ -44,7 +44,7 @@ def jackknife(score: Callable[[pd.DataFrame], float], table: pd.DataFrame, by: s
     return score(table), float(error)
 
 
-def shown(value: float, error: float, digits: int = 2) -> str:
+def number_text(value: float, error: float, digits: int = 2) -> str:
     """A number with its standard error, as a table has it."""
     if np.isnan(value):
         return "-"
@@ -56,7 +56,7 @@ def is_wrong(table: pd.DataFrame, far: float = FAR[0]) -> pd.Series:
     return table["distance"] > far
 
 
-def judged(table: pd.DataFrame) -> dict[str, Any]:
+def detection_row(table: pd.DataFrame) -> dict[str, Any]:
     """A surrogate's row: what it flags, whether that lies farther, and whether its evidence finds what is wrong."""
     comparable = table[table["distance"].notna()]
     flagged = comparable["flagged"].astype(bool)
@@ -64,15 +64,18 @@ def judged(table: pd.DataFrame) -> dict[str, Any]:
         "values": len(comparable),
         "wrong": f"{is_wrong(comparable).mean():.1%}",
         "flagged": int(flagged.sum()),
-        "of them wrong": shown(*jackknife(lambda rows: is_wrong(rows[rows["flagged"] == 1]).mean(), comparable)),
-        "found": shown(*jackknife(lambda rows: rows.loc[is_wrong(rows), "flagged"].mean(), comparable)),
-        "AUC, distance of flagged": shown(
+        "of them wrong": number_text(*jackknife(lambda rows: is_wrong(rows[rows["flagged"] == 1]).mean(), comparable)),
+        "found": number_text(*jackknife(lambda rows: rows.loc[is_wrong(rows), "flagged"].mean(), comparable)),
+        "AUC, distance of flagged": number_text(
             *jackknife(lambda rows: auc(rows["distance"], rows["flagged"] == 1), comparable)
         ),
-    } | {f"AUC, evidence of > {far:g} sd": shown(*jackknife(partial(_ranked, far=far), comparable)) for far in FAR}
+    } | {
+        f"AUC, evidence of > {far:g} sd": number_text(*jackknife(partial(_evidence_auc, far=far), comparable))
+        for far in FAR
+    }
 
 
-def _ranked(rows: pd.DataFrame, far: float) -> float:
+def _evidence_auc(rows: pd.DataFrame, far: float) -> float:
     return auc(rows["evidence"], is_wrong(rows, far))
 
 
@@ -89,7 +92,7 @@ def reliability(table: pd.DataFrame, far: float = FAR[0]) -> Iterator[dict[str, 
                 "probability": f"{low:g} to {high:g}",
                 "values": len(mine),
                 "said": mean_probability,
-                "wrong": shown(*wrong),
+                "wrong": number_text(*wrong),
             }
 
 
@@ -108,13 +111,13 @@ def losses(table: pd.DataFrame, far: float = FAR[0]) -> dict[str, Any]:
         "wrong is": f"> {far:g} sd",
         "values": len(comparable),
         "wrong": f"{is_wrong(comparable, far).mean():.1%}",
-        "log loss": shown(*jackknife(said, comparable), 3),
-        "of the share": shown(*jackknife(base, comparable), 3),
-        "difference": shown(*jackknife(lambda rows: said(rows) - base(rows), comparable), 3),
+        "log loss": number_text(*jackknife(said, comparable), 3),
+        "of the share": number_text(*jackknife(base, comparable), 3),
+        "difference": number_text(*jackknife(lambda rows: said(rows) - base(rows), comparable), 3),
     }
 
 
 def mean(values: pd.Series, digits: int = 2) -> str:
     """The mean of those that are known, with its standard error."""
     present = values.dropna()
-    return shown(present.mean(), present.std() / np.sqrt(len(present)), digits) if len(present) else "-"
+    return number_text(present.mean(), present.std() / np.sqrt(len(present)), digits) if len(present) else "-"

@@ -8,7 +8,7 @@ import pandas as pd
 
 from benchmarks.common.pages import markdown
 from benchmarks.repeats.reports import FAR
-from benchmarks.repeats.scores import judged, losses, mean, reliability
+from benchmarks.repeats.scores import detection_row, losses, mean, reliability
 from robustbo.report.summary.tables import Rows, records
 
 SHARES = (0.25, 0.5, 0.75, 1.0)  # of the trials
@@ -83,7 +83,7 @@ def doubts(values: pd.DataFrame) -> Iterator[str]:
         if part is values or len(part) < len(values):
             yield f"{label}:\n"
             named = {f"`{name}`": part[part["method"] == name] for name in part["method"].unique()}
-            yield markdown([{"method": name, **judged(rows)} for name, rows in (named | alone(part)).items()])
+            yield markdown([{"method": name, **detection_row(rows)} for name, rows in (named | alone(part)).items()])
     yield "What the probabilities are worth (log loss in nats, beside that of the share of wrong values for all):\n"
     by_method = [(name, values[values["method"] == name]) for name in values["method"].unique()]
     combinations = [(name, rows, far) for name, rows in by_method for far in (FAR if name == DEFAULT else FAR[:1])]

@@ -42,7 +42,7 @@ def client_of(function: str, n: int, is_ours: bool) -> Client:
     return client
 
 
-def timed(function: str, n: int) -> dict[str, Any]:
+def time_analyses(function: str, n: int) -> dict[str, Any]:
     """Seconds of both."""
     seconds = {}
     for name in ("ax", "ours"):
@@ -63,4 +63,4 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     logging.disable(logging.WARNING)
     warnings.simplefilter("ignore")
-    put_in([timed(function, n) for function in arguments.functions for n in arguments.sizes], arguments.out)
+    put_in([time_analyses(function, n) for function in arguments.functions for n in arguments.sizes], arguments.out)

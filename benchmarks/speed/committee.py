@@ -56,7 +56,7 @@ def data(n: int) -> Shards:
     return shard(X, y, random_parts(n, math.ceil(n / EXPERT), generator))
 
 
-def shared(factor: float) -> SharedHyperparameters:
+def scaled_hyperparameters(factor: float) -> SharedHyperparameters:
     """Hyperparameters, length-scales by a factor."""
     numbers = (torch.tensor(x, dtype=torch.float64) for x in (4.0, 0.02, 4.0, 0.0))
     return SharedHyperparameters("matern52", torch.full((D,), 3.0 * factor, dtype=torch.float64), *numbers)
@@ -71,10 +71,10 @@ def cpu(action: Callable[[], Any]) -> float:
 
 def ours(shards: Shards) -> float:
     """Median seconds of a warm evaluation."""
-    f, times = evidence.evidence(shards, shared(1.0)).f, []
+    f, times = evidence.evidence(shards, scaled_hyperparameters(1.0)).f, []
     for factor in STEPS:
         started = time.process_time()
-        f = evidence.evidence(shards, shared(factor), f).f
+        f = evidence.evidence(shards, scaled_hyperparameters(factor), f).f
         times.append(time.process_time() - started)
     return statistics.median(times)
 
@@ -104,10 +104,10 @@ def on_workers(shards: Shards, count: int) -> float:
         LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None) as local,
         CommitteeCluster(local.scheduler_address, parts_of(shards, MEMORY), MEMORY) as cluster,
     ):
-        modes, times = cluster.evidence(shared(1.0)).f, []
+        modes, times = cluster.evidence(scaled_hyperparameters(1.0)).f, []
         for factor in STEPS:
             started = time.perf_counter()
-            modes = cluster.evidence(shared(factor), modes).f
+            modes = cluster.evidence(scaled_hyperparameters(factor), modes).f
             times.append(time.perf_counter() - started)
     return statistics.median(times)
 
@@ -193,7 +193,7 @@ def main() -> None:
         rows.append({"what": "ours", "n": n, "seconds": round(ours(data(n)), 3), "peak_mib": peak_mib()})
         print(rows[-1], file=sys.stderr)
     if options.large is not None:
-        seconds = cpu(partial(evidence.evidence, data(options.large), shared(1.0)))
+        seconds = cpu(partial(evidence.evidence, data(options.large), scaled_hyperparameters(1.0)))
         cold = {"what": "ours, from nothing", "n": options.large, "seconds": round(seconds, 2), "peak_mib": peak_mib()}
         rows.append(cold)
         print(rows[-1], file=sys.stderr)

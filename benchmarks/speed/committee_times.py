@@ -20,7 +20,7 @@ import matplotlib.pyplot as plt
 import torch
 from torch import Tensor
 
-from benchmarks.common.csv_rows import appending, read
+from benchmarks.common.csv_rows import read, row_writer
 from robustbo.numerics.committee import evidence
 from robustbo.numerics.committee.evidence import SharedHyperparameters
 from robustbo.numerics.committee.partition import Shards, random_parts, shard
@@ -92,7 +92,7 @@ def main() -> None:
     path = options.out / "figure-2.csv"
     rows = read(path)
     finished = {(r["kind"], int(r["n"]), r["device"]) for r in rows}
-    with appending(path, COLUMNS) as append:
+    with row_writer(path, COLUMNS) as append:
         for kind, (_, size) in KINDS.items():
             for n in options.processes if size is None else options.committees:
                 if (kind, n, options.device) in finished:

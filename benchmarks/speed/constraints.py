@@ -65,7 +65,7 @@ def objective(params: Any) -> float:
     return LEVY.objective({name: 20 * float(x) - 10 for name, x in params.items()})
 
 
-def timed(kind: str, count: int, seed: int, n: int, asks: int) -> dict[str, list[float]]:
+def time_asks(kind: str, count: int, seed: int, n: int, asks: int) -> dict[str, list[float]]:
     """Seconds of the first initial points, and of each ask with and without."""
     space, plain = rb.Space.from_dict(BOX, texts_of(kind, count, seed)), rb.Space.from_dict(BOX)
     started = time.process_time()
@@ -93,7 +93,7 @@ def timed(kind: str, count: int, seed: int, n: int, asks: int) -> dict[str, list
 
 def row(kind: str, count: int, repeats: int, n: int, asks: int) -> dict[str, Any]:
     """Medians over repeats."""
-    results = [timed(kind, count, seed, n, asks) for seed in range(repeats)]
+    results = [time_asks(kind, count, seed, n, asks) for seed in range(repeats)]
     first, without_first = (statistics.median(result[name][0] for result in results) for name in ("with", "without"))
     later, without = (
         statistics.median(t for result in results for t in result[name][1:]) for name in ("with", "without")
@@ -119,7 +119,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=None)
     options = parser.parse_args()
     torch.set_num_threads(1)
-    timed("linear", 1, 99, options.n, 2)  # imports, and what is computed once a process
+    time_asks("linear", 1, 99, options.n, 2)  # imports, and what is computed once a process
     cases = [(kind, count) for kind in ("linear", "nonlinear") for count in options.counts]
     cases.append(("simplex, in order", len(NAMES)))
     put_in([row(kind, count, options.repeats, options.n, options.asks) for kind, count in cases], options.out)

@@ -62,7 +62,7 @@ OTHERS = (
 
 
 @contextmanager
-def counted(n: int) -> Iterator[Counter[str]]:
+def count_calls(n: int) -> Iterator[Counter[str]]:
     """Within: under "work" the arithmetic, in Cholesky factorizations; by name the calls of n / 2 rows or more."""
     counts: Counter[str] = Counter()
 
@@ -93,7 +93,7 @@ def _full(call: Call) -> str:
     return f"{call.module.__name__}.{call.name}"
 
 
-def factored(counts: Counter[str]) -> int:
+def num_factorizations(counts: Counter[str]) -> int:
     """Number of the calls, of n / 2 rows or more, that factored a matrix."""
     return sum(counts[_full(call)] for call in FACTORS)
 

@@ -29,7 +29,7 @@ SLAB = {"normal_1": 1.0, "normal_2": 0.6, "normal_3": 0.3, "share": 0.6, "below"
 MODES = ("learn", "ignore")
 
 
-def timed(problem: Problem, options: dict[str, Any], n: int, asks: int) -> dict[str, Any]:
+def time_asks(problem: Problem, options: dict[str, Any], n: int, asks: int) -> dict[str, Any]:
     """A row: the trials of both kinds in the end, the median and the first of each, and their ratio."""
     failing = build("failure", problem, **options)
     opt = rb.Optimizer(problem.space, direction=problem.direction, seed=3)
@@ -67,7 +67,7 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
     cases = [(out_of_memory, {"region": "out-of-memory"}), (levy(3), {"region": "slab", **SLAB})]
-    rows = [timed(problem, region, n, options.asks) for n in options.sizes for problem, region in cases]
+    rows = [time_asks(problem, region, n, options.asks) for n in options.sizes for problem, region in cases]
     put_in(rows, options.out)
 
 

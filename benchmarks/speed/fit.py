@@ -30,7 +30,7 @@ from botorch.models.transforms.outcome import Standardize
 from gpytorch.mlls import ExactMarginalLogLikelihood
 from torch import Tensor
 
-from benchmarks.common.csv_rows import appending, read
+from benchmarks.common.csv_rows import read, row_writer
 from benchmarks.common.measured_values import FUNCTIONS, extent, space, values
 from robustbo.report.summary.tables import records, render
 from robustbo.surrogates.common.contract import fit, quiet
@@ -103,7 +103,7 @@ def default(X: Tensor, Y: Tensor) -> float:
     return time.process_time() - started
 
 
-def reached(densities: dict[int, float], reference: dict[int, float]) -> int:
+def num_matched_levels(densities: dict[int, float], reference: dict[int, float]) -> int:
     """Number of levels at which a density is at least the reference's."""
     return sum(densities[size] >= value - TOLERANCE for size, value in reference.items() if size in densities)
 
@@ -123,18 +123,18 @@ def compare(function: str, n: int, seed: int, repetitions: int, *, with_botorch:
         seconds, levels["botorch"] = botorch(X, Y)
         row |= {"botorch_s": round(seconds, 3), "levels": len(levels["backward"].keys() & levels["botorch"].keys())}
         row |= {f"{name}_ratio": round(seconds / t, 1) for name, t in times.items()}
-        row |= {f"{name}_reached": reached(levels[name], levels["botorch"]) for name in DIRECTIONS}
+        row |= {f"{name}_reached": num_matched_levels(levels[name], levels["botorch"]) for name in DIRECTIONS}
     densities = {name: levels.get(name, {}) for name in (*DIRECTIONS, "botorch")}
     by_level = [
         dict(zip(KEY, (function, n, seed), strict=True))
         | {"size": size}
-        | {k: _rounded(v.get(size)) for k, v in densities.items()}
+        | {k: _round_or_blank(v.get(size)) for k, v in densities.items()}
         for size in sorted(set().union(*levels.values()))
     ]
     return row, by_level
 
 
-def _rounded(value: float | None) -> float | str:
+def _round_or_blank(value: float | None) -> float | str:
     return "" if value is None else round(value, 4)
 
 
@@ -193,7 +193,7 @@ def main() -> None:
         return
     path = options.out / "results.csv"
     finished = {tuple(row[key] for key in KEY) for row in read(path)}
-    with appending(path, COLUMNS) as append, appending(options.out / "levels.csv", BY_LEVEL) as append_level:
+    with row_writer(path, COLUMNS) as append, row_writer(options.out / "levels.csv", BY_LEVEL) as append_level:
         for n, seed, function in product(options.sizes, options.seeds, options.functions):
             is_extra = n >= options.one_seed_from and seed != options.seeds[0]
             if is_extra or (function, str(n), str(seed)) in finished:

@@ -97,14 +97,17 @@ def maximizations(n: int, seed: int, repetitions: int) -> list[Row]:
         rows = []
         for name, other in other_models.items():
             pairs = [
-                (seconds(partial(seeded, student_t, seed=i)), seconds(partial(seeded, other, seed=i)))
+                (
+                    seconds(partial(maximize_from_seed, student_t, seed=i)),
+                    seconds(partial(maximize_from_seed, other, seed=i)),
+                )
                 for i in range(repetitions)
             ]
             rows.append(row(f"maximization, n = {n}, seed {seed}: {name}", pairs))
     return rows
 
 
-def seeded(function: AcquisitionFunction, seed: int) -> None:
+def maximize_from_seed(function: AcquisitionFunction, seed: int) -> None:
     """Maximize from points of a seed."""
     torch.manual_seed(seed)
     maximize_with_botorch(function, hartmann6.space)

@@ -60,7 +60,7 @@ def plain(problem: Problem, *, fails: bool = False) -> Case:
     return Case(kind, problem.space, lambda params: sign * problem.objective(params), fails)
 
 
-def changed(problem: Problem, kind: str, words: Mapping[str, float], **parameters: Any) -> Case:
+def change_parameters(problem: Problem, kind: str, words: Mapping[str, float], **parameters: Any) -> Case:
     """A problem some of whose parameters have few values; words stand for numbers, and 0 for what does not exist."""
     sign = -1 if problem.direction == "maximize" else 1
 
@@ -80,18 +80,18 @@ CASES: dict[str, Case] = {
     "ackley 6": plain(ackley(6)),
     "hartmann6, failures": plain(hartmann6, fails=True),
     "branin, failures": plain(branin, fails=True),
-    "levy 6, mixed": changed(levy(6), "mixed", {}, x5=rb.Int(-10, 10), x6=rb.Ordinal(-10, -3, 0, 1, 3, 10)),
-    "ackley 6, mixed": changed(
+    "levy 6, mixed": change_parameters(levy(6), "mixed", {}, x5=rb.Int(-10, 10), x6=rb.Ordinal(-10, -3, 0, 1, 3, 10)),
+    "ackley 6, mixed": change_parameters(
         ackley(6), "mixed", SIZES, x4=rb.Int(-30, 30), x5=rb.Choice(*SIZES), x6=rb.Float(-30, 30, step=2.5)
     ),
-    "hartmann6, mixed": changed(
+    "hartmann6, mixed": change_parameters(
         hartmann6, "mixed", THIRDS, x2=rb.Float(0, 1, step=0.1), x4=rb.Choice(*THIRDS), x5=rb.Ordinal(0, 0.3, 0.4, 1)
     ),
-    "levy 4, conditional": changed(
+    "levy 4, conditional": change_parameters(
         levy(4), "mixed", SIZES, x1=rb.Choice(*SIZES), x2=rb.Float(-10, 10, when={"x1": ["m", "l"]}), x3=rb.Int(-10, 10)
     ),
-    "branin, discrete": changed(branin, "discrete", {}, x1=rb.Int(-5, 10), x2=rb.Float(0, 15, step=0.25)),
-    "levy 4, discrete": changed(
+    "branin, discrete": change_parameters(branin, "discrete", {}, x1=rb.Int(-5, 10), x2=rb.Float(0, 15, step=0.25)),
+    "levy 4, discrete": change_parameters(
         levy(4), "discrete", SIZES, x1=rb.Int(-9, 9), x2=rb.Int(-9, 9), x3=rb.Choice(*SIZES), x4=rb.Ordinal(-5, 0, 1, 5)
     ),
 }
@@ -120,7 +120,7 @@ def event(case: Case, trial: int, params: Params, value: float) -> dict[str, Any
     return {"event": "tell", "trial": trial, "params": params, "value": value, "sd": None}
 
 
-def made(case: Case, n: int, seed: int) -> Search:
+def build_search(case: Case, n: int, seed: int) -> Search:
     """The search for the next point."""
     settings, fits = Settings(case.space, seed=seed, num_initial=5), FitCache()
     data = observations(settings, history(case, n, seed))
@@ -141,10 +141,10 @@ def botorchs(searching: Search) -> Params:
 def build_s(searching: Search) -> float:
     """Seconds that the function takes before it is maximized."""
     with searching._apart(), quiet():
-        return timed(searching._function)[1]
+        return time_call(searching._function)[1]
 
 
-def timed(action: Callable[[], Any]) -> tuple[Any, float]:
+def time_call(action: Callable[[], Any]) -> tuple[Any, float]:
     """Result of an action, and seconds of the processor."""
     started = time.process_time()
     result = action()
@@ -153,13 +153,13 @@ def timed(action: Callable[[], Any]) -> tuple[Any, float]:
 
 def row(name: str, n: int, seed: int) -> dict[str, Any]:
     """One ask by both."""
-    searching = made(CASES[name], n, seed)
+    searching = build_search(CASES[name], n, seed)
     searching.next_point()  # what is made once is not an ask's time
     both = {"ours": searching.next_point, "botorch": partial(botorchs, searching)}
     order = sorted(both, reverse=bool(seed % 2))
     points, seconds = {}, {}
     for library in order:
-        points[library], seconds[library] = timed(both[library])
+        points[library], seconds[library] = time_call(both[library])
     rows = [searching.region.space.to_unit(points[library]) for library in ("ours", "botorch")]
     ours, theirs = searching.values_at(rows).tolist()
     less = build_s(searching)

@@ -27,7 +27,7 @@ LEVY = levy(6)
 SPACE = {name: FloatDistribution(-10, 10) for name in LEVY.space.names}
 
 
-def timed(n: int, asks: int, storage: str | None) -> dict[str, Any]:
+def time_asks(n: int, asks: int, storage: str | None) -> dict[str, Any]:
     """A row: medians in Optuna and outside, and their ratio."""
     generator = np.random.default_rng(n)
     study = optuna.create_study(sampler=RobustSampler(seed=0, failures="ignore"), storage=storage)
@@ -79,4 +79,4 @@ if __name__ == "__main__":
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     with tempfile.TemporaryDirectory() as folder:
         places = [None, f"sqlite:///{folder}/study.db"]
-        put_in([timed(n, arguments.asks, place) for place in places for n in arguments.sizes], arguments.out)
+        put_in([time_asks(n, arguments.asks, place) for place in places for n in arguments.sizes], arguments.out)

@@ -25,7 +25,7 @@ from robustbo.replay.spec.reading import load
 PROBLEMS = ("branin-currin", "dtlz2-2", "c2-dtlz2", "vehicle-safety", "dtlz2-3")
 
 
-def measured(name: str, trials: int, asks: int, seed: int) -> dict[str, object]:
+def time_asks(name: str, trials: int, asks: int, seed: int) -> dict[str, object]:
     """A row of the table."""
     spec = load(RUNS / f"several-{name}.toml", [f"trials={trials}", f"seed={seed}"])
     assert isinstance(spec, RunSpec)
@@ -72,7 +72,7 @@ def main() -> None:
     torch.set_num_threads(1)
     rows = []
     for name in args.problems:
-        rows.append(measured(name, args.trials, args.asks, args.seed))
+        rows.append(time_asks(name, args.trials, args.asks, args.seed))
         print(pd.DataFrame(rows[-1:]).round(3).to_string(index=False, header=len(rows) == 1), flush=True)
     if args.out is not None:
         args.out.parent.mkdir(parents=True, exist_ok=True)

@@ -34,7 +34,8 @@ from typing import Any
 import torch
 
 from benchmarks.common.csv_rows import appending, read
-from benchmarks.common.measured_values import FUNCTIONS, measured
+from benchmarks.common.measured_values import FUNCTIONS
+from benchmarks.common.measured_values import measure as measure_value
 from benchmarks.speed.competitors import COMPETITORS, Competitor
 from benchmarks.speed.factorizations import cholesky_seconds, counted, factored
 from benchmarks.speed.sizes_table import show
@@ -49,7 +50,7 @@ WARM_UP = 12  # values
 LARGE = 2000  # values beyond which one factorization is timed, afterwards: its matrix is not the asks' memory
 
 
-def timed(action: Callable[[], Any]) -> tuple[Any, float, float]:
+def time_call(action: Callable[[], Any]) -> tuple[Any, float, float]:
     """Result of an action, and seconds of the clock and of the processor."""
     started, of_cpu = time.perf_counter(), time.process_time()
     result = action()
@@ -69,17 +70,17 @@ def measure(function: str, n: int, seed: int, competitor: str, asks: int) -> dic
     clock, cpu, counts = [], [], []
     for _ in range(1 + asks):
         with counted(n) as count:
-            (handle, x), seconds, of_cpu = timed(opponent.ask)
+            (handle, x), seconds, of_cpu = time_call(opponent.ask)
         clock.append(seconds)
         cpu.append(of_cpu)
         counts.append((count["work"], factored(count)))
-        opponent.tell(handle, x, measured(function, x, generator))
+        opponent.tell(handle, x, measure_value(function, x, generator))
     row = dict(zip(KEY, (function, n, seed, competitor), strict=True)) | times(clock, cpu)
     row["peak_mib"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
     if opponent.looks:
-        row |= looked_at(opponent, lambda x: measured(function, x, generator))
+        row |= time_looks(opponent, lambda x: measure_value(function, x, generator))
         row |= arithmetic(statistics.median(factorization_s + cholesky_seconds(n, 5 if n <= LARGE else 1)), row, counts)
-    return {key: rounded(value) for key, value in row.items()}
+    return {key: round_float(value) for key, value in row.items()}
 
 
 def times(clock: list[float], cpu: list[float]) -> dict[str, float]:
@@ -96,14 +97,14 @@ def times(clock: list[float], cpu: list[float]) -> dict[str, float]:
     return dict(zip(TIMES, figures, strict=True))
 
 
-def looked_at(opponent: Competitor, value: Callable[[dict[str, float]], float]) -> dict[str, float]:
+def time_looks(opponent: Competitor, value: Callable[[dict[str, float]], float]) -> dict[str, float]:
     """Seconds of each look, after an ask and after a value was told."""
     times = {}
     for name, look in opponent.looks.items():
         handle, x = opponent.ask()
-        times[f"{name}_s"] = timed(look)[1]
+        times[f"{name}_s"] = time_call(look)[1]
         opponent.tell(handle, x, value(x))
-        times[f"told_{name}_s"] = timed(look)[1]
+        times[f"told_{name}_s"] = time_call(look)[1]
     return times
 
 
@@ -123,7 +124,7 @@ def arithmetic(factorization_s: float, row: dict[str, Any], counts: list[tuple[f
     return dict(zip(COUNTS, figures, strict=True))
 
 
-def rounded(value: Any) -> Any:
+def round_float(value: Any) -> Any:
     """A float with five digits that count."""
     return float(f"{value:.5g}") if isinstance(value, float) else value
 

@@ -55,7 +55,7 @@ def told(space: rb.Space, n: int) -> History:
     return opt.history
 
 
-def timed(case: str, n: int, asks: int) -> dict[str, Any]:
+def time_asks(case: str, n: int, asks: int) -> dict[str, Any]:
     """A row: medians with and without, and their ratio."""
     parameters, texts, fixed = CASES[case]
     space, plain = rb.Space.from_dict(parameters, texts), rb.Space.from_dict(parameters)
@@ -104,7 +104,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=None)
     options = parser.parse_args()
     torch.set_num_threads(1)
-    rows = [timed(case, n, options.asks) for n in options.sizes for case in CASES]
+    rows = [time_asks(case, n, options.asks) for n in options.sizes for case in CASES]
     rows += [pool_row(count, n, options.asks) for n in options.sizes for count in options.rows]
     put_in(rows, options.out)
 

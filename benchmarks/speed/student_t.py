@@ -68,7 +68,7 @@ class Flat(NamedTuple):
         return 0.0
 
 
-def standardized(n: int, seed: int) -> tuple[Tensor, Tensor]:
+def standardized_data(n: int, seed: int) -> tuple[Tensor, Tensor]:
     """Hartmann6 at n uniform points, each value replaced with probability 0.1, robustly standardized."""
     generator = torch.Generator().manual_seed(seed)
     X = torch.rand(n, 6, generator=generator, dtype=torch.float64)
@@ -154,7 +154,7 @@ def _set(model: Any, lengths: np.ndarray, s2f: float, s2: float) -> None:
 
 def compare(n: int, seed: int, *, with_variational: bool) -> Row:
     """One data set."""
-    X, Y = standardized(n, seed)
+    X, Y = standardized_data(n, seed)
     row: Row = {"n": n, "seed": seed}
     times = [seconds(lambda: fit(StudentTGP(X, Y, outcome_transform=None))) for _ in range(3)]
     row["fit_s"] = statistics.median(times)
@@ -183,7 +183,7 @@ def main() -> None:
     torch.set_num_threads(1)
     threadpool_limits(1)
     warnings.simplefilter("ignore")
-    fit(StudentTGP(*standardized(10, 0)))  # what a first call loads is not the fit's time
+    fit(StudentTGP(*standardized_data(10, 0)))  # what a first call loads is not the fit's time
     rows = []
     for n in options.sizes:
         for seed in options.seeds:

@@ -81,7 +81,7 @@ def measure(way: str, surrogate: str, n: int) -> None:
     print("took", time.perf_counter() - started, time.process_time() - used)
 
 
-def timed(way: str, surrogate: str, n: int, is_limited: bool) -> tuple[float, float]:
+def time_process(way: str, surrogate: str, n: int, is_limited: bool) -> tuple[float, float]:
     """Seconds of a measurement in a process of its own."""
     environment = {name: value for name, value in os.environ.items() if name not in LIMITS}
     command = [sys.executable, "-m", __spec__.name, "--measure", way, surrogate, str(n)]
@@ -97,7 +97,7 @@ def row(way: str, surrogate: str, n: int, repeats: int) -> dict[str, Any]:
     seconds: dict[bool, list[tuple[float, float]]] = {False: [], True: []}
     for i in range(repeats):
         for is_limited in (False, True) if i % 2 else (True, False):
-            seconds[is_limited].append(timed(way, surrogate, n, is_limited))
+            seconds[is_limited].append(time_process(way, surrogate, n, is_limited))
     unset, limited = (
         [statistics.median(column) for column in zip(*seconds[is_limited], strict=True)] for is_limited in (False, True)
     )

@@ -52,15 +52,15 @@ def test_the_targets_are_the_fields(scores):
 def test_a_target_is_reached_at_the_first_evaluation_that_is_as_good(scores):
     precision = [500.0, 50.0, 200.0, 1e-3, 0.5, 2e-9]
     expected = [next(n for n, p in enumerate(precision, 1) if p <= target) for target in scores.TARGETS]
-    assert scores.reached(precision) == expected
-    assert scores.reached(precision[:5]) == [n for n in expected if n < 6]
-    assert scores.reached([500.0]) == []
-    assert scores.reached([0.0]) == [1] * 51
+    assert scores.evaluations_to_targets(precision) == expected
+    assert scores.evaluations_to_targets(precision[:5]) == [n for n in expected if n < 6]
+    assert scores.evaluations_to_targets([500.0]) == []
+    assert scores.evaluations_to_targets([0.0]) == [1] * 51
 
 
 def test_methods_are_compared_over_the_same_instances(scores):
     rows = made(scores, {"default": 20, "random": 10})
-    found = scores.compared(rows, "share", ["noise"]).set_index("method")
+    found = scores.compare_methods(rows, "share", ["noise"]).set_index("method")
     assert set(found["noise"]) == {"gaussian"}
     assert found.loc["random", "difference"] == pytest.approx(-10 / 51, abs=1e-4)
     assert found.loc["random", "difference_error"] == pytest.approx(0, abs=1e-4)  # luck is that of the instance
@@ -70,7 +70,7 @@ def test_methods_are_compared_over_the_same_instances(scores):
     assert found.loc["random", "error"] == pytest.approx(error, rel=0.1)
     missing = rows.drop(rows.index[0])  # without one cell of ours its instance has no pair
     assert len(scores.whole(missing)) == len(rows) - 2
-    alone = scores.compared(rows[rows["instance"] == 1], "share", ["noise"])
+    alone = scores.compare_methods(rows[rows["instance"] == 1], "share", ["noise"])
     assert alone[["error", "difference_error"]].isna().all(axis=None)
 
 
@@ -194,8 +194,8 @@ def test_every_method_proposes_points_of_the_box_and_recommends_one(load, method
     if method == "cma":
         pytest.importorskip("cma", reason="no cma: pip install cma")
     methods = load("bbob_noisy.methods")
-    points, recommended = played(methods.begun(method, (107, 2, 1)))
-    assert (points, recommended) == played(methods.begun(method, (107, 2, 1)))
+    points, recommended = played(methods.start_method(method, (107, 2, 1)))
+    assert (points, recommended) == played(methods.start_method(method, (107, 2, 1)))
     assert np.abs(points).max() <= 5
     assert len({tuple(point) for point in points}) >= 7
     assert recommended in points or method == "cma"

@@ -10,7 +10,7 @@ def records(load):
 
 
 def test_every_folder_of_runs_has_a_line_and_every_line_is_there(records):
-    assert records.missing(records.table()) == []
+    assert records.missing_names(records.table()) == []
 
 
 def test_the_page_is_that_of_the_lines(records):
@@ -27,13 +27,13 @@ def test_what_lacks_a_line_or_a_file_is_named(records, tmp_path):
     for name in ("listed", "forgotten"):
         (tmp_path / name).mkdir()
     lines = pd.DataFrame({"command": ["a", "b"]}, index=["listed", "gone"])
-    assert records.missing(lines, tmp_path) == ["forgotten", "gone"]
+    assert records.missing_names(lines, tmp_path) == ["forgotten", "gone"]
 
 
 def test_a_record_made_anew_takes_its_line(records):
     line = {"command": "python -m benchmarks.a", "code": "abc", "date": "2026-01-01", "core_hours": None}
-    once = records.added(pd.DataFrame(index=pd.Index([], name="record")), "a", line)
-    again = records.added(once, "a", line | {"code": "def", "core_hours": 2.0})
+    once = records.add_line(pd.DataFrame(index=pd.Index([], name="record")), "a", line)
+    again = records.add_line(once, "a", line | {"code": "def", "core_hours": 2.0})
     assert list(again.index) == ["a"]
     assert again.loc["a", "code"] == "def"
     assert "| a | `python -m benchmarks.a` | def | 2026-01-01 | 2 |" in records.page(again)

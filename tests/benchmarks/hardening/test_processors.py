@@ -11,7 +11,7 @@ EMULATED = ("AVX2 (Haswell, Zen)", "SSE4.2 (Nehalem)")
 def rows(load, tmp_path_factory):
     processors, folder = load("hardening.processors"), tmp_path_factory.mktemp("journals")
     processors.record("branin", "relevance-pursuit", folder / "branin.jsonl", 11)
-    return [row for row in processors.compared(EMULATED, [], [folder]) if row["records"] == "all"]
+    return [row for row in processors.compare_processors(EMULATED, [], [folder]) if row["records"] == "all"]
 
 
 @pytest.mark.slow

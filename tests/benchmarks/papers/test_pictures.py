@@ -24,7 +24,7 @@ def test_figure_4_is_convex_in_s_and_not_in_rho(load):
 def test_the_sine_example_is_drawn_and_its_outliers_are_found(load, tmp_path):
     sine = load("papers.sine")
     _, _, bad = sine.data()
-    support = sine.fitted(sine.RelevancePursuitGP).support
+    support = sine.fit_example(sine.RelevancePursuitGP).support
     assert set(support) <= set(bad.nonzero().flatten().tolist())
     assert len(support) >= 4
     with torch.no_grad():

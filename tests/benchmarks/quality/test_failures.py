@@ -38,7 +38,7 @@ def test_regret_is_from_the_best_that_does_not_fail_and_nothing_is_the_worst(fai
 
 def test_what_is_not_finished_counts_not(failures):
     table = pd.concat([rows("ours", [[1.1, 1.1], [1.1]]), rows("peer", [[None]])])
-    found = failures.finished(table, 2)
+    found = failures.complete_replications(table, 2)
     assert found[["method", "replication"]].drop_duplicates().to_numpy().tolist() == [["ours", 0]]
 
 

@@ -82,10 +82,10 @@ def test_what_is_next_to_the_best_counts_as_a_thousandth_of_it(load):
 def test_the_page_is_filled_and_the_picture_drawn(run, tmp_path):
     several, one = run
     page = "a\n<!-- METHODS -->\nold\n<!-- /METHODS -->\nb\n<!-- SHARES -->\n<!-- /SHARES -->\n"
-    made = several.filled(page, several.methods([one]), several.shares([one]))
+    made = several.fill_page(page, several.methods([one]), several.shares([one]))
     assert "old" not in made
     assert "| branin-currin | all outcomes | 0.10 ± 0.12 | 1.00 ± 0.12 |" in made
     assert "| all | both | 90 % ± " in made
-    assert several.filled(made, several.methods([one]), several.shares([one])) == made
+    assert several.fill_page(made, several.methods([one]), several.shares([one])) == made
     assert several.draw([one], tmp_path / "several.png")
     assert (tmp_path / "several.png").stat().st_size > 1000

@@ -82,7 +82,7 @@ def test_true_probabilities_are_found_true(scores):
 
 
 def test_who_flags_what_is_far_is_said_to(scores):
-    row = scores.judged(doubted())
+    row = scores.detection_row(doubted())
     known = doubted().dropna()
     of_them = (known.loc[known["flagged"] == 1, "distance"] > 5).mean()
     assert (row["values"], row["flagged"]) == (400, known["flagged"].sum())
@@ -172,7 +172,7 @@ def test_what_was_measured_is_real_and_regret_is_of_the_medians(repeats, tmp_pat
 
 
 def test_data_are_described_as_they_were_published(reports):
-    barrels, injections = map(reports.described, ("crossed-barrel", "hplc"))
+    barrels, injections = map(reports.describe_data, ("crossed-barrel", "hplc"))
     assert (barrels["points"], barrels["values there"]) == (600, 1800)
     assert (injections["points"], injections["measured twice or more"]) == (1007, 379)
     assert injections["zeros there"] == "67 points, 53 of them 0 each time"

@@ -38,7 +38,7 @@ def test_every_second_point_is_about_an_optimum(as_in_a_run):
 
 def test_arithmetic_is_counted_in_factorizations(factorizations):
     B, V = 2 * np.eye(40), np.ones((40, 10))
-    with factorizations.counted(40) as counts:
+    with factorizations.count_calls(40) as counts:
         C, _ = lapack.dpotrf(B)
         assert counts["work"] == pytest.approx(1)
         lapack.dpotri(C)
@@ -48,10 +48,10 @@ def test_arithmetic_is_counted_in_factorizations(factorizations):
         torch.linalg.cholesky(torch.eye(40).expand(3, 40, 40))
         assert counts["work"] == pytest.approx(1 + 2 + 6 * 10 / 40 + 3)
         lapack.dpotrf(np.eye(10))  # small: its arithmetic counts, as a factorization of an n x n matrix it does not
-    assert factorizations.factored(counts) == 2
+    assert factorizations.num_factorizations(counts) == 2
     assert counts["work"] == pytest.approx(7.5 + (10 / 40) ** 3)
     lapack.dpotrf(B)  # and no longer
-    assert factorizations.factored(counts) == 2
+    assert factorizations.num_factorizations(counts) == 2
 
 
 @pytest.mark.parametrize("competitor", ["standard", "optuna"])
