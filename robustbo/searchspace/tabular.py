@@ -82,7 +82,9 @@ def rows_of(
         message = f"{missing[0]}: there must be a column for every parameter, got {columns_text}"
         raise SpaceError(f"{message}; if it was the same in all rows, add it: frame.assign(**{{{missing[0]!r}: ...}})")
     records = frame[accepted].astype(object).to_dict("records")
-    rows = [(_existing(space, {columns[c]: row[c] for c in columns}), {c: row[c] for c in value_columns}) for row in records]
+    rows = [
+        (_existing(space, {columns[c]: row[c] for c in columns}), {c: row[c] for c in value_columns}) for row in records
+    ]
     return list(zip(frame.index, rows, strict=True))
 
 
