@@ -18,7 +18,7 @@ from robustbo.loop.candidates.pending import NOTHING_NEW
 from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.region import Fixed
 from robustbo.searchspace.space import Space
-from robustbo.searchspace.tabular import warn_of_broken
+from robustbo.searchspace.tabular import warn_of_violations
 from robustbo.sheets.loop import Sheets
 from robustbo.study import beginning
 from robustbo.study.beginning import Prior
@@ -142,11 +142,11 @@ class Optimizer(Sheets):
             outcome=outcome,
         )
         before = [] if prior_data is None else beginning.prior_contents(settings, prior_data)
-        arguments = {"seed": seed, "num_initial": num_initial, "failures": failures, "committee_from": committee_from}
-        unset = [name for name, value in arguments.items() if value is None]
-        self._store = beginning.create_or_resume(settings, journal, if_exists=if_exists, drawn=unset)
+        optional = {"seed": seed, "num_initial": num_initial, "failures": failures, "committee_from": committee_from}
+        defaulted = [name for name, value in optional.items() if value is None]
+        self._store = beginning.create_or_resume(settings, journal, if_exists=if_exists, defaulted=defaulted)
         if before:
-            warn_of_broken(space, [params for params, *_ in before])
+            warn_of_violations(space, [params for params, *_ in before])
             beginning.tell_before_all(self._store, before)
 
     @classmethod

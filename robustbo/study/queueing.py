@@ -74,15 +74,15 @@ class Queueing(Study):
             SpaceError: If columns differ, cells are missing, or a row is there already; the message names the rows.
         """
 
-        def extended(state: State) -> Sequence[Event]:
+        def extend(state: State) -> Sequence[Event]:
             pool = space_of(self._store.settings, state.history)
             if not isinstance(pool, Pool):
                 raise TypeError(f"rows can be added to a pool, the space is {pool!r}")
             rows = [list(row) for row in pool.rows_of(frame)]
-            who = {"at": worker.now(), "by": worker.name()}
-            return [{"event": "extend", "trial": len(state.history), "rows": rows, **who}] if rows else []
+            author = {"at": worker.now(), "by": worker.name()}
+            return [{"event": "extend", "trial": len(state.history), "rows": rows, **author}] if rows else []
 
-        self._store.commit(extended)
+        self._store.commit(extend)
         size = space_of(self._store.settings, self._store.seen.history).size
         log.info("extend: the pool has %s rows", size)
         return size or 0

@@ -115,9 +115,9 @@ class View:
         """
         return self._once(("front", fixed), lambda: several.front(self.settings, self.history, self.fits, fixed))
 
-    def believed(self) -> tuple[FrontPoint, ...]:
-        """The points measured whose values are believed, by trial; see `robustbo.loop.belief.front.believed`."""
-        return self._once("believed", lambda: several.credible_points(self.settings, self.history, self.fits))
+    def credible_points(self) -> tuple[FrontPoint, ...]:
+        """The points measured whose values are believed, by trial; see `robustbo.loop.belief.front.credible_points`."""
+        return self._once("credible points", lambda: several.credible_points(self.settings, self.history, self.fits))
 
     def hypervolumes(self) -> list[float]:
         """The hypervolume by trial, by what is believed now; see `robustbo.loop.belief.front.hypervolumes`."""

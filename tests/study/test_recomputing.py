@@ -9,7 +9,7 @@ import robustbo as rb
 from robustbo.errors import ReplayMismatch
 from robustbo.replay.check.asks import UNREPEATABLE, verify_journal
 from robustbo.replay.verify import verdicts
-from robustbo.study.recomputing import REMEMBERED, decisions, recomputed
+from robustbo.study.recomputing import REMEMBERED, decisions, recompute_asks
 from robustbo.trials.codec import opened
 from robustbo.trials.history import History
 from robustbo.trials.repair.salvage import salvaged, write
@@ -122,7 +122,7 @@ class TestJournals:
 
     def test_each_ask_is_the_same(self, journal):
         settings, _ = opened(journal)
-        pairs = list(recomputed(settings, read(journal).events))
+        pairs = list(recompute_asks(settings, read(journal).events))
         assert len(pairs) == 8
         assert all(decisive(then) == decisive(now) for then, now in pairs)
         assert verify_journal(journal).bits == 8
