@@ -16,7 +16,7 @@ from typing import Any
 
 from robustbo import limits
 from robustbo.errors import DataError, FileError, JournalError, ReplayMismatch, RobustBOError, SpecError
-from robustbo.foreign.access import recorded
+from robustbo.foreign.access import confine_access
 from robustbo.foreign.reading import text_of
 from robustbo.loop.observations.units import center_and_scale
 from robustbo.replay import kinds
@@ -63,17 +63,17 @@ def verdicts(places: Sequence[str], allowed: Sequence[Path] = ()) -> Iterator[di
             continue
         for cell in its_cells:
             row = {"run": place, "method": cell.method, "replication": cell.replication}
-            with recorded(Path(place), allowed):
+            with confine_access(Path(place), allowed):
                 row |= _verdict(verify, cell)
             yield row
         row = {"run": place, "method": "(cells and rows)", "replication": None}
-        with recorded(Path(place), allowed):
+        with confine_access(Path(place), allowed):
             row |= _verdict(verify_folder, Path(place), its_cells) | {"asks": None}
         yield row
 
 
 def _cells(folder: Path, allowed: Sequence[Path]) -> Sequence[Cell]:
-    with recorded(folder, allowed):
+    with confine_access(folder, allowed):
         return kinds.read_cells(folder)
 
 

@@ -3,7 +3,7 @@
 import math
 import re
 
-from robustbo.formulas import NUMBER, guarded
+from robustbo.formulas import NUMBER, guard_text
 
 THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}[.,][0-9]{3}")  # or three decimals
 NOT_FINITE = re.compile(r"[-+]?(nan|inf|infinity)", re.IGNORECASE)
@@ -60,4 +60,4 @@ def cell_text(value: object, decimal: str = ".") -> str:
     """
     if isinstance(value, float):
         return repr(value).replace(".", decimal)
-    return "" if value is None else guarded(value) if isinstance(value, str) else str(value)
+    return "" if value is None else guard_text(value) if isinstance(value, str) else str(value)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from robustbo.errors import SheetError
-from robustbo.formulas import NUMBER, restored
+from robustbo.formulas import NUMBER, restore_text
 from robustbo.sheets.cells import THOUSANDS, cell_text
 from robustbo.sheets.grid import HEADER_WITHIN, Place, is_header
 
@@ -49,7 +49,7 @@ class Delimited:
             self._cells = list(_records(self._text, self._separator))
         except ValueError as error:
             raise SheetError(f"{name}, {error}") from None
-        self.rows = [[restored(cell.text) for cell in row] for row in self._cells]
+        self.rows = [[restore_text(cell.text) for cell in row] for row in self._cells]
         lines = _lines(self._text, [row[0].start for row in self._cells])
         self.labels = [f"line {line}" for line in lines]
         self.decimal = _decimal(self.rows, self._separator)
@@ -117,7 +117,7 @@ def _separator(text: str) -> str | None:
     for separator in SEPARATORS:
         try:
             for _, row in zip(range(HEADER_WITHIN), _records(text, separator), strict=False):
-                if is_header([restored(cell.text) for cell in row]):
+                if is_header([restore_text(cell.text) for cell in row]):
                     return separator
         except ValueError:
             continue

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, get_args
 
 from robustbo.guidance import explain_misfits
-from robustbo.rounding import rounded
+from robustbo.rounding import format_number
 from robustbo.searchspace.labels import parts
 from robustbo.trials.bounds import check_name, read_bounds
 from robustbo.validation import real
@@ -135,7 +135,7 @@ class Outcome:
 
     def number(self, value: float, digits: int = 6) -> str:
         """A value with its unit."""
-        return self.with_unit(rounded(value, digits))
+        return self.with_unit(format_number(value, digits))
 
     def with_unit(self, text: str) -> str:
         """A number that has been written, with the unit."""

@@ -70,7 +70,7 @@ def test_what_gzip_packed_is_bounded_and_whole(tmp_path):
     ):
         path.write_bytes(data)
         with pytest.raises(FileError, match=said):
-            reading.unpacked(path, MOST)
+            reading.decompress_file(path, MOST)
 
 
 def test_a_byte_order_mark_is_no_text_and_other_encodings_are_named(tmp_path):

@@ -7,7 +7,7 @@ from pathlib import Path
 from stat import filemode
 
 from robustbo.errors import JournalError, JournalWriteError
-from robustbo.foreign.reading import NotRegularError, open_unlinked
+from robustbo.foreign.reading import NotRegularError, open_no_link
 from robustbo.trials.storage.disk import Locked
 
 
@@ -28,17 +28,17 @@ def lock_file(path: Path, timeout_s: float) -> Locked:
     """
     with _of_lock(path):
         try:
-            return Locked(path, "ab", timeout_s, open_unlinked)
+            return Locked(path, "ab", timeout_s, open_no_link)
         except PermissionError:
             if not path.exists():
                 raise
-            return Locked(path, "rb", timeout_s, open_unlinked)
+            return Locked(path, "rb", timeout_s, open_no_link)
 
 
 def check_lock(path: Path) -> None:
     """Raise as `lock_file` where there is one that cannot be locked, before anything is done that needs it later."""
     if os.path.lexists(path):
-        with _of_lock(path), open(path, "rb", opener=open_unlinked):
+        with _of_lock(path), open(path, "rb", opener=open_no_link):
             pass
 
 

@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from robustbo.foreign.reading import open_unlinked
+from robustbo.foreign.reading import open_no_link
 
 if sys.platform == "win32":
     import msvcrt
@@ -134,7 +134,7 @@ def _opened(path: Path, flags: int) -> Unshared | None:
     """The turnstile; None where there is none, or must not be."""
     for mode, more in (("r+b", flags), ("rb", 0)):  # another user's can be locked, too
         with suppress(OSError):
-            return Unshared(path, mode, opener=lambda name, access, more=more: open_unlinked(name, access | more))
+            return Unshared(path, mode, opener=lambda name, access, more=more: open_no_link(name, access | more))
     return None
 
 
