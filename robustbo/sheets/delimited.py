@@ -15,7 +15,7 @@ SEPARATORS = ",;\t|"
 SEPARATOR_LINE = re.compile(r'"?sep=(.)"?')  # a first line by which Excel is told
 
 
-class Cell(NamedTuple):
+class TextCell(NamedTuple):
     """A cell's place in the text, and its content."""
 
     start: int
@@ -124,18 +124,18 @@ def _separator(text: str) -> str | None:
     return None
 
 
-def _records(text: str, separator: str) -> Iterator[list[Cell]]:
+def _records(text: str, separator: str) -> Iterator[list[TextCell]]:
     """The cells of each line; within quotes a line may end."""
     plain = f"[^{re.escape(separator)}\r\n]*"
     pattern = re.compile(f'"([^"]*(?:""[^"]*)*)("?)({plain})|({plain})')
-    at, row = 0, list[Cell]()
+    at, row = 0, list[TextCell]()
     while at < len(text) or row:
         cell = pattern.match(text, at)
         assert cell is not None
         if cell[1] is not None and not cell[2]:
             raise ValueError(f"line {_lines(text, [at])[0]}: has a quote that does not end; add it, or take it away")
         content = cell[4] if cell[1] is None else cell[1].replace('""', '"') + cell[3]
-        row.append(Cell(at, cell.end(), content))
+        row.append(TextCell(at, cell.end(), content))
         at = cell.end()
         if text[at : at + 1] == separator:
             at += 1
