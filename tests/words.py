@@ -46,6 +46,8 @@ EXCEPTIONS = {
     "squared_differences": "`squared` is an adjective of this noun",
     "pivoted_cholesky": "the field's name of it, as in GPyTorch",
     "told": "a state of a trial, and the public property of a study: `tell` is the field's verb",
+    "having": "the public method `History.having(state)`",
+    "measured": "the public property `Trial.measured`",
 }
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)
