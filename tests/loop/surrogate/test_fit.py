@@ -126,7 +126,7 @@ def test_known_noise_goes_along():
 def test_searches_from_nothing_are_of_few_whatever_is_left_out(monkeypatch):
     settings, made, fits = Settings(SPACE), history(83), FitCache()
     calls, cold = [], search.cold_levels
-    monkeypatch.setattr(search, "cold", lambda model, plan: calls.append(len(model.y)) or cold(model, plan))
+    monkeypatch.setattr(search, "cold_levels", lambda model, plan: calls.append(len(model.y)) or cold(model, plan))
     fit(settings, made, fits)
     without = made.apply({"event": "exclude", "trial": 7})
     going_on = fit(settings, without, fits)
@@ -136,7 +136,7 @@ def test_searches_from_nothing_are_of_few_whatever_is_left_out(monkeypatch):
 
 def test_a_search_from_nothing_is_made_anew_only_where_its_sample_changes(monkeypatch):
     settings, fits, calls, cold = Settings(SPACE), FitCache(), [], search.cold_levels
-    monkeypatch.setattr(search, "cold", lambda model, plan: calls.append(len(model.y)) or cold(model, plan))
+    monkeypatch.setattr(search, "cold_levels", lambda model, plan: calls.append(len(model.y)) or cold(model, plan))
     for n in range(33, 57):
         fit(settings, history(n), fits)
     assert len(calls) < 12
