@@ -29,7 +29,7 @@ from robustbo.trials import worker
 from robustbo.trials.former_names import reads_old_names
 from robustbo.trials.history import History, Trial
 from robustbo.trials.outcome import Outcome
-from robustbo.trials.outcomes import named
+from robustbo.trials.outcomes import nonempty_objectives
 from robustbo.trials.settings import (
     DEFAULT_MAX_REPLICATES,
     DEFAULT_REPLICATE,
@@ -136,7 +136,7 @@ class Optimizer(Sheets):
             failures="learn" if failures is None else failures,
             seed=seed,
             committee_from=committee_from,
-            objectives=() if objectives is None else named(objectives),
+            objectives=() if objectives is None else nonempty_objectives(objectives),
             outcome_constraints=outcome_constraints,
             reference_point=reference_point or (),
             outcome=outcome,
@@ -193,7 +193,7 @@ class Optimizer(Sheets):
             return events
 
         events = self._store.decide(decide, as_of_now) or ()
-        history = self._store.seen.history
+        history = self._store.state.history
         trials = [own(history[event["trial"]]) for event in events if event["event"] in ("ask", "assign")]
         for trial in trials:
             log.info("asked: %s", line_of(trial, self._store.settings.quantities))

@@ -43,6 +43,8 @@ HEADS = frozenset(
 )
 # Names that are excepted, with the reason.
 EXCEPTIONS = {
+    "having": "the public method `History.having(state)`",
+    "measured": "the public property `Trial.measured`",
     "told": "a state of a trial, and the public property of a study: `tell` is the field's verb",
     **dict.fromkeys(
         ["barred", "disbelieved", "encoded", "excluded", "failed", "fitted", "flagged", "remeasured", "vouched"],

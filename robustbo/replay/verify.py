@@ -26,8 +26,8 @@ from robustbo.replay.check.comparison import Agreement, Match, apart
 from robustbo.replay.check.rounding import Scales, values
 from robustbo.replay.output.report import rows_file, rows_text
 from robustbo.replay.spec.reading import SPEC_FILE, load
-from robustbo.trials.storage.places import is_address, shown
-from robustbo.trials.storage.reading import missing
+from robustbo.trials.storage.places import display_name, is_address
+from robustbo.trials.storage.reading import no_journal
 
 SPEC, JOURNAL = ".toml", ".jsonl"
 
@@ -51,11 +51,11 @@ def verdicts(places: Sequence[str], allowed: Sequence[Path] = ()) -> Iterator[di
     """
     for place in filter(is_journal, places):
         if not (is_address(place) or Path(place).exists()):
-            raise missing(place)
+            raise no_journal(place)
     cells_by_place = {place: () if is_journal(place) else _cells(Path(place), allowed) for place in places}
     for place, its_cells in cells_by_place.items():
         if is_journal(place):
-            row: dict[str, Any] = {"run": shown(place), "method": "(journal)", "replication": None}
+            row: dict[str, Any] = {"run": display_name(place), "method": "(journal)", "replication": None}
             found_here = row | _verdict(verify_journal, place)
             if found_here["agreement"] in (Match.BITS, Match.ROUNDING) and (count := num_salvaged(place)):
                 found_here["verdict"] += f"; {count} salvaged asks not checked"

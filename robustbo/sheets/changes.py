@@ -65,7 +65,7 @@ def changes(history: History, rows: Sequence[FilledRow], rules: RowRules) -> Cha
                 numbers_seen.add(row.number)
                 if event is not None:
                     result.events.append(event)
-                    history = history.extended([event])
+                    history = history.apply_all([event])
         except ValueError as error:
             result.errors.append(f"{row.label}: {error}")
     _own_rows(history, [row for row in rows if row.number is None], numbers_seen, rules, result)

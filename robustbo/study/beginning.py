@@ -23,10 +23,10 @@ from robustbo.study.possible import check_possible
 from robustbo.study.study import Study
 from robustbo.surrogates.names import SurrogateName
 from robustbo.surrogates.registry import check_options, name_of
-from robustbo.trials.codec import opened
+from robustbo.trials.codec import open_journal
 from robustbo.trials.codec import settings_of as header_settings
 from robustbo.trials.extent import space_of
-from robustbo.trials.outcomes import measured
+from robustbo.trials.outcomes import values_to_record
 from robustbo.trials.settings import (
     DEFAULT_SURROGATE,
     Direction,
@@ -36,7 +36,7 @@ from robustbo.trials.settings import (
     options_text,
 )
 from robustbo.trials.storage.line import Event
-from robustbo.trials.storage.passwords import hidden
+from robustbo.trials.storage.passwords import hide_passwords
 from robustbo.trials.storage.places import contents, is_address
 from robustbo.trials.store import State, Store
 from robustbo.trials.trial import Trial, point_of
@@ -147,7 +147,7 @@ def create_or_resume(
         return store
     store = Store.resume(journal, [settings.surrogate, settings.surrogate_options.get("cluster") or ""])
     requested = replace(settings, **{name: getattr(store.settings, name) for name in defaulted})
-    if requested.space == space_of(store.settings, store.seen.history):  # a pool, to which rows have been added
+    if requested.space == space_of(store.settings, store.state.history):  # a pool, to which rows have been added
         requested = replace(requested, space=store.settings.space)
     if conflicts := differences(requested, store.settings):
         raise JournalError(
@@ -170,15 +170,17 @@ def prior_contents(settings: Settings, prior: Prior) -> list[Content]:
         names, check = [names_here.name for names_here in outcomes], check_possible(settings, LATER)
         table, value = with_plain_names(settings, prior, VALUE)
         rows = measurements_of(space, table, value=value, sd=None, ignore_extra=True, outcomes=names, check=check)
-        return [(params, *value_content(*measured(outcomes, *measurement_row))) for params, *measurement_row in rows]
+        return [
+            (params, *value_content(*values_to_record(outcomes, *measurement_row))) for params, *measurement_row in rows
+        ]
     if not isinstance(prior, Study | str | PathLike):
         rule = "prior_data must be a data frame, a study, or a journal's file or address"
         raise TypeError(f"{rule}, got {prior!r}; pd.DataFrame(...) makes a frame of rows or columns")
     if isinstance(prior, str | PathLike) and str(prior).endswith((".csv", ".xlsx")):
         raise TypeError(
-            f"prior_data must be a journal or a data frame, got {hidden(str(prior))!r}; read it by pandas first"
+            f"prior_data must be a journal or a data frame, got {hide_passwords(str(prior))!r}; read it by pandas first"
         )
-    prior_settings, history = (prior.settings, prior.history) if isinstance(prior, Study) else opened(prior)
+    prior_settings, history = (prior.settings, prior.history) if isinstance(prior, Study) else open_journal(prior)
     if (names_here := _outcome_names(settings)) != (other := _outcome_names(prior_settings)):
         raise ValueError(
             f"prior_data must be of an optimization of the same outcomes, {names_here}, got one of {other}"
@@ -232,7 +234,7 @@ def tell_before_all(store: Store, contents: Sequence[Content]) -> None:
 
     if store.commit(first):
         return
-    recorded = {measurement(trial.point, trial.values or trial.value) for trial in store.seen.history}
+    recorded = {measurement(trial.point, trial.values or trial.value) for trial in store.state.history}
     keys = (measurement(point_of(params), content.get("value")) for params, _, content in contents)
     missing = sum(key not in recorded for key in keys)
     if missing:

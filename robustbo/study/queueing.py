@@ -83,14 +83,14 @@ class Queueing(Study):
             return [{"event": "extend", "trial": len(state.history), "rows": rows, **author}] if rows else []
 
         self._store.commit(extend)
-        size = space_of(self._store.settings, self._store.seen.history).size
+        size = space_of(self._store.settings, self._store.state.history).size
         log.info("extend: the pool has %s rows", size)
         return size or 0
 
     def _commit(self, decide: Callable[[State], Sequence[Event]]) -> list[Trial]:
         """Write events down; the trials that they changed, each once."""
         events, quantities = self._store.commit(decide) or (), self._store.settings.quantities
-        history = self._store.seen.history
+        history = self._store.state.history
         changed = {event["trial"]: own(history[event["trial"]]) for event in events}
         for event in events:
             log.info("%s: %s", event["event"], line_of(changed[event["trial"]], quantities))

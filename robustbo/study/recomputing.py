@@ -69,7 +69,7 @@ def decisions(
         start, stop = event.get("unseen", (0, 0))
         end = index if diagnosis is None else index - 1
         try:
-            history = before(end) if start == stop else before(start).extended(events[stop:end])
+            history = before(end) if start == stop else before(start).apply_all(events[stop:end])
         except (LookupError, ValueError) as error:
             raise JournalError(f"trial {event['trial']}: cannot have been asked for so: {error}") from error
         *diagnoses, ask = decide(settings, history, event["trial"], fits, tuple(event.get("fixed", {}).items())).events(
@@ -94,6 +94,6 @@ class _Prefixes:
         nearest = (prefix for prefix in self._known if prefix[0] <= count)
         start, history = max(nearest, key=lambda prefix: prefix[0], default=(0, History()))
         if start < count:
-            history = history.extended(self._events[start:count])
+            history = history.apply_all(self._events[start:count])
             self._known.append((count, history))
         return history

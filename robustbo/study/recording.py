@@ -20,7 +20,7 @@ from robustbo.study.possible import check_possible, value_check, with_exclusions
 from robustbo.study.queueing import Queueing
 from robustbo.trials.history import Trial
 from robustbo.trials.outcome import OutOfRange
-from robustbo.trials.outcomes import Noise, Value, measured
+from robustbo.trials.outcomes import Noise, Value, values_to_record
 from robustbo.validation import flag, one_of
 
 log = logging.getLogger("robustbo")
@@ -118,7 +118,7 @@ class Recording(Queueing):
         return self._end("amend", content, trial)
 
     def _value_content(self, value: Value, sd: Noise) -> tuple[str, dict[str, Any]]:
-        return value_content(*measured(self.settings.outcomes, value, sd))
+        return value_content(*values_to_record(self.settings.outcomes, value, sd))
 
     def _of(self, outcome: str | None, reason: str | None) -> dict[str, Any]:
         names = [outcome.name for outcome in self.settings.outcomes]

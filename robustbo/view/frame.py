@@ -26,7 +26,7 @@ def trial_frame(settings: Settings, history: History, outliers: Sequence[Outlier
     prefixes: dict[str | None, str] = {name: f"{name}." for name in outcomes} or {None: ""}
     extra_columns = [] if outliers is None else [prefix + key for prefix in prefixes.values() for key in EVIDENCE]
     numbers = [name for name, p in space.parameters if p.condition and p.interval]  # which may all be missing
-    frame = history.to_frame(names=space.names, taken=extra_columns, numbers=numbers, outcomes=outcomes)
+    frame = history.to_frame(names=space.names, reserved=extra_columns, numbers=numbers, outcomes=outcomes)
     for outcome, prefix in prefixes.items() if outliers is not None else ():
         evidence = outlier_frame([o for o in outliers or () if o.outcome == outcome])
         evidence = evidence.rename(columns={"sd": "expected_sd"})[[*EVIDENCE]].astype({"flagged": "boolean"})

@@ -46,7 +46,7 @@ class View:
         >>> settings = Settings(rb.Space(x=rb.Float(-1.0, 1.0)), seed=0)
         >>> events = [{"event": "tell", "trial": i, "params": {"x": x}, "value": x * x, "sd": None}
         ...           for i, x in enumerate((-0.5, 0.0, 0.5))]
-        >>> view = View(settings, History().extended(events))
+        >>> view = View(settings, History().apply_all(events))
         >>> view.raw_best().trial.number, view.failures()
         (1, [])
     """

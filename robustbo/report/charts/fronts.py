@@ -119,7 +119,7 @@ def _axis(outcome: Wanted, points: Sequence[FrontPoint], extra: Sequence[float])
     mean, sd = np.array([(point.means[outcome.name], point.sds[outcome.name]) for point in points]).T
     believed = np.concatenate([mean - sd, mean + sd])
     further = within_reach(np.array([*bounds(outcome), *extra]), believed)
-    return axis(outcome.quantity.wanted(outcome.direction), believed, further, margin=0.05)
+    return axis(outcome.quantity.label_with_goal(outcome.direction), believed, further, margin=0.05)
 
 
 def _bars(pair: Pair, point: FrontPoint, color: str) -> list[Line]:

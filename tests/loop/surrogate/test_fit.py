@@ -154,7 +154,7 @@ def test_the_order_of_trials_changes_nothing(surrogate):
     settings, n = Settings(SPACE, surrogate=surrogate), 21
     data = observations(settings, history(n, wrong=(3, 12)))
     doubtful = replace(data.trials[5], value=3.0, expected=0.2, expected_sd=0.05)
-    data = replace(data, trials=data.trials.changed({5: doubtful}))
+    data = replace(data, trials=data.trials.with_changes({5: doubtful}))
     order = [*range(1, n), 0]
     reordered = renumbered(data, order)
     one, other = fit_to(settings, data, FitCache()), fit_to(settings, reordered, FitCache())
