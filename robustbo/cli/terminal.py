@@ -26,7 +26,7 @@ def escape(text: str) -> str:
     r"""Text whose control characters can be seen: names come from files that others have written.
 
     Example:
-        >>> print(escaped("\x1b[2J, \u202e, größe"))
+        >>> print(escape("\x1b[2J, \u202e, größe"))
         \x1b[2J, \u202e, größe
     """
     return "".join(

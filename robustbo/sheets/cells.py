@@ -55,7 +55,7 @@ def cell_text(value: object, decimal: str = ".") -> str:
     """A value as a cell of a CSV file, before any quotes; an empty one for None.
 
     Example:
-        >>> written(0.5, ","), written(172), written("=x"), written("-5")
+        >>> cell_text(0.5, ","), cell_text(172), cell_text("=x"), cell_text("-5")
         ('0,5', '172', "'=x", '-5')
     """
     if isinstance(value, float):
