@@ -114,10 +114,10 @@ _HOME = dict.fromkeys(_ERRORS, "robustbo.errors") | {
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that ``import robustbo`` itself costs nothing."""
     if name not in _HOME:
-        from robustbo.guidance import TOP, written
+        from robustbo.guidance import TOP, translation
         from robustbo.validation import nearest
 
-        meant = "" if name.startswith("_") else written(name, TOP) or nearest(name, __all__)
+        meant = "" if name.startswith("_") else translation(name, TOP) or nearest(name, __all__)
         raise AttributeError(f"module 'robustbo' has no attribute {name!r}{meant}")
     value = getattr(importlib.import_module(_HOME[name]), name)
     globals()[name] = value

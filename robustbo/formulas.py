@@ -11,36 +11,36 @@ GUARDED = re.compile(r"'+[=+\-@\t\r\n]")
 NUMBER = re.compile(r"[-+]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)([eE][-+]?[0-9]+)?")
 
 
-def guarded(text: str) -> str:
-    """A text as a CSV file may have it; see `restored`.
+def guard_text(text: str) -> str:
+    """A text as a CSV file may have it; see `restore_text`.
 
     Example:
-        >>> guarded("=1+1"), guarded("-5"), guarded("-5 mM"), guarded("'=x")
-        ("'=1+1", '-5', "'-5 mM", "''=x")
+        >>> [guard_text(text) for text in ("=1+1", "-5", "-5 mM", "'=x")]
+        ["'=1+1", '-5', "'-5 mM", "''=x"]
     """
     return f"'{text}" if EXECUTED.match(text) and not NUMBER.fullmatch(text) else text
 
 
-def restored(text: str) -> str:
+def restore_text(text: str) -> str:
     """The text that was guarded.
 
     Example:
-        >>> restored(guarded("=1+1")), restored("'tis")
+        >>> restore_text(guard_text("=1+1")), restore_text("'tis")
         ('=1+1', "'tis")
     """
     return text[1:] if GUARDED.match(text) else text
 
 
-def guarded_cell(value: object) -> object:
+def guard_cell(value: object) -> object:
     """A value as a cell of a CSV file: a text guarded, anything else as it is.
 
     Example:
-        >>> guarded_cell("@SUM(A1)"), guarded_cell(-1.5)
+        >>> guard_cell("@SUM(A1)"), guard_cell(-1.5)
         ("'@SUM(A1)", -1.5)
     """
-    return guarded(value) if isinstance(value, str) else value
+    return guard_text(value) if isinstance(value, str) else value
 
 
-def restored_cell(value: object) -> object:
-    """The value that was there before `guarded_cell`."""
-    return restored(value) if isinstance(value, str) else value
+def restore_cell(value: object) -> object:
+    """The value that was there before `guard_cell`."""
+    return restore_text(value) if isinstance(value, str) else value

@@ -88,20 +88,20 @@ def explain_misfits(*names: str) -> Callable[[Class], Class]:
         TypeError: tell has no argument 'std'; write sd=...
     """
 
-    def decorated(cls: Class) -> Class:
+    def decorate(cls: Class) -> Class:
         own = [name for name in vars(cls) if name == "__init__" or not name.startswith("_")]
         for name in names or own:
             function = getattr(cls, name) if name == "__init__" else vars(cls)[name]
             if isinstance(function, classmethod):
-                setattr(cls, name, classmethod(explained(function.__func__)))
+                setattr(cls, name, classmethod(explain_calls(function.__func__)))
             elif inspect.isfunction(function):
-                setattr(cls, name, explained(function))
+                setattr(cls, name, explain_calls(function))
         return cls
 
-    return decorated
+    return decorate
 
 
-def explained(function: Function) -> Function:
+def explain_calls(function: Function) -> Function:
     """A method whose calls that do not fit are explained; all else that it raises is as it was."""
 
     @functools.wraps(function)
@@ -129,20 +129,23 @@ def misfit(function: Callable[..., Any], self: Any, args: Sequence[Any], kwargs:
     name = cls.__name__ if function.__name__ == "__init__" else function.__name__
     if any(type(arg).__name__ == "DataFrame" for arg in args) and hasattr(cls, name + TABLE):
         return f"{name} takes one at a time, got a data frame; {name}{TABLE} takes a table"
-    taken = parameters_of(function)
-    first = [each for each in taken if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
-    known = [each.name for each in taken if each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL)]
-    if unknown := [given for given in kwargs if given not in known]:
-        return f"{name} has no argument {unknown[0]!r}{_meant(unknown[0], known, cls) or _called(name, taken)}"
-    if len(args) > len(first):
-        named = [f"{each.name}=..." for each in taken if each.kind is each.KEYWORD_ONLY]
-        advice = f"; write the others by name, such as {named[0]}" if named else _called(name, taken)
-        alone = f"{' and '.join(each.name for each in first)} alone" if first else "nothing"
+    parameters = parameters_of(function)
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    names = [p.name for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
+    if unknown := [keyword for keyword in kwargs if keyword not in names]:
+        advice = _suggestion(unknown[0], names, cls) or _signature_text(name, parameters)
+        return f"{name} has no argument {unknown[0]!r}{advice}"
+    if len(args) > len(positional):
+        named = [f"{p.name}=..." for p in parameters if p.kind is p.KEYWORD_ONLY]
+        advice = f"; write the others by name, such as {named[0]}" if named else _signature_text(name, parameters)
+        alone = f"{' and '.join(p.name for p in positional)} alone" if positional else "nothing"
         return f"{name} takes {alone} without a name, got {len(args)} arguments{advice}"
-    missing = [each.name for each in first[len(args) :] if each.default is each.empty and each.name not in kwargs]
+    missing = [p.name for p in positional[len(args) :] if p.default is p.empty and p.name not in kwargs]
     if missing:
-        return f"{name} must be given {' and '.join(missing)}{_called(name, taken)}"
-    return f"{name} was given {first[0].name if first else [*kwargs]} twice{_called(name, taken)}"
+        return f"{name} must be given {' and '.join(missing)}{_signature_text(name, parameters)}"
+    return (
+        f"{name} was given {positional[0].name if positional else [*kwargs]} twice{_signature_text(name, parameters)}"
+    )
 
 
 def parameters_of(function: Callable[..., Any]) -> list[inspect.Parameter]:
@@ -150,17 +153,17 @@ def parameters_of(function: Callable[..., Any]) -> list[inspect.Parameter]:
     return list(inspect.signature(function).parameters.values())[1:]
 
 
-def _meant(given: str, known: Sequence[str], cls: type) -> str:
+def _suggestion(name: str, names: Sequence[str], cls: type) -> str:
     """The argument that was meant: of this function by what others call it, or of another one, or the nearest word."""
-    meant = {text.partition("=")[0]: text for text, words in NAMES.items() if given in words.split()}
+    meant = {text.partition("=")[0]: text for text, words in NAMES.items() if name in words.split()}
     for word, text in meant.items():
-        if word in known:
+        if word in names:
             return f"; write {text}"
-    for word in (given, *(meant if len(meant) == 1 else ())):
-        methods = (each for each in dir(cls) if not each.startswith("_") and inspect.isfunction(getattr(cls, each)))
-        if having := [each for each in methods if word in [p.name for p in parameters_of(getattr(cls, each))]]:
+    for word in (name, *(meant if len(meant) == 1 else ())):
+        methods = (text for text in dir(cls) if not text.startswith("_") and inspect.isfunction(getattr(cls, text)))
+        if having := [text for text in methods if word in [p.name for p in parameters_of(getattr(cls, text))]]:
             return f"; {' and '.join(having)} {'has' if len(having) == 1 else 'have'} {word}"
-    return nearest(given, known)
+    return nearest(name, names)
 
 
 class Guided:
@@ -173,28 +176,28 @@ class Guided:
         def __getattr__(self, name: str) -> Any:
             if inspect.getattr_static(type(self), name, None) is not None:  # a property, whose own error it is
                 return object.__getattribute__(self, name)
-            raise AttributeError(f"{type(self).__name__} has no {name!r}{self._meant(name)}")
+            raise AttributeError(f"{type(self).__name__} has no {name!r}{self._suggestion(name)}")
 
-    def _meant(self, name: str) -> str:
+    def _suggestion(self, name: str) -> str:
         """The attribute that was meant, to end a message with."""
         public = [word for word in dir(self) if not word.startswith("_")]
         if name in vars(self).get("params", ()):
             return f"; write .params[{name!r}]"
         meant = {text: words for text, words in self.MEANT.items() if text not in TRIAL or text in public}
-        return "" if name.startswith("_") else written(name, meant) or nearest(name, public)
+        return "" if name.startswith("_") else translation(name, meant) or nearest(name, public)
 
 
-def written(name: str, meant: Mapping[str, str]) -> str:
+def translation(name: str, meant: Mapping[str, str]) -> str:
     """The name here for a name of other libraries, to end a message with; empty where there is none.
 
     Example:
-        >>> written("Categorical", TOP)
+        >>> translation("Categorical", TOP)
         '; write Choice'
     """
     return next((f"; write {text}" for text, words in meant.items() if name in words.split()), "")
 
 
-def _called(name: str, taken: Sequence[inspect.Parameter]) -> str:
-    plain = [each.replace(annotation=each.empty) for each in taken]
+def _signature_text(name: str, parameters: Sequence[inspect.Parameter]) -> str:
+    plain = [parameter.replace(annotation=parameter.empty) for parameter in parameters]
     text = name + str(inspect.Signature(plain))
     return f"; it is {text}" if len(text) <= SHOWN else f"; help(robustbo.{name}) has its arguments"

@@ -18,7 +18,7 @@ from robustbo.loop.candidates.pending import NOTHING_NEW
 from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.region import Fixed
 from robustbo.searchspace.space import Space
-from robustbo.searchspace.tabular import warn_of_broken
+from robustbo.searchspace.tabular import warn_of_violations
 from robustbo.sheets.loop import Sheets
 from robustbo.study import beginning
 from robustbo.study.beginning import Prior
@@ -29,7 +29,7 @@ from robustbo.trials import worker
 from robustbo.trials.former_names import reads_old_names
 from robustbo.trials.history import History, Trial
 from robustbo.trials.outcome import Outcome
-from robustbo.trials.outcomes import named
+from robustbo.trials.outcomes import nonempty_objectives
 from robustbo.trials.settings import (
     DEFAULT_MAX_REPLICATES,
     DEFAULT_REPLICATE,
@@ -136,17 +136,17 @@ class Optimizer(Sheets):
             failures="learn" if failures is None else failures,
             seed=seed,
             committee_from=committee_from,
-            objectives=() if objectives is None else named(objectives),
+            objectives=() if objectives is None else nonempty_objectives(objectives),
             outcome_constraints=outcome_constraints,
             reference_point=reference_point or (),
             outcome=outcome,
         )
         before = [] if prior_data is None else beginning.prior_contents(settings, prior_data)
-        given = {"seed": seed, "num_initial": num_initial, "failures": failures, "committee_from": committee_from}
-        drawn = [name for name, value in given.items() if value is None]
-        self._store = beginning.create_or_resume(settings, journal, if_exists=if_exists, drawn=drawn)
+        optional = {"seed": seed, "num_initial": num_initial, "failures": failures, "committee_from": committee_from}
+        defaulted = [name for name, value in optional.items() if value is None]
+        self._store = beginning.create_or_resume(settings, journal, if_exists=if_exists, defaulted=defaulted)
         if before:
-            warn_of_broken(space, [params for params, *_ in before])
+            warn_of_violations(space, [params for params, *_ in before])
             beginning.tell_before_all(self._store, before)
 
     @classmethod
@@ -185,19 +185,19 @@ class Optimizer(Sheets):
 
     def ask_as(self, by: str, n: int | None = None, *, fixed: Mapping[str, Any] | None = None) -> Trial | list[Trial]:
         """`ask` for somebody else, whose name `Trial.asked_by` keeps."""
-        count, known = 1 if n is None else whole("n", n, 1), self.settings.space.partial(fixed)
+        count, fixed_values = 1 if n is None else whole("n", n, 1), self.settings.space.partial(fixed)
 
-        def decided(history: History) -> list[Event]:
-            events = hand_out(View(self._store.settings, history, self.fits), count, by, known)
-            self._warn(events, known)  # before anything is recorded: a warning may be made an error
+        def decide(history: History) -> list[Event]:
+            events = hand_out(View(self._store.settings, history, self.fits), count, by, fixed_values)
+            self._warn(events, fixed_values)  # before anything is recorded: a warning may be made an error
             return events
 
-        events = self._store.decide(decided, as_of_now) or ()
-        history = self._store.seen.history
-        asked = [own(history[event["trial"]]) for event in events if event["event"] in ("ask", "assign")]
-        for trial in asked:
+        events = self._store.decide(decide, as_of_now) or ()
+        history = self._store.state.history
+        trials = [own(history[event["trial"]]) for event in events if event["event"] in ("ask", "assign")]
+        for trial in trials:
             log.info("asked: %s", line_of(trial, self._store.settings.quantities))
-        return asked[0] if n is None else asked
+        return trials[0] if n is None else trials
 
     def _warn(self, events: Sequence[Event], fixed: Fixed) -> None:
         """Say so where there is nothing new to ask for."""
@@ -244,7 +244,7 @@ class Optimizer(Sheets):
             >>> opt.optimize(lambda params: params["x"] ** 2, 5).trial.state
             'told'
         """
-        given = {"timeout": timeout, "jobs": jobs, "client": client, "catch": catch, "callbacks": callbacks}
+        options = {"timeout": timeout, "jobs": jobs, "client": client, "catch": catch, "callbacks": callbacks}
         return drive(
-            self, self._store, self.fits, plan_of(func, num_trials, **given), is_shown=flag("progress", progress)
+            self, self._store, self.fits, plan_of(func, num_trials, **options), is_shown=flag("progress", progress)
         )

@@ -5,12 +5,12 @@ import math
 MOST = 15  # digits before the point, beyond which a power of ten is easier to read
 
 
-def rounded(value: float, least: int = 6) -> str:
+def format_number(value: float, least: int = 6) -> str:
     """A number with at least so many significant digits, and all that stand before the decimal point.
 
     Example:
-        >>> rounded(123456789012.25), rounded(0.123456789), rounded(12345.6, 4), rounded(5e17)
-        ('123456789012', '0.123457', '12346', '5e+17')
+        >>> [format_number(number) for number in (123456789012.25, 0.123456789, 5e17)], format_number(12345.6, 4)
+        (['123456789012', '0.123457', '5e+17'], '12346')
     """
     if not math.isfinite(value) or not 1 <= abs(value) < 10**MOST:
         return f"{value:.{least}g}"

@@ -25,7 +25,7 @@ def plain_scalar(value: Any) -> Any:
     return value.item() if callable(getattr(value, "numel", None)) and value.numel() == 1 else value
 
 
-def one_of(name: str, value: Any, known: Iterable[str]) -> str:
+def one_of(name: str, value: Any, choices: Iterable[str]) -> str:
     """A word out of those that are known.
 
     Raises:
@@ -36,39 +36,39 @@ def one_of(name: str, value: Any, known: Iterable[str]) -> str:
         Traceback (most recent call last):
         ValueError: direction must be one of ['minimize', 'maximize'], got 'maximise'; did you mean 'maximize'?
     """
-    words = list(known)
+    words = list(choices)
     if isinstance(value, str) and value in words:
         return value
-    raise ValueError(f"{name} must be one of {listed(words)}, got {value!r}{nearest(value, words)}")
+    raise ValueError(f"{name} must be one of {short_list(words)}, got {value!r}{nearest(value, words)}")
 
 
-def registered(kind: str, name: Any, known: Iterable[str]) -> str:
+def name_in_registry(kind: str, name: Any, registry: Iterable[str]) -> str:
     """A name out of the many that are registered.
 
     Args:
         kind: What is called so, in a word.
         name: What should be one of them.
-        known: They.
+        registry: The registered names.
 
     Raises:
         ValueError: If it is none of them; the message has the nearest, or where none is near all of them.
 
     Example:
-        >>> registered("problem", "hartman6", ["branin", "hartmann6", "levy"])
+        >>> name_in_registry("problem", "hartman6", ["branin", "hartmann6", "levy"])
         Traceback (most recent call last):
         ValueError: there is no problem 'hartman6'; did you mean 'hartmann6'?
     """
-    names = list(known)
+    names = list(registry)
     if name not in names and (meant := nearest(name, names)):
         raise ValueError(f"there is no {kind} {name!r}{meant}")
     return one_of(kind, name, names)
 
 
-def listed(values: Sequence[Any]) -> str:
+def short_list(values: Sequence[Any]) -> str:
     """Values for a message: of many the first few, and how many there are.
 
     Example:
-        >>> listed(["a", "b"]), listed(range(1500))
+        >>> short_list(["a", "b"]), short_list(range(1500))
         ("['a', 'b']", '[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ...] (1500 values)')
     """
     if len(values) <= MANY:
@@ -184,7 +184,7 @@ def index(trial: Any) -> int:
 
 
 def _one(trial: Any) -> str:
-    """What came in the place of a trial, and what to do."""
+    """The value that came in the place of a trial, in words, and advice."""
     if isinstance(trial, str):
         return f"{trial!r}" + (f"; write {int(trial)}, without quotes" if trial.strip().isdecimal() else "")
     if hasattr(trial, "columns"):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import robustbo as rb
-from robustbo.formulas import guarded, restored
+from robustbo.formulas import guard_text, restore_text
 from robustbo.replay.output import report
 from robustbo.report.summary.tables import render
 from tests.trials.forged import command as run_command
@@ -19,7 +19,7 @@ RUN = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 @pytest.mark.parametrize("text", [*TEXTS, *PLAIN, "-5", "+1e3"])
 def test_what_is_written_is_read_as_it_was(text):
-    assert restored(guarded(text)) == text
+    assert restore_text(guard_text(text)) == text
 
 
 def test_a_table_has_no_formula_and_its_numbers_are_as_they_were():
@@ -28,7 +28,7 @@ def test_a_table_has_no_formula_and_its_numbers_are_as_they_were():
     assert header == ["'=name", "n", "typed"]
     assert [(n, typed) for _, n, typed in cells] == [("-1.5", "-5")] * len(TEXTS)
     assert not [text for text, _, _ in cells if text.startswith(RUN)]
-    assert [restored(text) for text, _, _ in cells] == TEXTS
+    assert [restore_text(text) for text, _, _ in cells] == TEXTS
 
 
 def test_rows_of_a_run_are_read_as_they_were(tmp_path):

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 import robustbo as rb
-from robustbo.study.recomputing import recomputed
+from robustbo.study.recomputing import recompute_asks
 from robustbo.trials import worker
 from robustbo.trials.codec import settings_of
 from robustbo.trials.storage import places
@@ -213,7 +213,7 @@ def verify_decisions(journal: str) -> dict[str, Any]:
     """Compute each decision of a study again."""
     contents = places.contents(journal)
     count = different = 0
-    for recorded, again in recomputed(settings_of(journal, contents.header), contents.events):
+    for recorded, again in recompute_asks(settings_of(journal, contents.header), contents.events):
         count += 1
         different += any(recorded.get(k) != again.get(k) for k in {*recorded, *again}.difference(NOT_DECIDED))
     return {"recomputed": count, "different": different}

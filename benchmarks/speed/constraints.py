@@ -87,7 +87,7 @@ def time_asks(kind: str, count: int, seed: int, n: int, asks: int) -> dict[str, 
         params = suggestions["with"].params
         assert not space.broken(params), params
         tell = {"event": "tell", "trial": len(history), "params": params, "value": objective(params), "sd": None}
-        history = history.extended([tell])
+        history = history.apply_all([tell])
     return seconds
 
 

@@ -108,7 +108,7 @@ def history(case: Case, n: int, seed: int) -> History:
     low, width = values.min(), np.ptp(values)
     wrong = rng.random(n) < WRONG
     values[wrong] = rng.uniform(low - width / 2, low + 1.5 * width, wrong.sum())
-    return History().extended(
+    return History().apply_all(
         [event(case, i, *observation) for i, observation in enumerate(zip(points, values.tolist(), strict=True))]
     )
 

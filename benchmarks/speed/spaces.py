@@ -72,7 +72,7 @@ def time_asks(case: str, n: int, asks: int) -> dict[str, Any]:
             seconds[name].append(time.process_time() - started)
         params = suggestions["with"].params
         tell = {"event": "tell", "trial": len(history), "params": params, "value": LEVY.objective(params), "sd": None}
-        history = history.extended([tell])
+        history = history.apply_all([tell])
     medians = {name: statistics.median(times[1:]) for name, times in seconds.items()}
     row = {"case": case, "n": n} | {f"{name}_s": round(median, 4) for name, median in medians.items()}
     return row | {"ratio": round(medians["with"] / medians["without"], 2)}

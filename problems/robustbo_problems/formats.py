@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from robustbo import limits
-from robustbo.foreign.reading import bytes_of, text_of, too_large, unpacked
+from robustbo.foreign.reading import bytes_of, decompress_file, text_of, too_large
 
 Arrays = tuple[np.ndarray, ...]
 
@@ -67,7 +67,7 @@ def minutes(path: Path) -> Arrays:
 
 def idx(path: Path) -> Arrays:
     """A file of bytes in MNIST's format: magic number, as many sizes as its last byte says, then the bytes."""
-    data = unpacked(path, limits.DATA_BYTES)
+    data = decompress_file(path, limits.DATA_BYTES)
     header = 4 * (1 + data[3])
     sizes = np.frombuffer(data[4:header], dtype=">i4")
     return (np.frombuffer(data[header:], dtype=np.uint8).reshape(sizes),)

@@ -117,7 +117,7 @@ def _problem_of(table: Published, data: str | None) -> Problem:
     path = SHIPPED / f"{table.file}.csv.gz" if data is None else Path(data).expanduser()
     shipped = "leave data out for the copy that is shipped"
     try:
-        content = reading.unpacked(path, limits.TABLE_BYTES, lambda message: DataError(f"{message}; {shipped}"))
+        content = reading.decompress_file(path, limits.TABLE_BYTES, lambda message: DataError(f"{message}; {shipped}"))
     except (FileNotFoundError, NotADirectoryError):
         raise DataError(f"{path}: there is no such file; {shipped}") from None
     if hashlib.sha256(content).hexdigest() != table.digest:  # what another file has is not told

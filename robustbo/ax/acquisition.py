@@ -33,10 +33,10 @@ class SeededAcquisition(Acquisition):
 
         Ax takes those that have values of all of them.
         """
-        self.X_observed = self._measured(torch_opt_config)
+        self.X_observed = self._measured_points(torch_opt_config)
         super()._update_objective_thresholds(torch_opt_config)
 
-    def _measured(self, config: TorchOptConfig) -> Tensor | None:
+    def _measured_points(self, config: TorchOptConfig) -> Tensor | None:
         """The points with a value of any metric that counts, within the constraints if any is."""
         Xs = self.surrogate.Xs
         Xs = Xs if self._subset_idcs is None else [Xs[i] for i in self._subset_idcs.tolist()]
@@ -44,8 +44,8 @@ class SeededAcquisition(Acquisition):
             return self.X_observed
         X = torch.tensor(list(dict.fromkeys(tuple(row) for X in Xs for row in X.tolist())), dtype=Xs[0].dtype)
         X = filter_constraints_and_fixed_features(X, bounds := self.search_space_digest.bounds)
-        kept = filter_constraints_and_fixed_features(X, bounds, config.linear_constraints, config.fixed_features)
-        return kept if len(kept) else X if len(X) else None
+        feasible = filter_constraints_and_fixed_features(X, bounds, config.linear_constraints, config.fixed_features)
+        return feasible if len(feasible) else X if len(X) else None
 
     @pin_surroundings
     def _instantiate_acquisition(self) -> None:
@@ -99,5 +99,5 @@ class SeededAcquisition(Acquisition):
         return closed_form(self, self._asked_for, self._seed("samples") % 2**31)
 
     def _seed(self, purpose: str) -> int:
-        known = sum(len(X) for X in (*self.surrogate.Xs[:1], self.X_pending) if X is not None)
-        return seeds.derive(self.options.get("seed", 0), known, purpose)
+        num_points = sum(len(X) for X in (*self.surrogate.Xs[:1], self.X_pending) if X is not None)
+        return seeds.derive(self.options.get("seed", 0), num_points, purpose)

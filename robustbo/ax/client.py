@@ -39,13 +39,13 @@ def outliers(client: Any, metric: str | None = None) -> pd.DataFrame:
     space = space_of(experiment)
     if metric is not None and metric not in experiment.metrics:
         raise ValueError(f"metric must be one of {sorted(experiment.metrics)}, got {metric!r}")
-    fits, wanted = fits_of(client), metric_directions(experiment)
+    fits, directions = fits_of(client), metric_directions(experiment)
     for name in sorted(experiment.metrics) if metric is None else [metric]:
         runs = runs_of(experiment, space, name)
         if not (history := history_of(runs)).having("told"):
             continue
-        settings = settings_of(client, space, wanted.get(name, "minimize"))
-        view = view_of(client, settings, history, f"outliers {name}", fits.of(name) if wanted else fits)
+        settings = settings_of(client, space, directions.get(name, "minimize"))
+        view = view_of(client, settings, history, f"outliers {name}", fits.of(name) if directions else fits)
         frames.append(_by_arm(outlier_frame(view.outliers()), runs, metric=name))
     frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
     return frame.reindex(columns=["trial_index", "arm_name", "metric", *SAID])
@@ -104,15 +104,15 @@ def complete(client: Any, trial_index: int, raw_data: Mapping[str, Any]) -> bool
     """
     if not isinstance(raw_data, Mapping) or not raw_data:
         raise TypeError(f"raw_data must be a mapping of metrics to values, got {raw_data!r}")
-    known = {*client._experiment.metrics}
+    metrics = {*client._experiment.metrics}
     missing = {*metrics_of(client._experiment)} - raw_data.keys()
-    for name in raw_data.keys() - known:  # a further metric is one to track, if it is not a misspelt one
+    for name in raw_data.keys() - metrics:  # a further metric is one to track, if it is not a misspelt one
         if hint := nearest(name, missing):
-            raise ValueError(f"a metric must be one of {sorted(known)}, got {name!r}{hint}")
+            raise ValueError(f"a metric must be one of {sorted(metrics)}, got {name!r}{hint}")
     told = {name: _pair(name, value) for name, value in raw_data.items()}
     wrong = {name: pair for name, pair in told.items() if not all(map(math.isfinite, pair))}
     told = {name: pair for name, pair in told.items() if name not in wrong}
-    if wrong and not (len(wanted := metrics_of(client._experiment)) > 1 and told.keys() & {*wanted}):
+    if wrong and not (len(needed := metrics_of(client._experiment)) > 1 and told.keys() & {*needed}):
         client.mark_trial_failed(trial_index, failed_reason=f"not finite: {wrong}")
         return False
     data = client._experiment.lookup_data().df

@@ -50,41 +50,41 @@ def arms_at_end(experiment: Any) -> Iterator[tuple[Any, Any, bool]]:
 
     That is, of any metric of an objective or an outcome constraint: where others are missing, they alone are.
     """
-    found = {metric: _values_by_arm(experiment, metric) for metric in metrics_of(experiment)}
+    values_of_metric = {metric: _values_by_arm(experiment, metric) for metric in metrics_of(experiment)}
     for _, trial in sorted(experiment.trials.items()):
         for arm in trial.arms:
-            has_value = bool(_values(trial, arm, found))
+            has_value = bool(_values(trial, arm, values_of_metric))
             if has_value or _is_over(trial):
                 yield arm, trial._get_candidate_metadata(arm.name), has_value
 
 
-Found = dict[tuple[int, str], tuple[float, float]]  # mean and standard error by trial and arm
+ValuesByArm = dict[tuple[int, str], tuple[float, float]]  # mean and standard error by trial and arm
 
 
-def _values_by_arm(experiment: Any, metric: str) -> Found:
+def _values_by_arm(experiment: Any, metric: str) -> ValuesByArm:
     data = experiment.lookup_data().df
     rows = data[data["metric_name"] == metric] if len(data) else data
     return {(row.trial_index, row.arm_name): (row.mean, row.sem) for row in rows.itertuples()}
 
 
-def _runs(experiment: Any, space: Space, found: Mapping[str, Found]) -> Iterator[Run]:
+def _runs(experiment: Any, space: Space, values_of_metric: Mapping[str, ValuesByArm]) -> Iterator[Run]:
     for index, trial in sorted(experiment.trials.items()):
         for arm in trial.arms:
             try:
                 point = space.validate({name: arm.parameters[name] for name in space.names if name in arm.parameters})
             except SpaceError:
                 continue
-            values = _values(trial, arm, found)
+            values = _values(trial, arm, values_of_metric)
             if not values and trial.status.is_stale:
                 continue
             yield Run(index, arm.name, dict(arm.parameters), point, values, _is_over(trial), _origin(trial, arm))
 
 
-def _values(trial: Any, arm: Any, found: Mapping[str, Found]) -> dict[str, Noisy]:
+def _values(trial: Any, arm: Any, values_of_metric: Mapping[str, ValuesByArm]) -> dict[str, Noisy]:
     """The values that count, by metric, each with its standard deviation where that is known."""
     if trial.status.is_failed or trial.status.is_abandoned or _is_abandoned(trial, arm):
         return {}
-    pairs = ((metric, values.get((trial.index, arm.name))) for metric, values in found.items())
+    pairs = ((metric, values.get((trial.index, arm.name))) for metric, values in values_of_metric.items())
     return {metric: _noisy(*pair) for metric, pair in pairs if pair is not None and math.isfinite(pair[0])}
 
 

@@ -30,15 +30,15 @@ def closed_form(of: Acquisition, asked_for: AcquisitionFunction, seed: int) -> C
     """
     if of.X_observed is None:
         return None
-    known = of.X_observed if of.X_pending is None else torch.cat([of.X_observed, of.X_pending])
+    baseline = of.X_observed if of.X_pending is None else torch.cat([of.X_observed, of.X_pending])
     if isinstance(model := of._model, ModelListGP):
-        return _of_several(of, model, known, seed) if type(asked_for) in NOISY else None
+        return _of_several(of, model, baseline, seed) if type(asked_for) in NOISY else None
     if type(asked_for) is not qLogNoisyExpectedImprovement or not has_closed_form(model):
         return None
     is_alone = type(asked_for.objective) is IdentityMCObjective and asked_for._constraints is None
     if not is_alone or (sign := _sign(asked_for.posterior_transform)) is None:
         return None
-    return LogNEI(model, known, seed, latents=multiply_by_sign(model.latents(), sign))
+    return LogNEI(model, baseline, seed, latents=multiply_by_sign(model.latents(), sign))
 
 
 def _sign(transform: PosteriorTransform | None) -> float | None:
@@ -51,16 +51,19 @@ def _sign(transform: PosteriorTransform | None) -> float | None:
     return weights[0] if weights in ([1.0], [-1.0]) else None
 
 
-def _of_several(of: Acquisition, model: ModelListGP, known: Tensor, seed: int) -> LogNEHVI | None:
-    models = [each for each in model.models if has_closed_form(each)]
+def _of_several(of: Acquisition, model: ModelListGP, baseline: Tensor, seed: int) -> LogNEHVI | None:
+    models = [outcome_model for outcome_model in model.models if has_closed_form(outcome_model)]
     if len(models) < len(model.models) or of._learned_objective_preference_model is not None:
         return None
-    if not all(torch.equal(each.transform_inputs(known), models[0].transform_inputs(known)) for each in models):
+    if not all(
+        torch.equal(outcome_model.transform_inputs(baseline), models[0].transform_inputs(baseline))
+        for outcome_model in models
+    ):
         return None
     if (goals := goals_of(of._objective_weights, of._objective_thresholds, of._outcome_constraints)) is None:
         return None
-    wanted, signs = zip(*goals, strict=True)
-    return LogNEHVI(models, wanted, known, seed, signs=signs)
+    outcome_goals, signs = zip(*goals, strict=True)
+    return LogNEHVI(models, outcome_goals, baseline, seed, signs=signs)
 
 
 def goals_of(
@@ -76,15 +79,15 @@ def goals_of(
     A, b = (weights.new_zeros(0, weights.shape[-1]), weights.new_zeros(0, 1)) if constraints is None else constraints
     if ((weights != 0).sum(-1) != 1).any() or ((A != 0).sum(-1) != 1).any() or ((weights != 0).sum(0) > 1).any():
         return None
-    found: list[dict[str, Any]] = [{"is_objective": False} for _ in range(weights.shape[-1])]
-    signs = [1.0] * len(found)
+    entries: list[dict[str, Any]] = [{"is_objective": False} for _ in range(weights.shape[-1])]
+    signs = [1.0] * len(entries)
     for k, i in (weights != 0).nonzero().tolist():
         weight, is_one = weights[k, i].item(), len(weights) == 1
         reference = None if is_one or thresholds is None else thresholds[k].item() / weight
-        found[i] |= {"is_objective": True, "reference": reference}
+        entries[i] |= {"is_objective": True, "reference": reference}
         signs[i] = math.copysign(1.0, weight)
     for c, i in (A != 0).nonzero().tolist():
-        bound, last = (b[c, 0] / A[c, i]).item(), found[i]
+        bound, last = (b[c, 0] / A[c, i]).item(), entries[i]
         side = {"high": min(bound, last.get("high", math.inf))} if A[c, i] > 0 else {}
-        found[i] |= side or {"low": max(bound, last.get("low", -math.inf))}
-    return [(Goal(**given), sign) for given, sign in zip(found, signs, strict=True)]
+        entries[i] |= side or {"low": max(bound, last.get("low", -math.inf))}
+    return [(Goal(**entry), sign) for entry, sign in zip(entries, signs, strict=True)]

@@ -32,15 +32,15 @@ def client_for(space: Space, direction: str, metric: str, seed: int | None = Non
     """
     if space.is_pool:
         raise ValueError(f"the space must not be a pool for Ax, which cannot be told which points there are: {space!r}")
-    constraints = [made for each in space.constraints for made in _constraint(space, each)]
+    constraints = [converted for constraint in space.constraints for converted in _constraint(space, constraint)]
     dependents = _dependents(space)
     client = Client(random_seed=seed)
     client.configure_experiment([_config(name, p, dependents.get(name)) for name, p in space.parameters])
-    found = client._experiment.search_space
+    search_space = client._experiment.search_space
     for name, parameter in space.parameters:
         if not isinstance(parameter, Choice) and _is_ordered(parameter) and parameter.count != 1:
-            found.parameters[name]._log_scale = parameter.log  # Ax guesses it from the values
-    found.add_parameter_constraints(constraints)
+            search_space.parameters[name]._log_scale = parameter.log  # Ax guesses it from the values
+    search_space.add_parameter_constraints(constraints)
     client.configure_optimization(objective=metric if direction == "maximize" else f"-{metric}")
     return client
 
@@ -88,18 +88,18 @@ def _values(name: str, parameter: Parameter) -> list[Any]:
 
 def _dependents(space: Space) -> dict[str, dict[Value, list[str]]]:
     """Dependents of every parameter that others depend on: which exist for which of its values."""
-    found, named = dict[str, dict[Value, list[str]]](), dict(space.parameters)
+    dependents, named = dict[str, dict[Value, list[str]]](), dict(space.parameters)
     for name, parameter in space.parameters:
         if not parameter.condition:
             continue
         (other, values), *more = parameter.condition
         if more or len(values) > 1:
-            when = {each: [*wanted] for each, wanted in parameter.condition}
+            when = {other_name: [*allowed] for other_name, allowed in parameter.condition}
             raise ValueError(f"{name}.when must name one value of one parameter for Ax, got {when!r}")
         if not (isinstance(named[other], Choice | Ordinal) or named[other].count == 1):
             raise ValueError(f"{name}.when must name a Choice or an Ordinal for Ax, got {other!r}: {named[other]!r}")
-        found.setdefault(other, {}).setdefault(values[0], []).append(name)
-    return found
+        dependents.setdefault(other, {}).setdefault(values[0], []).append(name)
+    return dependents
 
 
 def _constraint(space: Space, constraint: Constraint) -> Iterator[ParameterConstraint]:
@@ -108,13 +108,13 @@ def _constraint(space: Space, constraint: Constraint) -> Iterator[ParameterConst
     Raises:
         ValueError: If Ax cannot have it.
     """
-    said, named = f"constraint {constraint.text!r} must", dict(space.parameters)
+    rule, named = f"constraint {constraint.text!r} must", dict(space.parameters)
     if (linear := constraint.excess.linear) is None:
-        raise ValueError(f"{said} be linear for Ax, which has no other; allow the points, and tell those a failure")
+        raise ValueError(f"{rule} be linear for Ax, which has no other; allow the points, and tell those a failure")
     weights, bound = dict(linear.coefficients), -linear.constant
     for name in [*weights]:
         if why := _why_not(named[name], constraint.is_equality):
-            raise ValueError(f"{said} not be on {name!r} for Ax: {why}, got {named[name]!r}")
+            raise ValueError(f"{rule} not be on {name!r} for Ax: {why}, got {named[name]!r}")
         if named[name].count == 1:
             bound -= weights.pop(name) * float(named[name].nth(0))  # type: ignore[arg-type]
     if not weights:
@@ -122,13 +122,15 @@ def _constraint(space: Space, constraint: Constraint) -> Iterator[ParameterConst
     left = " + ".join(f"{weight!r}*{name}" for name, weight in weights.items())
     try:
         text = f"{left} {'==' if constraint.is_equality else '<='} {bound!r}"
-        made = ParameterConstraint(equality=text) if constraint.is_equality else ParameterConstraint(inequality=text)
-        is_same = made.constraint_dict.keys() == weights.keys()
+        converted = (
+            ParameterConstraint(equality=text) if constraint.is_equality else ParameterConstraint(inequality=text)
+        )
+        is_same = converted.constraint_dict.keys() == weights.keys()
     except Exception:  # of SymPy, which reads it: as many kinds as there are names that it takes for something else
         is_same = False
     if not is_same:
-        raise ValueError(f"{said} have names that Ax can read in a constraint, got {[*weights]}; use identifiers")
-    yield made
+        raise ValueError(f"{rule} have names that Ax can read in a constraint, got {[*weights]}; use identifiers")
+    yield converted
 
 
 def _why_not(parameter: Parameter, is_equality: bool) -> str | None:

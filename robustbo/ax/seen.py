@@ -52,7 +52,7 @@ def client_view(client: Any, surrogate: str | None = None, **rest: Any) -> Clien
             view_of(client, settings_of(client, space, direction, surrogate, **rest), history_of(runs)), runs
         )
     settings = settings_of(client, space, goals.objectives[0][1], surrogate, **_outcome_settings(goals), **rest)
-    runs = runs_of(experiment, space, *(wanted.name for wanted in settings.outcomes))
+    runs = runs_of(experiment, space, *(outcome.name for outcome in settings.outcomes))
     return ClientView(view_of(client, settings, history_of(runs, is_named=True)), runs)
 
 

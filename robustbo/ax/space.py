@@ -20,22 +20,28 @@ def space_of(experiment: Any) -> Space:
     """
     search_space = experiment.search_space
     needed = _conditions(search_space)
-    parameters = {name: _parameter(name, each, needed.get(name)) for name, each in _free_parameters(search_space)}
+    parameters = {
+        name: _parameter(name, ax_parameter, needed.get(name)) for name, ax_parameter in _free_parameters(search_space)
+    }
     return Space.from_dict(parameters, [*_constraints(search_space)])
 
 
 def _free_parameters(search_space: Any) -> Iterator[tuple[str, Any]]:
-    return ((name, each) for name, each in search_space.parameters.items() if not hasattr(each, "expression_str"))
+    return (
+        (name, ax_parameter)
+        for name, ax_parameter in search_space.parameters.items()
+        if not hasattr(ax_parameter, "expression_str")
+    )
 
 
 def _conditions(search_space: Any) -> dict[str, dict[str, list[Value]]]:
     """Conditions by parameter that depends on another: that one, and the values for which it exists."""
-    found = dict[str, dict[str, list[Value]]]()
+    conditions = dict[str, dict[str, list[Value]]]()
     for name, parameter in search_space.parameters.items():
         for value, dependents in (parameter.dependents if parameter.is_hierarchical else {}).items():
             for dependent in dependents:
-                found.setdefault(dependent, {}).setdefault(name, []).append(value)
-    return found
+                conditions.setdefault(dependent, {}).setdefault(name, []).append(value)
+    return conditions
 
 
 def _parameter(name: str, parameter: Any, when: dict[str, list[Value]] | None) -> Parameter:

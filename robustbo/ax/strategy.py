@@ -37,7 +37,7 @@ from robustbo.surrogates.common.contract import outcome_class
 from robustbo.surrogates.registry import SURROGATES, check_options, model_class
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 from robustbo.trials.settings import DEFAULT_SURROGATE, FAILURES, Failures
-from robustbo.validation import one_of, registered, whole
+from robustbo.validation import name_in_registry, one_of, whole
 
 NUM_INITIAL = 5  # Ax's
 # As many as Ax climbs at once. Its 20 of 1024 led higher by over 0.01 in one of 60 asks (Hartmann6, 7 to 90 values).
@@ -121,7 +121,7 @@ def generation_strategy(
         >>> generation_strategy("relevance-pursuit", seed=0).name
         'Sobol+robustbo:relevance-pursuit'
     """
-    registered("surrogate", surrogate, sorted(SURROGATES))
+    name_in_registry("surrogate", surrogate, sorted(SURROGATES))
     options = dict(surrogate_options or {})
     check_options(surrogate, options)
     seed = secrets.randbits(31) if seed is None else whole("seed", seed, 0)
@@ -162,11 +162,11 @@ def generation_strategy(
 
 def _enough(num_initial: int) -> list[MinTrials]:
     """Criterion of so many trials that did not fail, half of them with data: Ax's own rule."""
-    gone = [TrialStatus.FAILED, TrialStatus.ABANDONED]
-    done = {"only_in_statuses": [TrialStatus.COMPLETED], "count_only_trials_with_data": True}
+    without_failures = [TrialStatus.FAILED, TrialStatus.ABANDONED]
+    with_data = {"only_in_statuses": [TrialStatus.COMPLETED], "count_only_trials_with_data": True}
     return [
-        MinTrials(num_initial, transition_to="robustbo", use_all_trials_in_exp=True, not_in_statuses=gone),
-        MinTrials(max(1, num_initial // 2), transition_to="robustbo", use_all_trials_in_exp=True, **done),
+        MinTrials(num_initial, transition_to="robustbo", use_all_trials_in_exp=True, not_in_statuses=without_failures),
+        MinTrials(max(1, num_initial // 2), transition_to="robustbo", use_all_trials_in_exp=True, **with_data),
     ]
 
 

@@ -49,7 +49,7 @@ def _ends(adapter: Any) -> Ended | None:
     """The ends of the arms; None where none has failed."""
     space = adapter._search_space.clone()
     space.set_parameter_constraints([])
-    arms = [each for each in arms_at_end(adapter._experiment) if space.check_membership(each[0].parameters)]
+    arms = [end for end in arms_at_end(adapter._experiment) if space.check_membership(end[0].parameters)]
     if all(ok for _, _, ok in arms):
         return None
     # What is noted has the values that the model gave to parameters that do not exist there.
@@ -83,10 +83,10 @@ class Viable(FeasibilityWeighted):
 
     def forward(self, X: Tensor) -> Tensor:
         """``b`` values at ``b x q x d`` points."""
-        Z = self._scaled(X).reshape(-1, X.shape[-1])
+        Z = self._to_unit(X).reshape(-1, X.shape[-1])
         discount = log_weight(Z, self._predictor).reshape(X.shape[:-1]).sum(-1)
-        found = self._function(X)
-        return found + discount if self._log else found * discount.exp()
+        value = self._function(X)
+        return value + discount if self._log else value * discount.exp()
 
-    def _scaled(self, X: Tensor) -> Tensor:
+    def _to_unit(self, X: Tensor) -> Tensor:
         return (X.to(torch.float64) - self._low) / self._width

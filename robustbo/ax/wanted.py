@@ -52,24 +52,24 @@ class Goals(NamedTuple):
             baseline: The value of a metric at the baseline.
         """
         bounds = (
-            each._replace(number=each.at(baseline(each.metric)), is_relative=False) if each.is_relative else each
-            for each in self.bounds
+            bound._replace(number=bound.at(baseline(bound.metric)), is_relative=False) if bound.is_relative else bound
+            for bound in self.bounds
         )
         return Goals(self.objectives, tuple(bounds))
 
     @property
     def constraints(self) -> tuple[str, ...]:
         """The bounds in our words; none is relative."""
-        return tuple(f"{each.metric} {'>=' if each.is_least else '<='} {each.number!r}" for each in self.bounds)
+        return tuple(f"{bound.metric} {'>=' if bound.is_least else '<='} {bound.number!r}" for bound in self.bounds)
 
     @property
     def reference_point(self) -> tuple[tuple[str, float], ...]:
         """The thresholds of the objectives, where there are several and each has one; else none."""
         if len(self.objectives) < 2:
             return ()
-        found = {wanted.name: wanted.low if wanted.sign > 0 else wanted.high for wanted in self.outcomes}
-        given = tuple((name, found[name]) for name, _ in self.objectives)
-        return given if all(abs(number) < float("inf") for _, number in given) else ()
+        thresholds = {outcome.name: outcome.low if outcome.sign > 0 else outcome.high for outcome in self.outcomes}
+        point = tuple((name, thresholds[name]) for name, _ in self.objectives)
+        return point if all(abs(number) < float("inf") for _, number in point) else ()
 
     @property
     def outcomes(self) -> tuple[Wanted, ...]:
@@ -129,6 +129,6 @@ def metric_directions(experiment: Any) -> dict[str, Direction]:
         return {}
     if not goals.is_several:
         return {}
-    lows = {each.metric for each in goals.bounds if each.is_least}
-    bounded = {each.metric: _direction(1 if each.metric in lows else -1) for each in goals.bounds}
+    lows = {bound.metric for bound in goals.bounds if bound.is_least}
+    bounded = {bound.metric: _direction(1 if bound.metric in lows else -1) for bound in goals.bounds}
     return bounded | dict(goals.objectives)

@@ -188,11 +188,11 @@ def report(
     """Write a page of recorded runs, or of journals (of one: the same as `show --html`)."""
     from robustbo.replay.output import page
     from robustbo.replay.verify import is_journal
-    from robustbo.trials.storage.places import shown
+    from robustbo.trials.storage.places import display_name
 
     if journals := [place for place in runs if is_journal(place)]:
         if runs_only := [place for place in runs if place not in journals]:
-            run, journal = shown(runs_only[0]), shown(journals[0])
+            run, journal = display_name(runs_only[0]), display_name(journals[0])
             if not Path(runs_only[0]).exists():
                 raise RobustBOError(f"{run}: must be a recorded run or a journal, and there is no such file")
             raise RobustBOError(f"a page has recorded runs or journals, got both: {run} is a run, {journal} a journal")

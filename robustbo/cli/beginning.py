@@ -73,7 +73,7 @@ def create(
     from robustbo.cli.typed import space_of
     from robustbo.optimizer import Optimizer
     from robustbo.trials.outcome import Outcome
-    from robustbo.trials.storage.places import shown
+    from robustbo.trials.storage.places import display_name
 
     arguments: dict[str, Any] = {"direction": direction, "surrogate": surrogate, "acquisition": acquisition}
     arguments |= {"num_initial": num_initial, "replicate": replicate, "max_replicates": max_replicates, "seed": seed}
@@ -89,15 +89,17 @@ def create(
             opt = Optimizer(search_space, journal=journal, **{"if_exists": if_exists, **options})
         except JournalExists:
             if Path(journal).is_file() and not Path(journal).stat().st_size:
-                raise JournalExists(f"{shown(journal)}: is there, and empty; delete it, and create it then") from None
-            raise JournalExists(f"{shown(journal)}: exists; --if-exists resume goes on with it") from None
+                raise JournalExists(
+                    f"{display_name(journal)}: is there, and empty; delete it, and create it then"
+                ) from None
+            raise JournalExists(f"{display_name(journal)}: exists; --if-exists resume goes on with it") from None
     s = opt.settings
     first = f"{s.num_initial} space-filling points come first" if not len(opt.history) else f"{len(opt.history)} trials"
     rows = f"; {s.space.size} rows to choose from" if s.space.is_pool else ""
     if pool is not None:  # what its columns were taken for
         kinds = [f"{name} ({type(parameter).__name__})" for name, parameter in s.space.parameters]
         terminal.log(f"columns: {', '.join(kinds)}")
-    terminal.lines([f"{shown(journal)}: {s.goal} with {s.surrogate}, seed {s.seed}{rows}; {first}"])
+    terminal.lines([f"{display_name(journal)}: {s.goal} with {s.surrogate}, seed {s.seed}{rows}; {first}"])
 
 
 def _in_new_names(options: dict[str, Any]) -> dict[str, Any]:
@@ -132,16 +134,18 @@ def add_rows(
     """Add the rows of a table to the pool that an optimization chooses from; all, or none where one is wrong."""
     from robustbo.cli.typed import frame_of
     from robustbo.optimizer import Optimizer
-    from robustbo.trials.storage.places import shown
+    from robustbo.trials.storage.places import display_name
 
     with mendable():
         opt = Optimizer.resume(journal)
         if not opt.settings.space.is_pool:
-            raise ValueError(f"{shown(journal)}: rows can be added to a pool, its space is {opt.settings.space!r}")
+            raise ValueError(
+                f"{display_name(journal)}: rows can be added to a pool, its space is {opt.settings.space!r}"
+            )
         before = opt.settings.space.size or 0
         frame = frame_of(table, dict(opt.settings.space.parameters))
         try:
             size = opt.add_rows(frame)
         except ValueError as error:
             raise ValueError(f"{table.name}: {error}") from None
-    terminal.lines([f"{shown(journal)}: {size - before} rows added; {size} rows to choose from"])
+    terminal.lines([f"{display_name(journal)}: {size - before} rows added; {size} rows to choose from"])

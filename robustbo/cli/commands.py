@@ -7,7 +7,7 @@ from typer.core import TyperGroup
 
 from robustbo.cli import terminal
 from robustbo.errors import RobustBOError
-from robustbo.trials.storage.passwords import hidden
+from robustbo.trials.storage.passwords import hide_passwords
 
 USAGE_ERROR: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "UsageError")  # typer hides it
 INTERRUPTED = 130  # as shells have it of what Ctrl-C ended
@@ -24,7 +24,7 @@ class Commands(TyperGroup):
             terminal.log("interrupted")
             raise typer.Exit(INTERRUPTED) from None
         except USAGE_ERROR as error:  # which has what was typed
-            error.message = hidden(error.message)
+            error.message = hide_passwords(error.message)
             raise
         except RobustBOError as error:
             command = self.get_command(ctx, ctx.invoked_subcommand or "")

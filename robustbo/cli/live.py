@@ -15,7 +15,7 @@ from robustbo.cli.bounded import BoundedServer
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.report.page import journal_page
 from robustbo.report.summary.overview import overview
-from robustbo.trials.codec import opened
+from robustbo.trials.codec import open_journal
 from robustbo.trials.storage.places import is_address
 from robustbo.view.view import View
 
@@ -27,7 +27,7 @@ VERSION = "version"
 def version(journal: str) -> str:
     """A word that is another one after the journal has changed."""
     if is_address(journal):
-        return str(len(repr(opened(journal)[1])))
+        return str(len(repr(open_journal(journal)[1])))
     status = Path(journal).stat()
     return f"{status.st_size}-{status.st_mtime_ns}"
 
@@ -44,7 +44,7 @@ def watch(journal: str, draw: Callable[[dict[str, Any]], None], *, is_terminal: 
     try:
         while True:
             if (now := version(journal)) != last:
-                last, summary = now, overview(View(*opened(journal), fits))
+                last, summary = now, overview(View(*open_journal(journal), fits))
                 if is_terminal:
                     terminal.clear(CLEAR)
                 draw(summary)
@@ -74,5 +74,5 @@ class Server(BoundedServer):
             return self._made[1]
 
     def _draw(self, now: str) -> str:
-        view = View(*opened(self._journal), self._fits)
+        view = View(*open_journal(self._journal), self._fits)
         return journal_page.page(self._name, view, version=now, place=self._name, made_at=datetime.now(UTC))

@@ -57,23 +57,23 @@ def show(
             raise RobustBOError(f"--html writes a page, got --out {out}; a picture needs no --html")
         terminal.lines([str(report_journals([journal], out))])
         return
-    from robustbo.trials.storage.places import shown
+    from robustbo.trials.storage.places import display_name
 
     if not (serve or watch):
-        _print(shown(journal), format_, _overview(journal))
+        _print(display_name(journal), format_, _overview(journal))
         return
     from robustbo.cli import bounded, live
-    from robustbo.trials.codec import opened
+    from robustbo.trials.codec import open_journal
     from robustbo.view.view import View
 
-    say_ahead(journal, View(*opened(journal)))  # or an error says what is wrong with it
+    say_ahead(journal, View(*open_journal(journal)))  # or an error says what is wrong with it
     if serve:
-        server = live.Server(journal, shown(journal), port)
+        server = live.Server(journal, display_name(journal), port)
         terminal.lines([server.address])
         sys.stdout.flush()
         bounded.serve(server)
     else:
-        live.watch(journal, partial(_print, shown(journal), format_), is_terminal=sys.stdout.isatty())
+        live.watch(journal, partial(_print, display_name(journal), format_), is_terminal=sys.stdout.isatty())
 
 
 def _overview(journal: str) -> dict[str, Any]:
@@ -84,11 +84,11 @@ def _overview(journal: str) -> dict[str, Any]:
     if key is not None and (summary := cache.get(key)) is not None:
         return summary
     from robustbo.report.summary.overview import overview
-    from robustbo.trials.codec import opened
+    from robustbo.trials.codec import open_journal
     from robustbo.view.view import View
 
     with warnings.catch_warnings(record=True) as caught:
-        view = View(*opened(journal))
+        view = View(*open_journal(journal))
         is_same = cache.key(journal) == key
         say_ahead(journal, view)
         summary = overview(view)
@@ -121,9 +121,9 @@ def _print(name: str, format_: Format, summary: dict[str, Any]) -> None:
 def say_ahead(journal: str, view: "View") -> None:
     """Say before a long fit how long it takes, and print what needs no fit."""
     from robustbo.report.summary.progress import ahead
-    from robustbo.trials.storage.places import shown
+    from robustbo.trials.storage.places import display_name
 
-    for line in ahead(shown(journal), view):
+    for line in ahead(display_name(journal), view):
         terminal.log(line)
 
 
@@ -135,15 +135,15 @@ def report_journals(places: list[str], out: Path | None) -> Path:
         out: The path; unless said that of the only journal with the suffix .html, or report.html.
     """
     from robustbo.report.page import journals
-    from robustbo.trials.codec import opened
-    from robustbo.trials.storage.places import shown
+    from robustbo.trials.codec import open_journal
+    from robustbo.trials.storage.places import display_name
     from robustbo.view.view import View
 
-    views = [View(*opened(place)) for place in places]
+    views = [View(*open_journal(place)) for place in places]
     for place, view in zip(places, views, strict=True):
         say_ahead(place, view)
     named = [
-        journals.NamedView(beside(place, ".html").stem, view, shown(place))
+        journals.NamedView(beside(place, ".html").stem, view, display_name(place))
         for place, view in zip(places, views, strict=True)
     ]
     with writable(out or (beside(places[0], ".html") if len(places) == 1 else Path("report.html"))) as path:
@@ -171,16 +171,16 @@ def best(
     """
     from robustbo.cli.typed import fixed_values
     from robustbo.report.summary import overview
-    from robustbo.trials.codec import opened
-    from robustbo.trials.storage.places import shown
+    from robustbo.trials.codec import open_journal
+    from robustbo.trials.storage.places import display_name
     from robustbo.view.view import View
 
-    view = View(*opened(journal))
+    view = View(*open_journal(journal))
     with mendable():
         if len(view.settings.objectives) > 1:
             raise ValueError(
                 "there is no single best of several objectives: "
-                f"robustbo front {shown(journal)} has those that none beats"
+                f"robustbo front {display_name(journal)} has those that none beats"
             )
         partial_point = view.space.partial(fixed_values(view.space, fixed or ()))
         if raw and partial_point:
@@ -200,10 +200,10 @@ def front(journal: Journal, fixed: FixedOption = None, format_: FormatOption = F
     """
     from robustbo.cli.typed import fixed_values
     from robustbo.report.summary import outcomes, text_outcomes
-    from robustbo.trials.codec import opened
+    from robustbo.trials.codec import open_journal
     from robustbo.view.view import View
 
-    view = View(*opened(journal))
+    view = View(*open_journal(journal))
     settings, space = view.settings, view.space
     with mendable():
         if not settings.objectives:

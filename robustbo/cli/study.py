@@ -208,9 +208,9 @@ def repair(
     The old one is left as it is.
     """
     from robustbo.trials.repair import report
-    from robustbo.trials.repair.salvage import salvaged, write
+    from robustbo.trials.repair.salvage import salvage_journal, write
 
-    salvage = salvaged(journal, keep or ())
+    salvage = salvage_journal(journal, keep or ())
     path = None if salvage.is_whole else out or report.beside(Path(journal))
     if path is not None:
         write(salvage, path)
@@ -218,7 +218,7 @@ def repair(
         terminal.objects([report.report(salvage, path)])
         return
     if format_ is Format.csv:
-        terminal.rows(report.left_out(salvage), format_)
+        terminal.rows(report.rows_left_out(salvage), format_)
         return
     terminal.lines(report.lines(journal, salvage, path))
     for title, rows in report.tables(salvage).items():

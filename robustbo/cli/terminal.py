@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 from robustbo.errors import RobustBOError
-from robustbo.trials.storage.passwords import hidden
+from robustbo.trials.storage.passwords import hide_passwords
 
 
 class Format(StrEnum):
@@ -26,7 +26,7 @@ def escape(text: str) -> str:
     r"""Text whose control characters can be seen: names come from files that others have written.
 
     Example:
-        >>> print(escaped("\x1b[2J, \u202e, größe"))
+        >>> print(escape("\x1b[2J, \u202e, größe"))
         \x1b[2J, \u202e, größe
     """
     return "".join(
@@ -59,7 +59,7 @@ def objects(items: Iterable[Any]) -> None:
 def log(message: str) -> None:
     """Print a message to stderr, of one or several lines, without any password that was typed."""
     with suppress(OSError):  # there is nobody left to tell
-        typer.echo("\n".join(map(escape, hidden(message).split("\n"))), err=True)
+        typer.echo("\n".join(map(escape, hide_passwords(message).split("\n"))), err=True)
 
 
 def rows(records: list[dict[str, Any]], format_: Format, title: str = "") -> None:

@@ -12,7 +12,7 @@ from robustbo import limits
 from robustbo.errors import FileError
 from robustbo.foreign.reading import text_in
 from robustbo.foreign.texts import json_of, toml_of
-from robustbo.formulas import restored
+from robustbo.formulas import restore_text
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter, Value
 from robustbo.searchspace.parameters.reading import read_parameter
 from robustbo.searchspace.parameters.text import number, value_of, whole_number
@@ -105,7 +105,7 @@ def frame_of(file: IO[bytes], parameters: Mapping[str, Parameter]) -> pd.DataFra
     rows: dict[int, list[str]] = {}
     try:
         reader = csv.reader(io.StringIO(text_in(file, limits.TABLE_BYTES), newline=""), strict=True)
-        rows |= ((reader.line_num, [*map(restored, row)]) for row in reader if row)
+        rows |= ((reader.line_num, [*map(restore_text, row)]) for row in reader if row)
     except csv.Error as error:
         raise ValueError(f"{file.name}: cannot be read as CSV: {error}") from None
     if not rows:

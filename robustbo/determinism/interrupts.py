@@ -64,7 +64,7 @@ class Interrupts:
 
     @property
     def is_heard(self) -> bool:
-        """Whether an interrupt has come."""
+        """Return whether an interrupt has come."""
         return self._presses > 0
 
     def check(self) -> None:

@@ -89,7 +89,7 @@ class Asking:
         if events is None:
             return None
         event = events[-1]
-        trial = own(self._store.seen.history[event["trial"]])
+        trial = own(self._store.state.history[event["trial"]])
         log.info("asked: %s", line_of(trial, self._store.settings.quantities))
         is_fitted = trial.origin == "model" and event["event"] == "ask" and "fallback" not in event
         return Request(trial, histories[0] if is_fitted else None)

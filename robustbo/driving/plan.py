@@ -59,7 +59,7 @@ def plan_of(
         ValueError, TypeError: If an argument breaks its rule.
 
     Example:
-        >>> checked(abs, 3, timeout=None, jobs=1, client=None, catch=OSError, callbacks=()).catch
+        >>> plan_of(abs, 3, timeout=None, jobs=1, client=None, catch=OSError, callbacks=()).catch
         (<class 'OSError'>,)
     """
     if not callable(func):

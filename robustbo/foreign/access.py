@@ -11,7 +11,7 @@ _places: ContextVar[tuple[Path, ...] | None] = ContextVar("places", default=None
 
 
 @contextmanager
-def recorded(folder: Path, allowed: Sequence[Path] = ()) -> Iterator[None]:
+def confine_access(folder: Path, allowed: Sequence[Path] = ()) -> Iterator[None]:
     """Read a recorded run: paths that it names must lie below its folder or be allowed, and nothing is downloaded.
 
     Args:
@@ -35,14 +35,14 @@ def check_path(path: Path) -> None:
         )
 
 
-def check_named(value: object) -> None:
+def check_paths(value: object) -> None:
     """Raise as `check_path` for each text in a value that is a path: it has a slash, or is the name of a file."""
     if isinstance(value, str):
         if any(mark in value for mark in "/\\~") or "\0" in value or Path(value).is_symlink() or Path(value).exists():
             check_path(Path(value.replace("\0", "\\0")).expanduser())
     elif isinstance(value, dict | list | tuple):
         for part in value.values() if isinstance(value, dict) else value:
-            check_named(part)
+            check_paths(part)
 
 
 def check_download(name: str) -> None:

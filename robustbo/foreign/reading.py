@@ -36,7 +36,7 @@ def open_regular(path: str | os.PathLike[str], flags: int, *, follows_links: boo
     return handle
 
 
-def open_unlinked(path: str | os.PathLike[str], flags: int) -> int:
+def open_no_link(path: str | os.PathLike[str], flags: int) -> int:
     """Open a file as `open_regular` does, and no link."""
     return open_regular(path, flags, follows_links=False)
 
@@ -70,7 +70,7 @@ def bytes_of(
         path: The file.
         most: How many bytes are taken.
         error: What is raised: made of the message, which begins with the path.
-        opener: `open_regular`, or `open_unlinked`.
+        opener: `open_regular`, or `open_no_link`.
 
     Raises:
         FileNotFoundError, NotADirectoryError: If there is none.
@@ -87,7 +87,7 @@ def bytes_of(
     except NotRegularError as reason:
         raise error(f"{path}: {reason.strerror}; name another") from None
     except (OSError, ValueError) as reason:  # the latter of a NUL in the name
-        raise error(f"{_named(path)}: cannot be read: {why(reason)}") from None
+        raise error(f"{_printable_path(path)}: cannot be read: {why(reason)}") from None
     if max(size, len(data)) > most:
         raise error(too_large(path, most))
     return data
@@ -105,21 +105,21 @@ def text_in(file: IO[bytes], most: int) -> str:
         raise FileError(f"{file.name}: cannot be read: {why(reason)}") from None
     if len(data) > most:
         raise FileError(too_large(file.name, most))
-    return decoded(data, file.name)
+    return decode_text(data, file.name)
 
 
-def unpacked(path: str | os.PathLike[str], most: int, error: Kind = FileError) -> bytes:
+def decompress_file(path: str | os.PathLike[str], most: int, error: Kind = FileError) -> bytes:
     """The bytes of a file, of one that ends in .gz those that it unpacks to; raises as `bytes_of`."""
     data = bytes_of(path, most, error)
-    return _unpacked(path, data, most, error) if Path(path).suffix == ".gz" else data
+    return _decompress(path, data, most, error) if Path(path).suffix == ".gz" else data
 
 
 def text_of(path: str | os.PathLike[str], most: int, error: Kind = FileError) -> str:
     """A file's text, packed or not, UTF-8 with or without a byte-order mark; raises as `bytes_of`."""
-    return decoded(unpacked(path, most, error), str(path), error)
+    return decode_text(decompress_file(path, most, error), str(path), error)
 
 
-def decoded(data: bytes, name: str, error: Kind = FileError) -> str:
+def decode_text(data: bytes, name: str, error: Kind = FileError) -> str:
     """The text that bytes are, UTF-8 with or without a byte-order mark.
 
     Raises:
@@ -128,11 +128,11 @@ def decoded(data: bytes, name: str, error: Kind = FileError) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as reason:
-        said = f"byte {reason.start} is {data[reason.start]:#04x}"
-        raise error(f"{name}: must be text in UTF-8, {said}; save it as UTF-8") from None
+        detail = f"byte {reason.start} is {data[reason.start]:#04x}"
+        raise error(f"{name}: must be text in UTF-8, {detail}; save it as UTF-8") from None
 
 
-def _unpacked(path: str | os.PathLike[str], data: bytes, most: int, error: Kind) -> bytes:
+def _decompress(path: str | os.PathLike[str], data: bytes, most: int, error: Kind) -> bytes:
     """The contents of gzip data, member by member, never more of it in memory than is read."""
     parts, size = [], 0
     try:
@@ -158,7 +158,7 @@ def too_large(path: str | os.PathLike[str], most: int, must: str = "must have") 
     return f"{path}: {must} at most {most // limits.MIB} MiB, and has more; see docs/security.md for the limits"
 
 
-def _named(path: str | os.PathLike[str]) -> str:
+def _printable_path(path: str | os.PathLike[str]) -> str:
     return os.fsdecode(path).replace("\0", "\\0")
 
 

@@ -43,8 +43,8 @@ def table_of(path: str | os.PathLike[str], names: Sequence[str] | None = None, e
     except pd.errors.ParserWarning:
         raise error(f"{path}: must have a name on top of each column, and has a row of more cells") from None
     except (ValueError, OverflowError, RecursionError) as reason:
-        said = str(reason).strip().partition("\n")[0]
-        raise error(f"{path}: must be a CSV file with a line of names on top: {said}") from None
+        detail = str(reason).strip().partition("\n")[0]
+        raise error(f"{path}: must be a CSV file with a line of names on top: {detail}") from None
 
 
 def check_columns(table: pd.DataFrame, columns: Mapping[str, Cells], name: str, error: Kind = FileError) -> None:
@@ -73,18 +73,18 @@ WORDS: dict[Cells, str] = {
 
 
 def _has(column: pd.Series, cells: Cells) -> bool:
-    there = column.dropna()
+    present = column.dropna()
     if cells == "text":
-        return len(there) == len(column) and all(isinstance(cell, str) for cell in there)
+        return len(present) == len(column) and all(isinstance(cell, str) for cell in present)
     if cells == "truth":
         return pd.api.types.is_bool_dtype(column)
     if cells == "flag":
-        return there.empty or all(isinstance(cell, bool | np.bool_) for cell in there)
-    if there.empty and cells == "number":
+        return present.empty or all(isinstance(cell, bool | np.bool_) for cell in present)
+    if present.empty and cells == "number":
         return True
     if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
         return False
     if cells == "number":
-        return bool(np.isfinite(there.to_numpy(dtype=float)).all())
-    is_whole = pd.api.types.is_integer_dtype(column) and len(there) == len(column)
-    return is_whole and bool((there >= 0).all() and (there <= 2**53).all())
+        return bool(np.isfinite(present.to_numpy(dtype=float)).all())
+    is_whole = pd.api.types.is_integer_dtype(column) and len(present) == len(column)
+    return is_whole and bool((present >= 0).all() and (present <= 2**53).all())

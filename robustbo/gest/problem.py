@@ -22,7 +22,7 @@ ID = "_id"  # gest-api's own key in points and results
 
 
 @dataclass(frozen=True)
-class Problem:
+class VocsProblem:
     """A space to search, and the outcomes that are measured.
 
     Attributes:
@@ -40,7 +40,7 @@ class Problem:
     constants: dict[str, Any]
 
 
-def problem_of(vocs: VOCS, log: Iterable[str] = ()) -> Problem:
+def problem_of(vocs: VOCS, log: Iterable[str] = ()) -> VocsProblem:
     """Translate a VOCS.
 
     Args:
@@ -65,7 +65,7 @@ def problem_of(vocs: VOCS, log: Iterable[str] = ()) -> Problem:
     if wrong := [name for name in scales if name not in vocs.variables]:
         raise ValueError(f"log must name variables, got {wrong[0]!r}{nearest(wrong[0], vocs.variables)}")
     parameters = {name: parameter_of(name, v, is_log=name in scales) for name, v in vocs.variables.items()}
-    return Problem(
+    return VocsProblem(
         Space.from_dict(parameters),
         "maximize" if isinstance(kind, MaximizeObjective) else "minimize",
         objective,

@@ -30,7 +30,7 @@ def events_of(space: Space, history: History, results: Sequence[Result]) -> list
     for result in results:
         if not before.has(result):
             event = _event_of(history, result)
-            history = history.extended([event])
+            history = history.apply_all([event])
             events.append(event)
     return events
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from robustbo.gest.problem import ID, Problem, in_words
+from robustbo.gest.problem import ID, VocsProblem, in_words
 from robustbo.searchspace.parameters import Value
 from robustbo.trials.history import History, Trial
 from robustbo.validation import plain_scalar, real
@@ -49,7 +49,7 @@ def rows_of(results: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return rows
 
 
-def results_of(problem: Problem, history: History, rows: Sequence[Mapping[str, Any]]) -> list[Result]:
+def results_of(problem: VocsProblem, history: History, rows: Sequence[Mapping[str, Any]]) -> list[Result]:
     """The results in a list of dicts.
 
     Raises:
@@ -68,7 +68,7 @@ def results_of(problem: Problem, history: History, rows: Sequence[Mapping[str, A
     return results
 
 
-def _read(problem: Problem, history: History, row: Mapping[str, Any]) -> Result:
+def _read(problem: VocsProblem, history: History, row: Mapping[str, Any]) -> Result:
     names = problem.space.names
     if (number := _identifier(row.get(ID))) is not None:
         trial = _suggested_trial(history, number)
@@ -97,7 +97,7 @@ def _suggested_trial(history: History, number: int) -> Trial:
     )
 
 
-def _check_place(problem: Problem, trial: Trial, row: Mapping[str, Any]) -> None:
+def _check_place(problem: VocsProblem, trial: Trial, row: Mapping[str, Any]) -> None:
     """Raise a ValueError if a result is of another point than was suggested, by more than is lost on the way."""
     for name, parameter in problem.space.parameters:
         value = plain_scalar(row.get(name))
@@ -116,7 +116,7 @@ def _check_place(problem: Problem, trial: Trial, row: Mapping[str, Any]) -> None
             )
 
 
-def _outcome(problem: Problem, row: Mapping[str, Any]) -> tuple[Literal["tell", "fail"], dict[str, Any]]:
+def _outcome(problem: VocsProblem, row: Mapping[str, Any]) -> tuple[Literal["tell", "fail"], dict[str, Any]]:
     """The kind and content of the event that an evaluation ends with."""
     name, error = problem.objective, plain_scalar(row.get("xopt_error"))
     if not is_missing(error) and error:

@@ -10,8 +10,8 @@ from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.loop.belief.incumbent import Incumbent, incumbent, raw_incumbent
 from robustbo.loop.belief.outcome_models import OutcomeModels, unknown_rows, unmeasured_outcomes, use_models
 from robustbo.loop.candidates.choose import choose
-from robustbo.loop.candidates.initial_design import feasible_sobol_point, is_filled
-from robustbo.loop.candidates.pending import NOTHING_NEW, is_exhausted, sobol_point
+from robustbo.loop.candidates.initial_design import feasible_sobol_point, is_filled, sobol_point
+from robustbo.loop.candidates.pending import NOTHING_NEW, is_exhausted
 from robustbo.loop.candidates.retry import retry_by_user
 from robustbo.loop.candidates.rules import rules_of
 from robustbo.loop.candidates.search import Search

@@ -24,27 +24,27 @@ def search_space(trials: Iterable[FrozenTrial]) -> Distributions:
     single values are left out, as are those whose range changes.
     """
     completed = _informative_trials(trials)
-    found = _common_distributions(completed)
-    known = conditions(found, completed)
-    always = {name for name in found if all(name in trial.distributions for trial in completed)}
-    return {name: found[name] for name in sorted(found) if name in always or name in known}
+    common = _common_distributions(completed)
+    explained = conditions(common, completed)
+    always = {name for name in common if all(name in trial.distributions for trial in completed)}
+    return {name: common[name] for name in sorted(common) if name in always or name in explained}
 
 
 def conditions(named: Mapping[str, BaseDistribution], trials: Iterable[FrozenTrial]) -> Conditions:
     """Conditions of each of these parameters that not all completed trials have, where that can be told."""
     completed = _informative_trials(trials)
-    there = {name: [name in trial.distributions for trial in completed] for name in sorted(named)}
-    settled = [name for name, each in there.items() if all(each)]
-    waiting = [name for name in there if name not in settled]
-    found: Conditions = {}
+    presence = {name: [name in trial.distributions for trial in completed] for name in sorted(named)}
+    settled = [name for name, is_present in presence.items() if all(is_present)]
+    waiting = [name for name in presence if name not in settled]
+    result: Conditions = {}
     while waiting:
         explained = {name: condition for name in waiting if (condition := _on(name, settled, named, completed))}
         if not explained:
             break
-        found |= explained
+        result |= explained
         settled += explained
         waiting = [name for name in waiting if name not in explained]
-    return found
+    return result
 
 
 def _informative_trials(trials: Iterable[FrozenTrial]) -> list[FrozenTrial]:
@@ -58,13 +58,17 @@ def _informative_trials(trials: Iterable[FrozenTrial]) -> list[FrozenTrial]:
 
 def _common_distributions(completed: Sequence[FrozenTrial]) -> Distributions:
     """Distributions that are the same in all trials that have them, but for single values."""
-    found: Distributions = {}
+    distributions: Distributions = {}
     changing = set[str]()
     for trial in completed:
         for name, distribution in trial.distributions.items():
-            if found.setdefault(name, distribution) != distribution:
+            if distributions.setdefault(name, distribution) != distribution:
                 changing.add(name)
-    return {name: each for name, each in found.items() if name not in changing and not each.single()}
+    return {
+        name: distribution
+        for name, distribution in distributions.items()
+        if name not in changing and not distribution.single()
+    }
 
 
 def _on(

@@ -19,7 +19,7 @@ EXPECTED = ("expected", "expected_sd")
 def content(
     trial: FrozenTrial,
     note: notes.Note,
-    said: Mapping[str, Any],
+    user_note: Mapping[str, Any],
     names: Sequence[str],
     *,
     stand_in: float | None,
@@ -30,7 +30,7 @@ def content(
     Args:
         trial: It.
         note: What was decided on it.
-        said: What the user says of it.
+        user_note: What the user says of it.
         names: Of several objectives; none where there is one.
         stand_in: The value of a pruned trial; None where it is to have none.
         is_exact: Whether values have no noise, unless the user has said how much.
@@ -39,15 +39,15 @@ def content(
         return {"state": "pending", **_expectation(note, names)}
     if broken := sorted(name for name, value in trial.constraints.items() if not value <= 0):
         return {"state": "failed", "reason": f"breaks the constraint {broken[0]}", "retry": False}
-    values = _values(trial, said) if stand_in is None else [stand_in]
+    values = _values(trial, user_note) if stand_in is None else [stand_in]
     if not any(map(math.isfinite, values)):
         return {"state": "failed", "reason": "pruned" if trial.state == TrialState.PRUNED else "failed"}
-    is_left_out = is_stand_in(trial, said) and stand_in is None
-    state = "excluded" if said.get("is_excluded", is_left_out) else "told"
-    is_judged = "is_excluded" in said or said.get("value") is not None
+    is_left_out = is_stand_in(trial, user_note) and stand_in is None
+    state = "excluded" if user_note.get("is_excluded", is_left_out) else "told"
+    is_judged = "is_excluded" in user_note or user_note.get("value") is not None
     expected = _expectation({} if is_judged else note, names)
-    noise = [0.0 if is_exact and sd is None else sd for sd in _noise(trial, said, len(values))]
-    is_vouched = said.get("is_vouched", False)
+    noise = [0.0 if is_exact and sd is None else sd for sd in _noise(trial, user_note, len(values))]
+    is_vouched = user_note.get("is_vouched", False)
     if not names:
         return {"state": state, "value": values[0], "sd": noise[0], "is_vouched": is_vouched, **expected}
     outcomes: dict[str, Measured] = expected.get("outcomes", {})
@@ -60,9 +60,9 @@ def content(
     return {"state": state, "outcomes": outcomes}
 
 
-def _values(trial: FrozenTrial, said: Mapping[str, Any]) -> list[float]:
+def _values(trial: FrozenTrial, user_note: Mapping[str, Any]) -> list[float]:
     """The values that count, one an objective; none where there are none."""
-    amended = said.get("value")
+    amended = user_note.get("value")
     if amended is not None:
         return [float(value) for value in (amended if isinstance(amended, list) else [amended])]
     return [] if trial.state == TrialState.FAIL else [float(value) for value in trial.values or ()]
@@ -70,17 +70,17 @@ def _values(trial: FrozenTrial, said: Mapping[str, Any]) -> list[float]:
 
 def _expectation(note: notes.Note, names: Sequence[str]) -> Content:
     """Values that the model expected that asked for the trial."""
-    found = {key: note.get(key) for key in EXPECTED}
+    expectation = {key: note.get(key) for key in EXPECTED}
     if not names:
-        return found
-    mean, sd = (each if isinstance(each, dict) else {} for each in found.values())
+        return expectation
+    mean, sd = (by_name if isinstance(by_name, dict) else {} for by_name in expectation.values())
     return {"outcomes": {name: Measured(expected=mean[name], expected_sd=sd[name]) for name in names if name in mean}}
 
 
-def _noise(trial: FrozenTrial, said: Mapping[str, Any], count: int) -> list[float | None]:
+def _noise(trial: FrozenTrial, user_note: Mapping[str, Any], count: int) -> list[float | None]:
     """Noise of the values by the user's word; unknown, with a warning, where that cannot be: it ends no study."""
-    if said.get("value") is not None:
-        sd = said.get("sd")
+    if user_note.get("value") is not None:
+        sd = user_note.get("sd")
         return sd if isinstance(sd, list) else [sd] * count
     attribute = trial.user_attrs.get(notes.SD)
     try:
@@ -100,4 +100,4 @@ def noise_sds(sd: Any, count: int) -> list[float | None]:
     """
     if not isinstance(sd, Sequence) or isinstance(sd, str) or len(sd) != count:
         raise ValueError(f"sd must be a list of {count} standard deviations or None, one a value, got {sd!r}")
-    return [noise_sd(each) for each in sd]
+    return [noise_sd(entry) for entry in sd]

@@ -73,8 +73,8 @@ def _on_a_step(distribution: IntDistribution, value: float) -> int:
     """The nearest integer of a distribution that is a floating-point number."""
     low, high, step = distribution.low, distribution.high, distribution.step
     steps = round((round(value) - low) / step) if step > 1 else round(value) - low
-    found = low + min(max(steps, 0), (high - low) // step) * step
-    if int(float(found)) == found:
-        return found
-    near = float(found)  # beyond `EXACT`, where the step is 1
+    nearest = low + min(max(steps, 0), (high - low) // step) * step
+    if int(float(nearest)) == nearest:
+        return nearest
+    near = float(nearest)  # beyond `EXACT`, where the step is 1
     return int(near) if low <= near <= high else int(math.nextafter(near, low if near > high else high))

@@ -34,7 +34,7 @@ KEPT = ("origin", "reason", "fallback")  # of what was decided on a trial
 
 
 @dataclass(frozen=True)
-class Gathered:
+class GatheredTrials:
     """A study as we see it.
 
     Attributes:
@@ -62,41 +62,43 @@ class Gathered:
 
 def objective_names(count: int, space: Space) -> tuple[str, ...]:
     """The names of several objectives, as of the columns in ``study.trials_dataframe``; none where there is one."""
-    found = () if count == 1 else tuple(f"values_{place}" for place in range(count))
-    while {*found} & {*space.names}:
-        found = tuple(f"{name}_" for name in found)
-    return found
+    names = () if count == 1 else tuple(f"values_{place}" for place in range(count))
+    while {*names} & {*space.names}:
+        names = tuple(f"{name}_" for name in names)
+    return names
 
 
 def space_of(search_space: Mapping[str, BaseDistribution], trials: Sequence[FrozenTrial]) -> Space | None:
     """The space of some parameters, each existing where completed trials say; None of none that we have."""
     depends = conditions(search_space, trials)
-    known: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     for name in sorted(search_space, key=lambda name: (name in depends, name)):
         when = {o: [ours(search_space[o], v) for v in values] for o, values in depends.get(name, {}).items()}
-        known[name] = parameter(search_space[name], when or None)
-    there = {name: p for name, p in known.items() if p is not None and all(known[o] for o in depends.get(name, {}))}
-    return Space.from_dict(there) if there else None
+        parameters[name] = parameter(search_space[name], when or None)
+    present = {
+        name: p for name, p in parameters.items() if p is not None and all(parameters[o] for o in depends.get(name, {}))
+    }
+    return Space.from_dict(present) if present else None
 
 
 def gather_trials(
     space: Space,
     search_space: Mapping[str, BaseDistribution],
     trials: Sequence[FrozenTrial],
-    said: Said,
+    user_notes: Said,
     *,
     names: Sequence[str] = (),
     besides: int | None = None,
     considers_pruned: bool = False,
     is_exact: bool = False,
-) -> Gathered:
+) -> GatheredTrials:
     """The trials of a study that are points of a space.
 
     Args:
         space: Of `space_of`.
         search_space: The distributions of its parameters.
         trials: All of them, by number.
-        said: What the user says of some.
+        user_notes: What the user says of some.
         names: Of several objectives; none where there is one.
         besides: The number of a trial that is left out, since it is being decided on.
         considers_pruned: Whether what a pruned trial reported last counts; see `robustbo.optuna.pruned`.
@@ -104,35 +106,35 @@ def gather_trials(
             others stand in for those of pruned trials.
     """
     named = {name: search_space[name] for name in space.names}
-    made = Gathered(space, named, History(), ())
-    found, numbers, standing = list[Trial](), dict[int, int](), set[int]()
-    instead = stand_ins(trials, said) if considers_pruned and not names else {}
+    empty = GatheredTrials(space, named, History(), ())
+    gathered, numbers, standing = list[Trial](), dict[int, int](), set[int]()
+    instead = stand_ins(trials, user_notes) if considers_pruned and not names else {}
     for trial in trials:
         note = notes.read(trial)
-        if trial.number == besides or (params := _params(made, trial, note)) is None:
+        if trial.number == besides or (params := _params(empty, trial, note)) is None:
             continue
         became: Content = {key: note[key] for key in KEPT if key in note}
-        word, stand_in = said.get(trial.number, {}), instead.get(trial.number)
+        word, stand_in = user_notes.get(trial.number, {}), instead.get(trial.number)
         became |= content(trial, note, word, names, stand_in=stand_in, is_exact=is_exact and not instead)
         repeats = numbers.get(note.get("repeats", trial.user_attrs.get(notes.REPEATS)))
-        if repeats is not None and found[repeats].params == params:
+        if repeats is not None and gathered[repeats].params == params:
             became["repeats"] = repeats
         if trial.number in instead:
-            standing.add(len(found))
-        numbers[trial.number] = len(found)
-        found.append(Trial(len(found), params, **{"origin": _origin(trial), **became}))
-    return Gathered(space, named, History(Trials(found)), tuple(numbers), frozenset(standing))
+            standing.add(len(gathered))
+        numbers[trial.number] = len(gathered)
+        gathered.append(Trial(len(gathered), params, **{"origin": _origin(trial), **became}))
+    return GatheredTrials(space, named, History(Trials(gathered)), tuple(numbers), frozenset(standing))
 
 
 def _origin(trial: FrozenTrial) -> str:
     return "user" if "fixed_params" in trial.system_attrs else SUGGESTED
 
 
-def _params(made: Gathered, trial: FrozenTrial, note: notes.Note) -> dict[str, Value] | None:
+def _params(empty: GatheredTrials, trial: FrozenTrial, note: notes.Note) -> dict[str, Value] | None:
     """The point of a trial, as far as it is known what it will be; None where it is none of the space."""
     try:
         decided: dict[str, Value] = dict(note.get("params", {}))
-        decided |= made.point(trial.system_attrs.get("fixed_params", {})) | made.point(trial.params)
-        return made.space.validate(made.space.select_present(decided))
+        decided |= empty.point(trial.system_attrs.get("fixed_params", {})) | empty.point(trial.params)
+        return empty.space.validate(empty.space.select_present(decided))
     except (KeyError, ValueError):
         return None

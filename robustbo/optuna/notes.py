@@ -26,9 +26,9 @@ LONGEST = 2000  # characters of a piece, and a number before the first
 Note = Mapping[str, Any]
 
 
-def write(study: Study, trial: FrozenTrial, made: Suggestion, repeats: int | None) -> None:
+def write(study: Study, trial: FrozenTrial, suggestion: Suggestion, repeats: int | None) -> None:
     """Keep a decision, with Optuna's number of the trial that it repeats."""
-    note = {**made.decision, "repeats": repeats}
+    note = {**suggestion.decision, "repeats": repeats}
     text = json.dumps({key: value for key, value in note.items() if value is not None})
     pieces = [text[start : start + LONGEST] for start in range(0, len(text), LONGEST)]
     for place, piece in enumerate([f"{len(pieces)}:{pieces[0]}", *pieces[1:]]):
@@ -45,30 +45,30 @@ def read(trial: FrozenTrial) -> Note:
         return {}
 
 
-def is_overtaken(study: Study, trial: FrozenTrial, seen: Sequence[FrozenTrial]) -> bool:
-    """Return whether another process has decided on an earlier trial since ``seen``: it may have the same point."""
-    before = {other.number for other in seen if read(other)}
-    if all(other.state.is_finished() for other in seen if other.number != trial.number):
+def is_overtaken(study: Study, trial: FrozenTrial, trials_before: Sequence[FrozenTrial]) -> bool:
+    """Return whether another process has decided on an earlier trial since then: it may have the same point."""
+    before = {other.number for other in trials_before if read(other)}
+    if all(other.state.is_finished() for other in trials_before if other.number != trial.number):
         return False
     running = study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
     return any(other.number < trial.number and other.number not in before and read(other) for other in running)
 
 
-def say(study: Study, number: int, **said: Any) -> None:
+def say(study: Study, number: int, **content: Any) -> None:
     """Keep what the user says of a trial, with what was said before."""
-    study.set_user_attr(f"{SAID}{number}", {**user_notes(study).get(number, {}), **said})
+    study.set_user_attr(f"{SAID}{number}", {**user_notes(study).get(number, {}), **content})
 
 
 def user_notes(study: Study) -> dict[int, dict[str, Any]]:
     """Notes of the user by trial."""
     attrs = study._storage.get_study_user_attrs(study._study_id)
-    return {int(key.removeprefix(SAID)): said for key, said in attrs.items() if key.startswith(SAID)}
+    return {int(key.removeprefix(SAID)): content for key, content in attrs.items() if key.startswith(SAID)}
 
 
 def seed_of(study: Study) -> int:
     """The root of a study's randomness where the sampler was given none: drawn once, and kept."""
-    kept = study._storage.get_study_system_attrs(study._study_id).get(SEED)
-    if kept is None:
+    seed = study._storage.get_study_system_attrs(study._study_id).get(SEED)
+    if seed is None:
         study._storage.set_study_system_attr(study._study_id, SEED, secrets.randbits(31))
-        kept = study._storage.get_study_system_attrs(study._study_id)[SEED]
-    return kept
+        seed = study._storage.get_study_system_attrs(study._study_id)[SEED]
+    return seed

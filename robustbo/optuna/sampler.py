@@ -17,7 +17,7 @@ from robustbo.loop.surrogate.cache import FitCache
 from robustbo.optuna import notes
 from robustbo.optuna.conditions import search_space
 from robustbo.optuna.distributions import parameter, theirs
-from robustbo.optuna.history import Gathered, gather_trials, objective_names, space_of
+from robustbo.optuna.history import GatheredTrials, gather_trials, objective_names, space_of
 from robustbo.searchspace.parameters import Float
 from robustbo.searchspace.space import Space
 from robustbo.study.beginning import settings_of
@@ -158,22 +158,27 @@ class RobustSampler(BaseSampler):
                 trials = study.get_trials(deepcopy=False)
                 if (space := space_of(search_space, trials)) is None:
                     return {}
-                seen = self.gathered(study, space, search_space, trials, besides=trial.number)
-                made = self._decided(study, trial, seen)
-                notes.write(study, trial, made, None if made.repeats is None else seen.numbers[made.repeats])
+                gathered = self.gather(study, space, search_space, trials, besides=trial.number)
+                suggestion = self._decide(study, trial, gathered)
+                notes.write(
+                    study,
+                    trial,
+                    suggestion,
+                    None if suggestion.repeats is None else gathered.numbers[suggestion.repeats],
+                )
                 if not notes.is_overtaken(study, trial, trials):
                     break
-        log.info("trial %d: %s", trial.number, made.decision)
-        return {name: theirs(seen.distributions[name], value) for name, value in made.params.items()}
+        log.info("trial %d: %s", trial.number, suggestion.decision)
+        return {name: theirs(gathered.distributions[name], value) for name, value in suggestion.params.items()}
 
-    def gathered(
+    def gather(
         self,
         study: Study,
         space: Space,
         searched: Mapping[str, BaseDistribution],
         trials: Sequence[FrozenTrial],
         besides: int | None = None,
-    ) -> Gathered:
+    ) -> GatheredTrials:
         """Some trials of a study as it sees them; see `robustbo.optuna.history.gather_trials`."""
         return gather_trials(
             space,
@@ -186,24 +191,24 @@ class RobustSampler(BaseSampler):
             is_exact=self.deterministic_objective,
         )
 
-    def view(self, study: Study, gathered: Gathered) -> View:
+    def view(self, study: Study, gathered: GatheredTrials) -> View:
         """A view of what is gathered of a study: the last one, if nothing has happened since."""
         settings, history = self.settings(study, gathered.space), gathered.history
         last = View(settings, history, self.fits) if self._view is None else self._view
         self._view = view = last.at(settings, history, gathered.stand_ins)
         return view
 
-    def _decided(self, study: Study, trial: FrozenTrial, seen: Gathered) -> Suggestion:
+    def _decide(self, study: Study, trial: FrozenTrial, gathered: GatheredTrials) -> Suggestion:
         """The decision on a trial, some of whose values somebody may have fixed (`Study.enqueue_trial`)."""
-        settings = self.settings(study, seen.space)
+        settings = self.settings(study, gathered.space)
         try:
-            fixed = seen.space.partial(seen.point(trial.system_attrs.get("fixed_params", {})))
+            fixed = gathered.space.partial(gathered.point(trial.system_attrs.get("fixed_params", {})))
         except ValueError:  # beyond the range of today
             fixed = ()
         try:
-            return View(settings, seen.history, self.fits).suggest(trial.number, fixed)
+            return View(settings, gathered.history, self.fits).suggest(trial.number, fixed)
         except SpaceExhausted:  # all are being measured, and Optuna must have one
-            ended = History(Trials(t for t in seen.history if not t.is_open))
+            ended = History(Trials(t for t in gathered.history if not t.is_open))
             return View(settings, ended, self.fits).suggest(trial.number, fixed)
 
     def sample_independent(

@@ -11,7 +11,7 @@ from optuna.trial import FrozenTrial, TrialState
 from robustbo.optuna import notes
 from robustbo.optuna.conditions import search_space
 from robustbo.optuna.content import noise_sds
-from robustbo.optuna.history import Gathered, space_of
+from robustbo.optuna.history import GatheredTrials, space_of
 from robustbo.optuna.sampler import RobustSampler
 from robustbo.searchspace.space import Space
 from robustbo.validation import index, noise_sd, real
@@ -41,7 +41,7 @@ class StudyView(NamedTuple):
     """A study as our decisions see it: a view of its trials, and Optuna's number of each."""
 
     view: View
-    gathered: Gathered
+    gathered: GatheredTrials
 
 
 def study_view(study: Study) -> StudyView:
@@ -56,7 +56,7 @@ def study_view(study: Study) -> StudyView:
         text = f"a completed trial with a parameter to choose, it has {len(trials)} trials"
         raise ValueError(f"the study must have {text}; tell it one first")
     searched = search_space(trials)
-    gathered = sampler.gathered(study, space, searched, trials)
+    gathered = sampler.gather(study, space, searched, trials)
     return StudyView(sampler.view(study, gathered), gathered)
 
 
@@ -134,7 +134,7 @@ def _is_lost(study: Study, trial: FrozenTrial) -> bool:
     return trial.state == TrialState.FAIL and "value" not in notes.user_notes(study).get(trial.number, {})
 
 
-def _by_number(frame: pd.DataFrame, gathered: Gathered) -> pd.DataFrame:
+def _by_number(frame: pd.DataFrame, gathered: GatheredTrials) -> pd.DataFrame:
     """A frame by trial with Optuna's numbers of the trials in place of ours."""
     return frame.set_axis(pd.Index([gathered.numbers[i] for i in frame.index], name="number", dtype="int64"))
 
@@ -184,7 +184,7 @@ def amend(
     values = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
     if len(values) != count:
         raise ValueError(f"value must have as many numbers as the study has objectives, {count}, got {value!r}")
-    right = [real("value", each) for each in values]
+    right = [real("value", number_told) for number_told in values]
     if not all(map(math.isfinite, right)):
         raise ValueError(f"value must be finite, got {value!r}")
     if count == 1:

@@ -60,17 +60,17 @@ def plot_optimization_history(study: Study | Sequence[Study], *, target_name: st
         >>> [trace.name for trace in plot_optimization_history(study).data]
         ['Objective Value', 'Best Believed Value']
     """
-    made = _beliefs([study] if isinstance(study, Study) else study)
+    pairs = _beliefs([study] if isinstance(study, Study) else study)
     figure = go.Figure(layout=_layout("Optimization History Plot", "Trial", target_name))
-    if not made:
+    if not pairs:
         return figure
-    up = _frame(value for _, found in made for value in found.values)
-    for color, (each, found) in zip(cycle(qualitative.Plotly), made, strict=False):
-        of = f" of {each.study_name}" if len(made) > 1 else ""
-        places = [_Place(float(v.number), v, _hover(each, v)) for v in found.values]
-        figure.add_traces(_dots(places, up, target_name, of, color if len(made) > 1 else None))
-        numbers, line = [v.number for v in found.values], {"color": color if len(made) > 1 else BEST}
-        figure.add_scatter(x=numbers, y=found.best, mode="lines", name=f"Best Believed Value{of}", line=line)
+    up = _frame(value for _, beliefs in pairs for value in beliefs.values)
+    for color, (study_drawn, beliefs) in zip(cycle(qualitative.Plotly), pairs, strict=False):
+        of = f" of {study_drawn.study_name}" if len(pairs) > 1 else ""
+        places = [_Place(float(v.number), v, _hover(study_drawn, v)) for v in beliefs.values]
+        figure.add_traces(_dots(places, up, target_name, of, color if len(pairs) > 1 else None))
+        numbers, line = [v.number for v in beliefs.values], {"color": color if len(pairs) > 1 else BEST}
+        figure.add_scatter(x=numbers, y=beliefs.best, mode="lines", name=f"Best Believed Value{of}", line=line)
     return figure.update_yaxes(range=list(up))
 
 
@@ -89,7 +89,7 @@ def plot_outliers(study: Study, *, target_name: str = "Objective Value") -> go.F
         FitError: If no surrogate can be fitted.
     """
     figure = go.Figure(layout=_layout("Outlier Plot", f"Expected {target_name} (± 2 SD)", f"Measured {target_name}"))
-    values = [value for _, found in _beliefs([study]) for value in found.values if value.word is not None]
+    values = [value for _, beliefs in _beliefs([study]) for value in beliefs.values if value.word is not None]
     if not values:
         return figure
     up = _frame(values)
@@ -108,13 +108,13 @@ def _layout(title: str, across: str, up: str) -> go.Layout:
 
 def _beliefs(studies: Sequence[Study]) -> list[tuple[Study, Believed]]:
     """Beliefs of each study that has a value; as Optuna's own, a picture of nothing is no error."""
-    made = list[tuple[Study, Believed]]()
+    pairs = list[tuple[Study, Believed]]()
     for study in studies:
         if any(trial.state.is_finished() and trial.values for trial in study.get_trials(deepcopy=False)):
-            made.append((study, beliefs_of(study)))
+            pairs.append((study, beliefs_of(study)))
         else:
             log.warning("there is no value to draw in the study %r", study.study_name)
-    return made
+    return pairs
 
 
 class _Frame(NamedTuple):
@@ -139,10 +139,10 @@ class _Place(NamedTuple):
 def _frame(values: Iterable[Valued]) -> _Frame:
     """Around the values that are believed, and others that are not far from them; around all if none is believed."""
     every = [*values]
-    kept = [v.value for v in every if v.fate in ("believed", "not judged")] or [v.value for v in every]
-    low, high = min(kept), max(kept)
+    shown = [v.value for v in every if v.fate in ("believed", "not judged")] or [v.value for v in every]
+    low, high = min(shown), max(shown)
     reach = REACH * (high - low)
-    return _pad([v.value for v in every if low - reach <= v.value <= high + reach] or kept)
+    return _pad([v.value for v in every if low - reach <= v.value <= high + reach] or shown)
 
 
 def _pad(values: Sequence[float]) -> _Frame:
@@ -154,12 +154,14 @@ def _pad(values: Sequence[float]) -> _Frame:
 def _dots(places: Sequence[_Place], up: _Frame, name: str, of: str = "", color: str | None = None) -> list[go.Scatter]:
     """A trace of each fate, and one of what lies beyond the frame, by its edge and with its value in words."""
     beyond = [place for place in places if up.clip(place.valued.value) != place.valued.value]
-    made = list[go.Scatter]()
+    traces = list[go.Scatter]()
     for fate, (label, look) in LOOKS.items():
         marker = look if color is None or fate == "infeasible" else {**look, "color": color}
-        found = [place for place in places if place.valued.fate == fate and place not in beyond]
-        if found:
-            made.append(_trace(found, [place.valued.value for place in found], f"{label or name}{of}", marker))
+        places_of_fate = [place for place in places if place.valued.fate == fate and place not in beyond]
+        if places_of_fate:
+            traces.append(
+                _trace(places_of_fate, [place.valued.value for place in places_of_fate], f"{label or name}{of}", marker)
+            )
     if beyond:
         y = [up.clip(place.valued.value) for place in beyond]
         trace = _trace(beyond, y, f"Beyond the Frame{of}", {"color": color or "#000000", "size": 9})
@@ -167,8 +169,8 @@ def _dots(places: Sequence[_Place], up: _Frame, name: str, of: str = "", color: 
         trace.marker.symbol = ["triangle-down" if low else "triangle-up" for low in is_low]
         trace.textposition = "middle right"
         trace.text = [f"{place.valued.value:.4g}" for place in beyond]
-        made.append(trace.update(mode="markers+text", cliponaxis=False))
-    return made
+        traces.append(trace.update(mode="markers+text", cliponaxis=False))
+    return traces
 
 
 def _trace(places: Sequence[_Place], y: Sequence[float], name: str, marker: dict[str, Any]) -> go.Scatter:

@@ -16,7 +16,7 @@ from typing import Any
 
 from robustbo import limits
 from robustbo.errors import DataError, FileError, JournalError, ReplayMismatch, RobustBOError, SpecError
-from robustbo.foreign.access import recorded
+from robustbo.foreign.access import confine_access
 from robustbo.foreign.reading import text_of
 from robustbo.loop.observations.units import center_and_scale
 from robustbo.replay import kinds
@@ -26,8 +26,8 @@ from robustbo.replay.check.comparison import Agreement, Match, apart
 from robustbo.replay.check.rounding import Scales, values
 from robustbo.replay.output.report import rows_file, rows_text
 from robustbo.replay.spec.reading import SPEC_FILE, load
-from robustbo.trials.storage.places import is_address, shown
-from robustbo.trials.storage.reading import missing
+from robustbo.trials.storage.places import display_name, is_address
+from robustbo.trials.storage.reading import no_journal
 
 SPEC, JOURNAL = ".toml", ".jsonl"
 
@@ -51,11 +51,11 @@ def verdicts(places: Sequence[str], allowed: Sequence[Path] = ()) -> Iterator[di
     """
     for place in filter(is_journal, places):
         if not (is_address(place) or Path(place).exists()):
-            raise missing(place)
+            raise no_journal(place)
     cells_by_place = {place: () if is_journal(place) else _cells(Path(place), allowed) for place in places}
     for place, its_cells in cells_by_place.items():
         if is_journal(place):
-            row: dict[str, Any] = {"run": shown(place), "method": "(journal)", "replication": None}
+            row: dict[str, Any] = {"run": display_name(place), "method": "(journal)", "replication": None}
             found_here = row | _verdict(verify_journal, place)
             if found_here["agreement"] in (Match.BITS, Match.ROUNDING) and (count := num_salvaged(place)):
                 found_here["verdict"] += f"; {count} salvaged asks not checked"
@@ -63,17 +63,17 @@ def verdicts(places: Sequence[str], allowed: Sequence[Path] = ()) -> Iterator[di
             continue
         for cell in its_cells:
             row = {"run": place, "method": cell.method, "replication": cell.replication}
-            with recorded(Path(place), allowed):
+            with confine_access(Path(place), allowed):
                 row |= _verdict(verify, cell)
             yield row
         row = {"run": place, "method": "(cells and rows)", "replication": None}
-        with recorded(Path(place), allowed):
+        with confine_access(Path(place), allowed):
             row |= _verdict(verify_folder, Path(place), its_cells) | {"asks": None}
         yield row
 
 
 def _cells(folder: Path, allowed: Sequence[Path]) -> Sequence[Cell]:
-    with recorded(folder, allowed):
+    with confine_access(folder, allowed):
         return kinds.read_cells(folder)
 
 

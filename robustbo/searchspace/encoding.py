@@ -1,7 +1,7 @@
 """Points of a space as a model's inputs.
 
 A parameter of one value is no input. A Choice is given by its index, one-hot inside the model (see
-`surrogates.transforms.inputs`); an Ordinal by the place of its value; all else stays in [0, 1].
+`surrogates.transforms.input_encoding`); an Ordinal by the place of its value; all else stays in [0, 1].
 """
 
 import torch

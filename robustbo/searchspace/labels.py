@@ -31,7 +31,7 @@ def nearest_label(label: str, labels: Iterable[str]) -> str | None:
     A label with another unit is left out: its values are other ones.
 
     Example:
-        >>> meant("yield (%)", ["x", "yeild", "yield (g)"]), meant("yield (%)", ["yield (g)"])
+        >>> nearest_label("yield (%)", ["x", "yeild", "yield (g)"]), nearest_label("yield (%)", ["yield (g)"])
         ('yeild', None)
     """
     name, unit = parts(label)

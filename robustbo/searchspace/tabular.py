@@ -53,7 +53,7 @@ def check_constraints(space: Space, points: Sequence[Params]) -> None:
     convert_rows(list(enumerate(points)), check)
 
 
-def warn_of_broken(space: Space, points: Iterable[Mapping[str, Any]]) -> None:
+def warn_of_violations(space: Space, points: Iterable[Mapping[str, Any]]) -> None:
     """Warn where measured points break constraints."""
     for point in points:
         if broken := space.broken(point):
@@ -61,18 +61,18 @@ def warn_of_broken(space: Space, points: Iterable[Mapping[str, Any]]) -> None:
 
 
 def rows_of(
-    space: Space, frame: pd.DataFrame, others: Sequence[str], ignore_extra: bool
+    space: Space, frame: pd.DataFrame, value_columns: Sequence[str], ignore_extra: bool
 ) -> list[tuple[Any, tuple[dict[str, Any], dict[str, Any]]]]:
     """Each row's label, its parameters, and the other columns in it."""
     if not frame.columns.is_unique:
         raise SpaceError(f"columns must differ, got {list(frame.columns)}")
     columns = parameter_columns(space, frame)
-    if clash := [column for column in columns if column in others]:
+    if clash := [column for column in columns if column in value_columns]:
         raise SpaceError(f"{clash[0]}: is a parameter and a column of values; name the parameter's params.{clash[0]}")
-    accepted = [name for name in frame.columns if name in columns or name in others]
+    accepted = [name for name in frame.columns if name in columns or name in value_columns]
     if (extra := [name for name in frame.columns if name not in accepted]) and not ignore_extra:
         hint = nearest(extra[0], [column for column in columns if column not in accepted])
-        and_others = f" and {list(others)}" if others else ""
+        and_others = f" and {list(value_columns)}" if value_columns else ""
         raise SpaceError(
             f"columns must be the parameters {space.names}{and_others}, got {extra} too"
             f"{hint + ' rename it,' if hint else ';'} drop them, or pass ignore_extra=True"
@@ -82,7 +82,9 @@ def rows_of(
         message = f"{missing[0]}: there must be a column for every parameter, got {columns_text}"
         raise SpaceError(f"{message}; if it was the same in all rows, add it: frame.assign(**{{{missing[0]!r}: ...}})")
     records = frame[accepted].astype(object).to_dict("records")
-    rows = [(_existing(space, {columns[c]: row[c] for c in columns}), {c: row[c] for c in others}) for row in records]
+    rows = [
+        (_existing(space, {columns[c]: row[c] for c in columns}), {c: row[c] for c in value_columns}) for row in records
+    ]
     return list(zip(frame.index, rows, strict=True))
 
 

@@ -3,7 +3,7 @@
 import math
 import re
 
-from robustbo.formulas import NUMBER, guarded
+from robustbo.formulas import NUMBER, guard_text
 
 THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}[.,][0-9]{3}")  # or three decimals
 NOT_FINITE = re.compile(r"[-+]?(nan|inf|infinity)", re.IGNORECASE)
@@ -55,9 +55,9 @@ def cell_text(value: object, decimal: str = ".") -> str:
     """A value as a cell of a CSV file, before any quotes; an empty one for None.
 
     Example:
-        >>> written(0.5, ","), written(172), written("=x"), written("-5")
+        >>> cell_text(0.5, ","), cell_text(172), cell_text("=x"), cell_text("-5")
         ('0,5', '172', "'=x", '-5')
     """
     if isinstance(value, float):
         return repr(value).replace(".", decimal)
-    return "" if value is None else guarded(value) if isinstance(value, str) else str(value)
+    return "" if value is None else guard_text(value) if isinstance(value, str) else str(value)

@@ -35,7 +35,7 @@ class Changes:
 
 
 @dataclass(frozen=True)
-class Rules:
+class RowRules:
     """The rules that rows are checked by.
 
     Attributes:
@@ -55,7 +55,7 @@ class Rules:
     amends: bool
 
 
-def changes(history: History, rows: Sequence[FilledRow], rules: Rules) -> Changes:
+def changes(history: History, rows: Sequence[FilledRow], rules: RowRules) -> Changes:
     """The events that filled-in rows stand for; none in a history that has these events already."""
     result, numbers_seen = Changes(), set[int]()
     for row in rows:
@@ -65,7 +65,7 @@ def changes(history: History, rows: Sequence[FilledRow], rules: Rules) -> Change
                 numbers_seen.add(row.number)
                 if event is not None:
                     result.events.append(event)
-                    history = history.extended([event])
+                    history = history.apply_all([event])
         except ValueError as error:
             result.errors.append(f"{row.label}: {error}")
     _own_rows(history, [row for row in rows if row.number is None], numbers_seen, rules, result)
@@ -73,7 +73,7 @@ def changes(history: History, rows: Sequence[FilledRow], rules: Rules) -> Change
 
 
 def _of_trial(
-    history: History, row: FilledRow, number: int, rules: Rules, result: Changes, *, is_again: bool
+    history: History, row: FilledRow, number: int, rules: RowRules, result: Changes, *, is_again: bool
 ) -> Event | None:
     """The event that a row of a trial is, if it is any."""
     if number >= len(history):
@@ -100,7 +100,7 @@ def _of_trial(
     return end_event(history, "amend", number, content)
 
 
-def _check_place(trial: Trial, row: FilledRow, rules: Rules) -> None:
+def _check_place(trial: Trial, row: FilledRow, rules: RowRules) -> None:
     """Raise a ValueError where a row was measured elsewhere than its trial was asked for."""
     named = dict(rules.space.parameters)
     for name, text in row.cells.items():
@@ -124,7 +124,7 @@ def _missing_values_text(subject: str, row: FilledRow) -> str:
     return f"{row.label}: {subject} waits for {', '.join(row.waits)}; {advice}"
 
 
-def _content_of(row: FilledRow, rules: Rules) -> tuple[str, Mapping[str, Any]]:
+def _content_of(row: FilledRow, rules: RowRules) -> tuple[str, Mapping[str, Any]]:
     """The kind and the content of the event that a row is which is filled in as a whole."""
     reasons = [shown.reason for shown in row.values.values() if shown.reason is not None]
     if len(reasons) == len(row.values):
@@ -132,7 +132,7 @@ def _content_of(row: FilledRow, rules: Rules) -> tuple[str, Mapping[str, Any]]:
     return rules.tell(_plain(row.values), _noise(row.sds))
 
 
-def _check_possible(kind: str, content: Mapping[str, Any], rules: Rules) -> None:
+def _check_possible(kind: str, content: Mapping[str, Any], rules: RowRules) -> None:
     """Raise a ValueError where a row has a value that may not be told."""
     if kind == "tell":
         rules.check(content["value"])
@@ -187,7 +187,7 @@ def _question(trial: Trial, row: FilledRow, changed: Sequence[str | None]) -> st
     return f"trial {trial.number} was told as {'; '.join(parts)}; {advice}, or {OWN_ROW}"
 
 
-def _amendment(trial: Trial, row: FilledRow, changed: Sequence[str | None], rules: Rules) -> dict[str, Any]:
+def _amendment(trial: Trial, row: FilledRow, changed: Sequence[str | None], rules: RowRules) -> dict[str, Any]:
     """The content of the event that corrects what was told.
 
     Raises:
@@ -201,7 +201,7 @@ def _amendment(trial: Trial, row: FilledRow, changed: Sequence[str | None], rule
 
 
 def _own_rows(
-    history: History, rows: Sequence[FilledRow], numbers_seen: set[int], rules: Rules, result: Changes
+    history: History, rows: Sequence[FilledRow], numbers_seen: set[int], rules: RowRules, result: Changes
 ) -> None:
     """Take in rows of somebody's own: what was told already is known by its point and value."""
     told: dict[Any, list[int]] = {}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from robustbo.errors import SheetError
-from robustbo.formulas import NUMBER, restored
+from robustbo.formulas import NUMBER, restore_text
 from robustbo.sheets.cells import THOUSANDS, cell_text
 from robustbo.sheets.grid import HEADER_WITHIN, Place, is_header
 
@@ -15,7 +15,7 @@ SEPARATORS = ",;\t|"
 SEPARATOR_LINE = re.compile(r'"?sep=(.)"?')  # a first line by which Excel is told
 
 
-class Cell(NamedTuple):
+class TextCell(NamedTuple):
     """A cell's place in the text, and its content."""
 
     start: int
@@ -49,7 +49,7 @@ class Delimited:
             self._cells = list(_records(self._text, self._separator))
         except ValueError as error:
             raise SheetError(f"{name}, {error}") from None
-        self.rows = [[restored(cell.text) for cell in row] for row in self._cells]
+        self.rows = [[restore_text(cell.text) for cell in row] for row in self._cells]
         lines = _lines(self._text, [row[0].start for row in self._cells])
         self.labels = [f"line {line}" for line in lines]
         self.decimal = _decimal(self.rows, self._separator)
@@ -117,25 +117,25 @@ def _separator(text: str) -> str | None:
     for separator in SEPARATORS:
         try:
             for _, row in zip(range(HEADER_WITHIN), _records(text, separator), strict=False):
-                if is_header([restored(cell.text) for cell in row]):
+                if is_header([restore_text(cell.text) for cell in row]):
                     return separator
         except ValueError:
             continue
     return None
 
 
-def _records(text: str, separator: str) -> Iterator[list[Cell]]:
+def _records(text: str, separator: str) -> Iterator[list[TextCell]]:
     """The cells of each line; within quotes a line may end."""
     plain = f"[^{re.escape(separator)}\r\n]*"
     pattern = re.compile(f'"([^"]*(?:""[^"]*)*)("?)({plain})|({plain})')
-    at, row = 0, list[Cell]()
+    at, row = 0, list[TextCell]()
     while at < len(text) or row:
         cell = pattern.match(text, at)
         assert cell is not None
         if cell[1] is not None and not cell[2]:
             raise ValueError(f"line {_lines(text, [at])[0]}: has a quote that does not end; add it, or take it away")
         content = cell[4] if cell[1] is None else cell[1].replace('""', '"') + cell[3]
-        row.append(Cell(at, cell.end(), content))
+        row.append(TextCell(at, cell.end(), content))
         at = cell.end()
         if text[at : at + 1] == separator:
             at += 1

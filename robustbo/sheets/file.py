@@ -5,7 +5,7 @@ from pathlib import Path
 
 from robustbo import limits
 from robustbo.errors import SheetError
-from robustbo.foreign.reading import bytes_of, open_unlinked
+from robustbo.foreign.reading import bytes_of, open_no_link
 from robustbo.trials.storage import whole
 
 SIGNS = (".~lock.{}#", "~${}")  # what LibreOffice and Excel put beside a file that is open there
@@ -21,7 +21,7 @@ def read(path: Path) -> bytes | None:
         advice = f"name the file itself: {path.resolve()}"
         raise SheetError(f"{path}: must be a file, is a link, and links are not followed; {advice}")
     try:
-        return bytes_of(path, limits.TABLE_BYTES, SheetError, opener=open_unlinked)
+        return bytes_of(path, limits.TABLE_BYTES, SheetError, opener=open_no_link)
     except FileNotFoundError:
         return None
     except NotADirectoryError:

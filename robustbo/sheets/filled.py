@@ -70,7 +70,7 @@ def cell_value(text: str, decimal: str) -> CellValue:
         ValueError: If it is neither a number nor a reason why there is none.
 
     Example:
-        >>> shown_in("48,8", ",").number, shown_in("the stirrer broke", ".").reason
+        >>> cell_value("48,8", ",").number, cell_value("the stirrer broke", ".").reason
         (48.8, 'the stirrer broke')
     """
     number, word = number_of(text, decimal), text.strip()

@@ -7,8 +7,8 @@ from typing import Any
 
 from robustbo.errors import SheetError, SheetWarning, warn
 from robustbo.guidance import explain_misfits
-from robustbo.searchspace.tabular import MAX_ROWS_SHOWN, warn_of_broken
-from robustbo.sheets.changes import Rules, changes
+from robustbo.searchspace.tabular import MAX_ROWS_SHOWN, warn_of_violations
+from robustbo.sheets.changes import RowRules, changes
 from robustbo.sheets.filled import numbers_in
 from robustbo.sheets.sheet import Sheet, open_sheet
 from robustbo.study.possible import check_possible, value_check, with_exclusions
@@ -141,7 +141,7 @@ class Sheets(Recording):
             always = [name for name, parameter in space.parameters if not parameter.condition]
             sheet.check_whole(always, "for rows without a trial's number")
         amended, numbers = check_possible(settings, TO_AMEND), dict[int, int]()
-        rules = Rules(space, sheet.grid.decimal, self._told, check, amended, amends)
+        rules = RowRules(space, sheet.grid.decimal, self._value_content, check, amended, amends)
 
         def events_of(state: State) -> Sequence[Event]:
             result = changes(state.history, rows, rules)
@@ -151,7 +151,7 @@ class Sheets(Recording):
                 result.waiting + sheet.pending_formulas()
             ):  # before anything is recorded: it may be made an error
                 warn(f"{sheet.path}, {text}", SheetWarning)
-            warn_of_broken(space, [event["params"] for event in result.events if "params" in event])
+            warn_of_violations(space, [event["params"] for event in result.events if "params" in event])
             numbers.clear()
             numbers.update(result.numbers)
             return with_exclusions(settings, result.events)

@@ -23,10 +23,10 @@ from robustbo.study.possible import check_possible
 from robustbo.study.study import Study
 from robustbo.surrogates.names import SurrogateName
 from robustbo.surrogates.registry import check_options, name_of
-from robustbo.trials.codec import opened
+from robustbo.trials.codec import open_journal
 from robustbo.trials.codec import settings_of as header_settings
 from robustbo.trials.extent import space_of
-from robustbo.trials.outcomes import measured
+from robustbo.trials.outcomes import values_to_record
 from robustbo.trials.settings import (
     DEFAULT_SURROGATE,
     Direction,
@@ -36,7 +36,7 @@ from robustbo.trials.settings import (
     options_text,
 )
 from robustbo.trials.storage.line import Event
-from robustbo.trials.storage.passwords import hidden
+from robustbo.trials.storage.passwords import hide_passwords
 from robustbo.trials.storage.places import contents, is_address
 from robustbo.trials.store import State, Store
 from robustbo.trials.trial import Trial, point_of
@@ -114,7 +114,7 @@ def journal_direction(journal: str | PathLike[str] | None, if_exists: str) -> Di
 
 
 def create_or_resume(
-    settings: Settings, journal: str | PathLike[str] | None, *, if_exists: str, drawn: Iterable[str]
+    settings: Settings, journal: str | PathLike[str] | None, *, if_exists: str, defaulted: Iterable[str]
 ) -> Store:
     """Create the store of an optimization, or resume it where that is wanted and it has the same settings.
 
@@ -122,7 +122,7 @@ def create_or_resume(
         settings: As they are given.
         journal: Where its journal is, or is to be.
         if_exists: "error" or "resume".
-        drawn: The settings that nobody gave, which are those of an old journal.
+        defaulted: The settings that nobody gave, which are those of an old journal.
 
     Raises:
         JournalError: If the journal exists and is not to be resumed, or was begun with other settings.
@@ -142,16 +142,16 @@ def create_or_resume(
     else:
         if is_new:
             log.warning("the folder %s was not there; it has been made", folder)
-        if "seed" in drawn:
+        if "seed" in defaulted:
             log.warning("seed %d was drawn; another run with this seed has the same asks", settings.seed)
         return store
     store = Store.resume(journal, [settings.surrogate, settings.surrogate_options.get("cluster") or ""])
-    given = replace(settings, **{name: getattr(store.settings, name) for name in drawn})
-    if given.space == space_of(store.settings, store.seen.history):  # a pool, to which rows have been added
-        given = replace(given, space=store.settings.space)
-    if found := differences(given, store.settings):
+    requested = replace(settings, **{name: getattr(store.settings, name) for name in defaulted})
+    if requested.space == space_of(store.settings, store.state.history):  # a pool, to which rows have been added
+        requested = replace(requested, space=store.settings.space)
+    if conflicts := differences(requested, store.settings):
         raise JournalError(
-            "the settings must be those that the journal was begun with; they differ: " + "; ".join(found)
+            "the settings must be those that the journal was begun with; they differ: " + "; ".join(conflicts)
         )
     return store
 
@@ -167,22 +167,26 @@ def prior_contents(settings: Settings, prior: Prior) -> list[Content]:
     """
     space, outcomes = settings.space, settings.outcomes
     if isinstance(prior, pd.DataFrame):
-        names, check = [wanted.name for wanted in outcomes], check_possible(settings, LATER)
+        names, check = [names_here.name for names_here in outcomes], check_possible(settings, LATER)
         table, value = with_plain_names(settings, prior, VALUE)
         rows = measurements_of(space, table, value=value, sd=None, ignore_extra=True, outcomes=names, check=check)
-        return [(params, *value_content(*measured(outcomes, *each))) for params, *each in rows]
+        return [
+            (params, *value_content(*values_to_record(outcomes, *measurement_row))) for params, *measurement_row in rows
+        ]
     if not isinstance(prior, Study | str | PathLike):
         rule = "prior_data must be a data frame, a study, or a journal's file or address"
         raise TypeError(f"{rule}, got {prior!r}; pd.DataFrame(...) makes a frame of rows or columns")
     if isinstance(prior, str | PathLike) and str(prior).endswith((".csv", ".xlsx")):
         raise TypeError(
-            f"prior_data must be a journal or a data frame, got {hidden(str(prior))!r}; read it by pandas first"
+            f"prior_data must be a journal or a data frame, got {hide_passwords(str(prior))!r}; read it by pandas first"
         )
-    then, history = (prior.settings, prior.history) if isinstance(prior, Study) else opened(prior)
-    if (wanted := _outcome_names(settings)) != (other := _outcome_names(then)):
-        raise ValueError(f"prior_data must be of an optimization of the same outcomes, {wanted}, got one of {other}")
-    if not outcomes and then.direction != settings.direction:
-        ways = f"that is to {then.direction}, this one is to {settings.direction}"
+    prior_settings, history = (prior.settings, prior.history) if isinstance(prior, Study) else open_journal(prior)
+    if (names_here := _outcome_names(settings)) != (other := _outcome_names(prior_settings)):
+        raise ValueError(
+            f"prior_data must be of an optimization of the same outcomes, {names_here}, got one of {other}"
+        )
+    if not outcomes and prior_settings.direction != settings.direction:
+        ways = f"that is to {prior_settings.direction}, this one is to {settings.direction}"
         raise ValueError(f"prior_data is of an optimization {ways}")
     trials = [t for t in history if t.state == "failed" or (t.state == "told" and _value_of(t)["value"] != {})]
     try:
@@ -205,15 +209,21 @@ def prior_contents(settings: Settings, prior: Prior) -> list[Content]:
 
 def _outcome_names(settings: Settings) -> str:
     """The outcomes that are told by name, in words."""
-    return f"{sorted(wanted.name for wanted in settings.outcomes)}" if settings.outcomes else "one value without a name"
+    return (
+        f"{sorted(outcome.name for outcome in settings.outcomes)}" if settings.outcomes else "one value without a name"
+    )
 
 
 def _value_of(trial: Trial) -> dict[str, Any]:
     """Value and noise that a trial was told, without the outcomes that are excluded."""
     if not trial.outcomes:
         return {"value": trial.value, "sd": trial.sd}
-    kept = {name: each for name, each in trial.outcomes.items() if each.value is not None and not each.is_excluded}
-    return {key: {name: getattr(each, key) for name, each in kept.items()} for key in ("value", "sd")}
+    outcomes = {
+        name: outcome
+        for name, outcome in trial.outcomes.items()
+        if outcome.value is not None and not outcome.is_excluded
+    }
+    return {key: {name: getattr(outcome, key) for name, outcome in outcomes.items()} for key in ("value", "sd")}
 
 
 def tell_before_all(store: Store, contents: Sequence[Content]) -> None:
@@ -224,9 +234,9 @@ def tell_before_all(store: Store, contents: Sequence[Content]) -> None:
 
     if store.commit(first):
         return
-    known = {measurement(trial.point, trial.values or trial.value) for trial in store.seen.history}
+    recorded = {measurement(trial.point, trial.values or trial.value) for trial in store.state.history}
     keys = (measurement(point_of(params), content.get("value")) for params, _, content in contents)
-    missing = sum(key not in known for key in keys)
+    missing = sum(key not in recorded for key in keys)
     if missing:
         text = f"{missing} of {len(contents)} rows of prior_data are not in the journal, which was begun before"
         warn(f"{text}; tell them with tell_frame", JournalWarning)

@@ -9,13 +9,16 @@ from robustbo.view.frame import EVIDENCE, OWN, VALUE
 
 def check_names(settings: Settings) -> None:
     """Raise a ValueError where outcomes cannot be told from the other columns of a frame by their names."""
-    outcomes, quantities = settings.outcomes, [each for each in settings.quantities.values() if each.name]
-    if clash := [each.name for each in quantities if {each.name, each.label} & {*settings.space.names}]:
+    outcomes, quantities = settings.outcomes, [quantity for quantity in settings.quantities.values() if quantity.name]
+    if clash := [quantity.name for quantity in quantities if {quantity.name, quantity.label} & {*settings.space.names}]:
         hint = "bounds of parameters are constraints of the space: Space(constraints=[...])"
         raise ValueError(f"an outcome must have another name than a parameter, got {clash[0]!r}; {hint}")
-    columns = [*OWN, *(f"{wanted.name}.{key}" for wanted in outcomes for key in ("mean", "sd", "excluded", *EVIDENCE))]
+    columns = [
+        *OWN,
+        *(f"{outcome.name}.{key}" for outcome in outcomes for key in ("mean", "sd", "excluded", *EVIDENCE)),
+    ]
     columns += [] if outcomes else ["sd", *EVIDENCE]
-    if clash := [each.name for each in quantities if each.name in columns]:
+    if clash := [quantity.name for quantity in quantities if quantity.name in columns]:
         raise ValueError(f"an outcome must have another name than a column of `frame`, got {clash[0]!r}")
 
 
@@ -36,14 +39,18 @@ def with_plain_names(settings: Settings, frame: pd.DataFrame, value: str) -> tup
     if not isinstance(frame, pd.DataFrame):
         return frame, value  # whoever reads it says what must be
     named, parameters = dict[str, str](), {*settings.space.names}
-    for name, each in settings.quantities.items():
+    for name, quantity in settings.quantities.items():
         if name is None and value != VALUE:
             return frame, value
-        may = [each.name, each.label] if name else [each.name or VALUE, each.label, VALUE]
-        there = [column for column in dict.fromkeys(may) if column in frame.columns and column not in parameters]
-        if len(there) > 1:
-            raise SpaceError(f"{each.label}: there must be one column of its values, got {there}; drop the others")
+        candidates = [quantity.name, quantity.label] if name else [quantity.name or VALUE, quantity.label, VALUE]
+        columns = [
+            column for column in dict.fromkeys(candidates) if column in frame.columns and column not in parameters
+        ]
+        if len(columns) > 1:
+            raise SpaceError(
+                f"{quantity.label}: there must be one column of its values, got {columns}; drop the others"
+            )
         if name is None:
-            return frame, there[0] if there else each.label
-        named |= dict.fromkeys(there, name)
+            return frame, columns[0] if columns else quantity.label
+        named |= dict.fromkeys(columns, name)
     return frame.rename(columns=named), value

@@ -34,25 +34,25 @@ def hand_out(view: View, n: int, by: str, fixed: Fixed = ()) -> list[Event]:
         SpaceError: If no point keeps the constraints, with what is fixed.
     """
     region = region_of(view.space, fixed) if fixed else None
-    made: list[Event] = []
+    new_events: list[Event] = []
     for _ in range(n):
-        who = {"by": by, "at": worker.now()}
+        author = {"by": by, "at": worker.now()}
         waiting = (t for t in view.history.trials.having("queued") if region is None or region.contains(t.params))
         if (first := next(waiting, None)) is not None:
-            events: list[Event] = [{"event": "assign", "trial": first.number, **who}]
+            events: list[Event] = [{"event": "assign", "trial": first.number, **author}]
         else:
             try:
                 number = len(view.history)
                 *diagnosis, ask = view.suggest(number, fixed).events(number)
             except SpaceExhausted as error:
-                if not made:
+                if not new_events:
                     raise
-                left = sum(event["event"] in ("ask", "assign") for event in made)
+                left = sum(event["event"] in ("ask", "assign") for event in new_events)
                 raise SpaceExhausted(f"{n} points were asked for, and only {left} are left; ask for {left}") from error
-            events = [*diagnosis, {**ask, **who}]
-        view = view.at(view.settings, view.history.extended(events))
-        made += events
-    return made
+            events = [*diagnosis, {**ask, **author}]
+        view = view.at(view.settings, view.history.apply_all(events))
+        new_events += events
+    return new_events
 
 
 def as_of_now(events: Sequence[Event], before: State, now: State) -> Sequence[Event] | None:
@@ -86,21 +86,23 @@ def end_event(history: History, kind: str, trial: TrialLike | Mapping[str, Any],
     """
     content = {**content, "by": worker.name(), "at": worker.now()}
     if isinstance(trial, Mapping) and kind not in ("tell", "fail"):
-        there = ", ".join(str(t.number) for t in history.trials.at(point_of(trial))) or "none"
-        raise ValueError(f"{kind} must be given a trial or its number, got a point; the trials at it are: {there}")
+        numbers_at_point = ", ".join(str(t.number) for t in history.trials.at(point_of(trial))) or "none"
+        raise ValueError(
+            f"{kind} must be given a trial or its number, got a point; the trials at it are: {numbers_at_point}"
+        )
     if isinstance(trial, Mapping):
         waiting = history.trials.open_at(point_of(trial))
         if not waiting:
             return {"event": kind, "trial": len(history), **content, "params": dict(trial)}
         trial = min(waiting, key=lambda t: (t.state != "pending", t.number))
     number = trial.number if isinstance(trial, Trial) else index(trial)
-    found = history[number]
-    if isinstance(trial, Trial) and trial.params != found.params:
+    own_trial = history[number]
+    if isinstance(trial, Trial) and trial.params != own_trial.params:
         raise ValueError(f"trial {number} must be one of this optimization, got one elsewhere: {trial.params}")
-    if kind == "fail" and found.state == "failed" and "retry" in content:  # a verdict, later
-        return {"event": kind, "trial": number, **content, "reason": found.reason}
-    if kind in ("tell", "fail") and not found.is_open and found.handouts > 1:
-        late = {"params": found.params, "repeats": number, "origin": "late"}
+    if kind == "fail" and own_trial.state == "failed" and "retry" in content:  # a verdict, later
+        return {"event": kind, "trial": number, **content, "reason": own_trial.reason}
+    if kind in ("tell", "fail") and not own_trial.is_open and own_trial.handouts > 1:
+        late = {"params": own_trial.params, "repeats": number, "origin": "late"}
         return {"event": kind, "trial": len(history), **content, **late}
     return {"event": kind, "trial": number, **content}
 
@@ -124,16 +126,16 @@ def end_events(history: History, rows: Iterable[tuple[Mapping[str, Any], str, Ma
         history: All trials.
         rows: Point, kind and content of each event.
     """
-    who, number, events = {"by": worker.name(), "at": worker.now()}, len(history), list[Event]()
+    author, number, events = {"by": worker.name(), "at": worker.now()}, len(history), list[Event]()
     waiting: dict[Any, list[int]] = {}
     for params, kind, content in rows:
         if (point := point_of(params)) not in waiting:
-            here = sorted(history.trials.open_at(point), key=lambda t: (t.state == "pending", -t.number))
-            waiting[point] = [trial.number for trial in here]
+            open_trials = sorted(history.trials.open_at(point), key=lambda t: (t.state == "pending", -t.number))
+            waiting[point] = [trial.number for trial in open_trials]
         if waiting[point]:
-            events.append({"event": kind, "trial": waiting[point].pop(), **content, **who})
+            events.append({"event": kind, "trial": waiting[point].pop(), **content, **author})
         else:
-            events.append({"event": kind, "trial": number, **content, "params": params, **who})
+            events.append({"event": kind, "trial": number, **content, "params": params, **author})
             number += 1
     return events
 
@@ -145,11 +147,11 @@ def warn_of_copies(history: History, rows: Sequence[tuple[Mapping[str, Any], Any
     """
     at = {point: history.trials.at(point) for point in {point_of(params) for params, *_ in rows}}
     told = [trial for trials in at.values() for trial in trials if trial.state == "told"]
-    there = {measurement(trial.point, trial.values or trial.value) for trial in told}
-    if copies := sum(measurement(point_of(params), value) in there for params, value, _ in rows):
-        what = f"{copies} of {len(rows)} rows are in this study already, with the same values"
+    measurements = {measurement(trial.point, trial.values or trial.value) for trial in told}
+    if copies := sum(measurement(point_of(params), value) in measurements for params, value, _ in rows):
+        statement = f"{copies} of {len(rows)} rows are in this study already, with the same values"
         warn(
-            f"{what}: they are kept as repeats, by which wrong values confirm themselves; exclude the copies",
+            f"{statement}: they are kept as repeats, by which wrong values confirm themselves; exclude the copies",
             SpaceWarning,
         )
 
@@ -161,20 +163,20 @@ def measurement(point: Any, value: Any) -> Any:
 
 def enqueue_events(history: History, points: Iterable[Mapping[str, Any]]) -> list[Event]:
     """The events that let points wait; one that is at an open trial's point repeats it."""
-    who, events = {"by": worker.name(), "at": worker.now()}, list[Event]()
-    there: dict[Any, int] = {}
+    author, events = {"by": worker.name(), "at": worker.now()}, list[Event]()
+    first_at: dict[Any, int] = {}
     for number, params in enumerate(points, start=len(history)):
-        if (point := point_of(params)) not in there:
-            there[point] = next((trial.number for trial in history.trials.open_at(point)), number)
-        first = there[point]
+        if (point := point_of(params)) not in first_at:
+            first_at[point] = next((trial.number for trial in history.trials.open_at(point)), number)
+        first = first_at[point]
         again = {} if first == number else {"repeats": first}
-        events.append({"event": "enqueue", "trial": number, "params": params, **again, **who})
+        events.append({"event": "enqueue", "trial": number, "params": params, **again, **author})
     return events
 
 
-def _verdict(each: Measured) -> str:
+def _verdict(outcome: Measured) -> str:
     """The user's word on one of several outcomes."""
-    return "excluded" if each.is_excluded else "vouched for" if each.is_vouched else ""
+    return "excluded" if outcome.is_excluded else "vouched for" if outcome.is_vouched else ""
 
 
 def line_of(trial: Trial, quantities: Mapping[str | None, Outcome] | None = None) -> str:
@@ -188,20 +190,20 @@ def line_of(trial: Trial, quantities: Mapping[str | None, Outcome] | None = None
         >>> line_of(Trial(3, {"x": 0.5}, state="told", value=1.25, origin="model"))
         'trial 3 (told, model), x=0.5: 1.25'
     """
-    known: Mapping[str | None, Outcome] = quantities or {None: Outcome()}
+    outcome_of: Mapping[str | None, Outcome] = quantities or {None: Outcome()}
     place = ", ".join(f"{name}={value!r}" for name, value in trial.params.items())
-    values = ", ".join(f"{name} {_with_unit(known.get(name), value)}" for name, value in trial.values.items())
-    values = values if trial.value is None else _with_unit(known.get(None), trial.value)
-    what = f": {values}" if values else f": {trial.reason}" if trial.reason else ""
-    what += ", vouched for" if trial.is_vouched else ""
-    what += "".join(f", {name} {word}" for name, each in trial.outcomes.items() if (word := _verdict(each)))
-    notes = [note for note in (trial.note, *(each.note for each in trial.outcomes.values())) if note]
-    what += f" ({'; '.join(dict.fromkeys(notes))})" if notes else ""
-    only, expected = known.get(None, Outcome()), ""
+    values = ", ".join(f"{name} {_with_unit(outcome_of.get(name), value)}" for name, value in trial.values.items())
+    values = values if trial.value is None else _with_unit(outcome_of.get(None), trial.value)
+    result = f": {values}" if values else f": {trial.reason}" if trial.reason else ""
+    result += ", vouched for" if trial.is_vouched else ""
+    result += "".join(f", {name} {word}" for name, outcome in trial.outcomes.items() if (word := _verdict(outcome)))
+    notes = [note for note in (trial.note, *(outcome.note for outcome in trial.outcomes.values())) if note]
+    result += f" ({'; '.join(dict.fromkeys(notes))})" if notes else ""
+    only, expected = outcome_of.get(None, Outcome()), ""
     if trial.expected is not None:
         expected = f", expected {only.amount(only.nearest(trial.expected), trial.expected_sd)}"
-    said = "" if trial.retry is None else f", {SAID[trial.retry]}"
-    return f"trial {trial.number} ({trial.state}, {trial.origin}{said}), {place}{what}{expected}"
+    retry = "" if trial.retry is None else f", {SAID[trial.retry]}"
+    return f"trial {trial.number} ({trial.state}, {trial.origin}{retry}), {place}{result}{expected}"
 
 
 def _with_unit(quantity: Outcome | None, value: float) -> str:
@@ -219,15 +221,15 @@ def requeue_events(
     if trials is not None and older_than is not None:
         raise ValueError("requeue takes trials or older_than, got both")
     if trials is not None:
-        given = trials if isinstance(trials, Iterable) else [trials]
-        numbers = [t.number if isinstance(t, Trial) else index(t) for t in given]
-        chosen = [history[number] for number in dict.fromkeys(numbers)]
+        requested = trials if isinstance(trials, Iterable) else [trials]
+        numbers = [t.number if isinstance(t, Trial) else index(t) for t in requested]
+        pending = [history[number] for number in dict.fromkeys(numbers)]
     elif older_than is not None:
         last = datetime.now(UTC) - _age(older_than)
-        chosen = [t for t in history.having("pending") if t.asked_at is not None and t.asked_at <= last]
+        pending = [t for t in history.having("pending") if t.asked_at is not None and t.asked_at <= last]
     else:
-        chosen = [t for t in history.having("pending") if t.asked_by is not None and worker.is_gone(t.asked_by)]
-    return [{"event": "requeue", "trial": t.number, "at": worker.now(), "by": worker.name()} for t in chosen]
+        pending = [t for t in history.having("pending") if t.asked_by is not None and worker.is_gone(t.asked_by)]
+    return [{"event": "requeue", "trial": t.number, "at": worker.now(), "by": worker.name()} for t in pending]
 
 
 def _age(older_than: timedelta | float) -> timedelta:

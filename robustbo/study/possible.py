@@ -37,15 +37,15 @@ def value_check(settings: Settings, out_of_range: OutOfRange, advice: str = TO_K
 def with_exclusions(settings: Settings, events: Iterable[Event]) -> list[Event]:
     """Events, and after each that tells or adds a value which is not possible those that exclude it."""
     quantities = settings.quantities
-    return [each for event in events for each in (event, *_exclusions(quantities, event))]
+    return [result for event in events for result in (event, *_exclusions(quantities, event))]
 
 
 def _exclusions(quantities: Mapping[str | None, Outcome], event: Event) -> Iterator[Event]:
     for name, number in _values(event["value"]) if event["event"] in ("tell", "amend") else ():
         if not quantities[name].holds(number):
             outcome = {} if name is None else {"outcome": name}
-            who = {key: event[key] for key in ("by", "at") if key in event}
-            yield {"event": "exclude", "trial": event["trial"], **outcome, "reason": quantities[name].reason, **who}
+            author = {key: event[key] for key in ("by", "at") if key in event}
+            yield {"event": "exclude", "trial": event["trial"], **outcome, "reason": quantities[name].reason, **author}
 
 
 def _values(value: Any) -> Iterable[tuple[str | None, float]]:

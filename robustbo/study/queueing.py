@@ -74,23 +74,23 @@ class Queueing(Study):
             SpaceError: If columns differ, cells are missing, or a row is there already; the message names the rows.
         """
 
-        def extended(state: State) -> Sequence[Event]:
+        def extend(state: State) -> Sequence[Event]:
             pool = space_of(self._store.settings, state.history)
             if not isinstance(pool, Pool):
                 raise TypeError(f"rows can be added to a pool, the space is {pool!r}")
             rows = [list(row) for row in pool.rows_of(frame)]
-            who = {"at": worker.now(), "by": worker.name()}
-            return [{"event": "extend", "trial": len(state.history), "rows": rows, **who}] if rows else []
+            author = {"at": worker.now(), "by": worker.name()}
+            return [{"event": "extend", "trial": len(state.history), "rows": rows, **author}] if rows else []
 
-        self._store.commit(extended)
-        size = space_of(self._store.settings, self._store.seen.history).size
+        self._store.commit(extend)
+        size = space_of(self._store.settings, self._store.state.history).size
         log.info("extend: the pool has %s rows", size)
         return size or 0
 
     def _commit(self, decide: Callable[[State], Sequence[Event]]) -> list[Trial]:
         """Write events down; the trials that they changed, each once."""
         events, quantities = self._store.commit(decide) or (), self._store.settings.quantities
-        history = self._store.seen.history
+        history = self._store.state.history
         changed = {event["trial"]: own(history[event["trial"]]) for event in events}
         for event in events:
             log.info("%s: %s", event["event"], line_of(changed[event["trial"]], quantities))

@@ -33,10 +33,10 @@ class Decision(NamedTuple):
     diagnosis_recomputed: Event | None
 
 
-def recomputed(settings: Settings, events: Sequence[Event]) -> Iterator[tuple[Event, Event]]:
+def recompute_asks(settings: Settings, events: Sequence[Event]) -> Iterator[tuple[Event, Event]]:
     """Each recorded ask, and the one computed again; see `decisions`."""
-    for made in decisions(settings, events):
-        yield made.recorded, made.recomputed
+    for decision in decisions(settings, events):
+        yield decision.recorded, decision.recomputed
 
 
 def decisions(
@@ -69,13 +69,13 @@ def decisions(
         start, stop = event.get("unseen", (0, 0))
         end = index if diagnosis is None else index - 1
         try:
-            history = before(end) if start == stop else before(start).extended(events[stop:end])
+            history = before(end) if start == stop else before(start).apply_all(events[stop:end])
         except (LookupError, ValueError) as error:
             raise JournalError(f"trial {event['trial']}: cannot have been asked for so: {error}") from error
-        *made, ask = decide(settings, history, event["trial"], fits, tuple(event.get("fixed", {}).items())).events(
+        *diagnoses, ask = decide(settings, history, event["trial"], fits, tuple(event.get("fixed", {}).items())).events(
             event["trial"]
         )
-        yield Decision(event, _through_json(ask), diagnosis, _through_json(made[0]) if made else None)
+        yield Decision(event, _through_json(ask), diagnosis, _through_json(diagnoses[0]) if diagnoses else None)
 
 
 def _through_json(event: Event) -> Event:
@@ -91,9 +91,9 @@ class _Prefixes:
         self._known: deque[tuple[int, History]] = deque(maxlen=REMEMBERED)
 
     def __call__(self, count: int) -> History:
-        nearest = (known for known in self._known if known[0] <= count)
-        start, history = max(nearest, key=lambda known: known[0], default=(0, History()))
+        nearest = (prefix for prefix in self._known if prefix[0] <= count)
+        start, history = max(nearest, key=lambda prefix: prefix[0], default=(0, History()))
         if start < count:
-            history = history.extended(self._events[start:count])
+            history = history.apply_all(self._events[start:count])
             self._known.append((count, history))
         return history

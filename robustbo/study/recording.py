@@ -12,7 +12,7 @@ from robustbo.searchspace.tabular import (
     Point,
     is_point,
     point_of,
-    warn_of_broken,
+    warn_of_violations,
 )
 from robustbo.study.columns import with_plain_names
 from robustbo.study.handing import TrialLike, end_event, end_events, value_content, warn_of_copies
@@ -20,7 +20,7 @@ from robustbo.study.possible import check_possible, value_check, with_exclusions
 from robustbo.study.queueing import Queueing
 from robustbo.trials.history import Trial
 from robustbo.trials.outcome import OutOfRange
-from robustbo.trials.outcomes import Noise, Value, measured
+from robustbo.trials.outcomes import Noise, Value, values_to_record
 from robustbo.validation import flag, one_of
 
 log = logging.getLogger("robustbo")
@@ -55,7 +55,7 @@ class Recording(Queueing):
             ValueError: If the trial has ended, there is none, sd is negative, or the value is not possible.
             SpaceError: If the parameters are no point of the space.
         """
-        kind, content = self._told(value, sd)
+        kind, content = self._value_content(value, sd)
         if kind == "tell":
             value_check(self.settings, out_of_range)(content["value"])
         return self._end(kind, content, trial)
@@ -111,23 +111,23 @@ class Recording(Queueing):
         Raises:
             ValueError: If the value is not finite or not possible (exclude the trial instead), or the trial is pending.
         """
-        kind, content = self._told(value, sd)
+        kind, content = self._value_content(value, sd)
         if kind != "tell" or (isinstance(value, Mapping) and len(content["value"]) < len(value)):
             raise ValueError(f"value must be finite to amend a trial, got {value}; use exclude to leave it out")
         check_possible(self.settings, "amend takes the right value; use exclude to leave it out")(content["value"])
         return self._end("amend", content, trial)
 
-    def _told(self, value: Value, sd: Noise) -> tuple[str, dict[str, Any]]:
-        return value_content(*measured(self.settings.outcomes, value, sd))
+    def _value_content(self, value: Value, sd: Noise) -> tuple[str, dict[str, Any]]:
+        return value_content(*values_to_record(self.settings.outcomes, value, sd))
 
     def _of(self, outcome: str | None, reason: str | None) -> dict[str, Any]:
-        known = [wanted.name for wanted in self.settings.outcomes]
-        said = {} if reason is None else {"reason": str(reason)}
+        names = [outcome.name for outcome in self.settings.outcomes]
+        content = {} if reason is None else {"reason": str(reason)}
         if outcome is None:
-            return said
-        if not known:
+            return content
+        if not names:
             raise ValueError(f"outcome must not be given where there is only one, got {outcome!r}; leave it out")
-        return {"outcome": one_of("outcome", outcome, known), **said}
+        return {"outcome": one_of("outcome", outcome, names), **content}
 
     def tell_frame(
         self,
@@ -156,21 +156,21 @@ class Recording(Queueing):
         Raises:
             SpaceError: If a column is missing or not known, or rows break a rule; the message tells of each.
         """
-        space, outcomes = self.settings.space, [wanted.name for wanted in self.settings.outcomes]
+        space, outcomes = self.settings.space, [outcome.name for outcome in self.settings.outcomes]
         is_free, check = flag("ignore_extra", ignore_extra), value_check(self.settings, out_of_range)
         table, value = with_plain_names(self.settings, frame, value)
         rows = measurements_of(space, table, value=value, sd=sd, ignore_extra=is_free, outcomes=outcomes, check=check)
-        warn_of_broken(space, [params for params, _, _ in rows])
+        warn_of_violations(space, [params for params, _, _ in rows])
         warn_of_copies(self.history, rows)
-        contents = [(params, *self._told(*each)) for params, *each in rows]
+        contents = [(params, *self._value_content(*measurement_row)) for params, *measurement_row in rows]
         return self._commit(lambda state: with_exclusions(self._store.settings, end_events(state.history, contents)))
 
     def _end(self, kind: str, content: dict[str, Any], trial: TrialLike | Point) -> Trial:
-        given = trial
+        place = trial
         if is_point(trial):
             space = self.settings.space
-            given = point_of(space, trial)
-            warn_of_broken(space, [given])
+            place = point_of(space, trial)
+            warn_of_violations(space, [place])
         settings = self._store.settings
-        made = self._commit(lambda state: with_exclusions(settings, [end_event(state.history, kind, given, content)]))
-        return made[-1]
+        trials = self._commit(lambda state: with_exclusions(settings, [end_event(state.history, kind, place, content)]))
+        return trials[-1]

@@ -64,9 +64,9 @@ def last_diagnosis_size(count: int, start: int, every: int, between: Between) ->
         docs/equations.md section 3.
 
     Example:
-        >>> [last_diagnosis(n, start=10, every=5, between="keep") for n in (9, 10, 14, 15)]
+        >>> [last_diagnosis_size(n, start=10, every=5, between="keep") for n in (9, 10, 14, 15)]
         [None, 10, 10, 15]
-        >>> last_diagnosis(14, start=10, every=5, between="all") is None
+        >>> last_diagnosis_size(14, start=10, every=5, between="all") is None
         True
     """
     last = count - count % every  # eq. 3.1

@@ -22,7 +22,7 @@ from robustbo.surrogates.filtered import DETECTORS, FilteredGP
 from robustbo.surrogates.iterative.model import ComputationAwareGP
 from robustbo.surrogates.student_t_process.model import StudentTProcess
 from robustbo.surrogates.weighted.model import ConjugateGP
-from robustbo.validation import nearest, registered
+from robustbo.validation import name_in_registry, nearest
 
 ALLOWED: dict[str, type[GPyTorchModel]] = {}  # classes that people have named in this process
 
@@ -82,7 +82,7 @@ def model_class(name: str) -> type[GPyTorchModel]:
     """
     if not is_known(name):
         if ":" not in name:
-            registered("surrogate", name, ["auto", *sorted(SURROGATES)])
+            name_in_registry("surrogate", name, ["auto", *sorted(SURROGATES)])
         raise ValueError(f"surrogate {name!r} must be a class that was named in this process; it is not imported")
     return SURROGATES[name] if name in SURROGATES else ALLOWED[name]
 
@@ -91,7 +91,7 @@ def _import_class(name: str) -> type[GPyTorchModel]:
     """The class "module:Class"."""
     module, _, qualified = name.partition(":")
     if not qualified:
-        registered("surrogate", name, ["auto", *sorted(SURROGATES)])
+        name_in_registry("surrogate", name, ["auto", *sorted(SURROGATES)])
     try:
         target: Any = importlib.import_module(module)
         for part in qualified.split("."):

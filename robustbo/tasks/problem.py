@@ -18,7 +18,7 @@ from robustbo.foreign import access
 from robustbo.lazy import cached_property
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter
 from robustbo.searchspace.space import Space
-from robustbo.validation import registered
+from robustbo.validation import name_in_registry
 
 GROUP = "robustbo.problems"
 FEW = 6  # entries that are shown of a longer list
@@ -157,7 +157,7 @@ def load(name: str, **options: Any) -> Problem:
     if unknown := [option for option in options if option not in accepted]:
         has = f"has the options {accepted}" if accepted else "has no options"
         raise ValueError(f"problem {name!r} {has}, got {unknown[0]!r}")
-    access.check_named(options)
+    access.check_paths(options)
     try:
         return registration if isinstance(registration, Problem) else _build(registration, options)
     except TypeError as error:
@@ -191,7 +191,7 @@ def _find_registration(name: str) -> "Problem | Callable[..., Problem]":
     """
     points = {point.value: point for point in entry_points(group=GROUP, name=name)}
     if not points:
-        registered("problem", name, names())
+        name_in_registry("problem", name, names())
     if len(points) > 1:
         raise ValueError(f"problem {name!r} must be registered once, got {sorted(points)}; uninstall one")
     ((value, point),) = points.items()

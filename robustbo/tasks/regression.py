@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from robustbo.validation import registered
+from robustbo.validation import name_in_registry
 
 GROUP = "robustbo.regression"
 
@@ -97,5 +97,5 @@ def source_of(task: str) -> TaskSource:
     if len(owners) > 1:
         raise ValueError(f"task {task!r} must come from one source, {len(owners)} have it; uninstall one")
     if not owners:
-        registered("task", task, names())
+        name_in_registry("task", task, names())
     return owners[0]

@@ -11,11 +11,11 @@ SIGN = re.compile("(<=|>=)")
 ARITHMETIC = re.compile(r"[+*^]|\s[-/]\s")  # "log-loss" and "C/N" are names
 
 
-def read_bounds(what: str, form: str, examples: str, text: Any) -> tuple[str, float, float]:
+def read_bounds(subject: str, form: str, examples: str, text: Any) -> tuple[str, float, float]:
     """The name in a text, and the least and the greatest value that it allows: infinite where it says none.
 
     Args:
-        what: The text is, for errors.
+        subject: What the text is, for errors.
         form: It must have.
         examples: Of it.
         text: The text.
@@ -28,27 +28,27 @@ def read_bounds(what: str, form: str, examples: str, text: Any) -> tuple[str, fl
         ('purity', 0.95, inf)
     """
     if not isinstance(text, str):
-        raise TypeError(f"{what} must be a text, {examples}, got {text!r}")
+        raise TypeError(f"{subject} must be a text, {examples}, got {text!r}")
     if len(text) > (most := limits.OUTCOME_CONSTRAINT_CHARACTERS):
-        raise ValueError(f"{what} must have at most {most} characters, got {len(text)}")
-    left_number, left_sign, name, right_sign, right_number = _parted(text)
+        raise ValueError(f"{subject} must have at most {most} characters, got {len(text)}")
+    left_number, left_sign, name, right_sign, right_number = _split_sides(text)
     if not name:
         hint = "; < and > are written <= and >=" if re.search("<(?!=)|>(?!=)|=[<>]", text) else ""
-        raise ValueError(f"{what} must be {form}, {examples}, got {text!r}{hint}")
+        raise ValueError(f"{subject} must be {form}, {examples}, got {text!r}{hint}")
     bounds = {"low": -math.inf, "high": math.inf}
     left, right = ("low" if left_sign == "<=" else "high"), ("high" if right_sign == "<=" else "low")
     if left_number:
         bounds[left] = float(left_number)
     if right_number:
         if left_number and right == left:
-            raise ValueError(f"{what} must have its name between its bounds, {examples}, got {text!r}")
+            raise ValueError(f"{subject} must have its name between its bounds, {examples}, got {text!r}")
         bounds[right] = float(right_number)
     if any(math.isinf(float(number)) for number in (left_number, right_number) if number):
-        raise ValueError(f"the bound of {what} must be finite, got {text!r}")
+        raise ValueError(f"the bound of {subject} must be finite, got {text!r}")
     return name, bounds["low"], bounds["high"]
 
 
-def _parted(text: str) -> tuple[str, str, str, str, str]:
+def _split_sides(text: str) -> tuple[str, str, str, str, str]:
     """The number and the sign left of a name, the name, the sign and the number right of it; no name if it is none."""
     parts = [part.strip() for part in SIGN.split(text)]
     if len(parts) == 3:

@@ -33,10 +33,10 @@ class Numbers:
     before: "Numbers | None" = None
 
     def __iter__(self) -> Iterator[int]:
-        here: Numbers | None = self
-        while here is not None:
-            yield here.last
-            here = here.before
+        entry: Numbers | None = self
+        while entry is not None:
+            yield entry.last
+            entry = entry.before
 
 
 Leaf = dict[Point, Numbers]
@@ -49,7 +49,7 @@ class ByPoint(Collection[Point]):
     Example:
         >>> point = (("x", False, 0.5),)
         >>> one = ByPoint.of([point])
-        >>> two = one.including(1, point)
+        >>> two = one.with_trial(1, point)
         >>> [*one.at(point)], [*two.at(point)], len(two)
         ([0], [1, 0], 1)
     """
@@ -81,9 +81,9 @@ class ByPoint(Collection[Point]):
             node, digits = node[digits % WIDTH], digits >> BITS
         return node.get(point, ())
 
-    def including(self, number: int, point: Point) -> "ByPoint":
+    def with_trial(self, number: int, point: Point) -> "ByPoint":
         """The map with one more trial."""
-        return ByPoint(self._size + (point not in self), _including(self._root, number, point, 0))
+        return ByPoint(self._size + (point not in self), _insert(self._root, number, point, 0))
 
 
 def _behind(before: Numbers | None, number: int) -> Numbers:
@@ -94,11 +94,11 @@ def _digit(point: Point, depth: int) -> int:
     return (hash(point) >> BITS * depth) % WIDTH
 
 
-def _including(node: Node, number: int, point: Point, depth: int) -> Node:
+def _insert(node: Node, number: int, point: Point, depth: int) -> Node:
     if isinstance(node, dict):
         return _spread({**node, point: _behind(node.get(point), number)}, depth)
     place = _digit(point, depth)
-    return (*node[:place], _including(node[place], number, point, depth + 1), *node[place + 1 :])
+    return (*node[:place], _insert(node[place], number, point, depth + 1), *node[place + 1 :])
 
 
 def _spread(leaf: Leaf, depth: int) -> Node:

@@ -14,7 +14,7 @@ from robustbo.trials.settings import Settings
 from robustbo.trials.storage import places
 from robustbo.trials.storage.line import Event
 from robustbo.trials.storage.places import Place
-from robustbo.trials.storage.reading import Contents, warn_of_torn
+from robustbo.trials.storage.reading import Contents, warn_loss
 
 # What unchecked settings may raise where they are made, and where their surrogate is made of a few values.
 UNUSABLE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, MemoryError)
@@ -36,11 +36,11 @@ _version = cache(importlib.metadata.version)  # which reads a file
 
 def changed_versions(contents: Contents) -> str:
     """The libraries that differ from those that a journal was begun with; empty if none does."""
-    then, now = contents.header["versions"], versions()
-    return ", ".join(f"{name} {then.get(name)} -> {now[name]}" for name in now if then.get(name) != now[name])
+    before, now = contents.header["versions"], versions()
+    return ", ".join(f"{name} {before.get(name)} -> {now[name]}" for name in now if before.get(name) != now[name])
 
 
-def opened(place: Place) -> tuple[Settings, History]:
+def open_journal(place: Place) -> tuple[Settings, History]:
     """The settings and history in a journal that is only read; says so where its last line is torn.
 
     Nothing that it names is imported or connected to: what would be is left out of the settings, with a warning.
@@ -49,11 +49,12 @@ def opened(place: Place) -> tuple[Settings, History]:
         JournalError: If it cannot be read, or an event does not fit its trial.
     """
     contents = places.contents(place)
-    warn_of_torn(places.shown(place), contents.torn)
-    settings, history = fold(places.shown(place), contents)
-    if found := trust.needed(settings):
+    warn_loss(places.display_name(place), contents.torn)
+    settings, history = fold(places.display_name(place), contents)
+    if names := trust.foreign_names(settings):
         warn(
-            f"{places.shown(place)}: names {' and '.join(found)}, to which nothing is done here; so figures may differ",
+            f"{places.display_name(place)}: names {' and '.join(names)}, to which nothing is done here; so figures may "
+            "differ",
             JournalWarning,
         )
     return trust.without(settings), history
@@ -68,14 +69,14 @@ def fold(place: Place, contents: Contents) -> tuple[Settings, History]:
     settings = settings_of(place, contents.header)
     line = 1
 
-    def numbered() -> Iterator[Event]:
+    def check_events() -> Iterator[Event]:
         nonlocal line
         for line, event in enumerate(contents.events, start=2):  # noqa: B007 - the message has it
             schema.check(event, settings)
             yield event
 
     try:
-        history = History().extended(numbered())
+        history = History().apply_all(check_events())
         check_extent(settings, history)
     except (KeyError, ValueError, TypeError) as error:
         raise JournalError(

@@ -28,7 +28,7 @@ ADVICE = {
 }
 
 
-def known(trials: Sequence[Trial] | Draft, number: int) -> Trial:
+def find_trial(trials: Sequence[Trial] | Draft, number: int) -> Trial:
     """The trial of that number among all so far.
 
     Raises:
@@ -41,7 +41,7 @@ def known(trials: Sequence[Trial] | Draft, number: int) -> Trial:
     return trials[number]
 
 
-def allowed_states(event: Event) -> tuple[str, ...]:
+def states_for(event: Event) -> tuple[str, ...]:
     """The states of a trial in which it may have an event of its own; one of an outcome alone only where it is told."""
     return ("told",) if "outcome" in event else ALLOWED_STATES[event["event"]]
 
@@ -50,27 +50,27 @@ def fold(trials: list[Trial] | Draft, event: Event) -> None:
     """Change the trials by an event."""
     kind, number = event["event"], event["trial"]
     if kind in BEGIN or (kind in ("tell", "fail") and "params" in event):
-        trials.append(_begun(trials, event))
+        trials.append(_new_trial(trials, event))
         if kind not in BEGIN:
-            trials[number] = _changed(trials, trials[number], event)
+            trials[number] = _change(trials, trials[number], event)
         return
     if kind not in ALLOWED_STATES:
         raise ValueError(f"event must be one of {[*BEGIN, *ALLOWED_STATES]}, got {kind!r}")
-    trial = known(trials, number)
+    trial = find_trial(trials, number)
     is_verdict = kind == "fail" and "retry" in event and trial.state == "failed"
-    states = allowed_states(event)
+    states = states_for(event)
     if trial.state not in states and not is_verdict:
         allowed, advice = " or ".join(states), ADVICE[trial.state]
         advice += ", without an outcome" if "outcome" in event and trial.state == "excluded" else ""
         raise ValueError(f"trial {number} must be {allowed} to {kind} it, it is {trial.state}; {advice}")
-    trials[number] = _changed(trials, trial, event)
+    trials[number] = _change(trials, trial, event)
 
 
-def _begun(trials: Sequence[Trial] | Draft, event: Event) -> Trial:
+def _new_trial(trials: Sequence[Trial] | Draft, event: Event) -> Trial:
     number, repeats = event["trial"], event.get("repeats")
     if number != len(trials):
         raise ValueError(f"the next trial must be number {len(trials)}, got {number}")
-    if repeats is not None and known(trials, repeats).params != event["params"]:
+    if repeats is not None and find_trial(trials, repeats).params != event["params"]:
         raise ValueError(f"trial {number} must be at the point of trial {repeats} to repeat it")
     is_asked = event["event"] == "ask"
     return Trial(
@@ -80,7 +80,7 @@ def _begun(trials: Sequence[Trial] | Draft, event: Event) -> Trial:
         origin=event.get("origin", "user"),
         reason=event.get("reason", None if repeats is None else REMEASURE) if event["event"] in BEGIN else None,
         repeats=repeats,
-        **_expected(event.get("expected"), event.get("expected_sd")),
+        **_expectation_fields(event.get("expected"), event.get("expected_sd")),
         fallback=event.get("fallback"),
         asked_by=event.get("by") if is_asked else None,
         asked_at=_when(event) if is_asked else None,
@@ -98,14 +98,14 @@ def _with(trial: Trial, **changes: Any) -> Trial:
     return Trial(**{**vars(trial), **changes})
 
 
-def _expected(expected: Any, sd: Any) -> dict[str, Any]:
+def _expectation_fields(expected: Any, sd: Any) -> dict[str, Any]:
     """The prediction of the value, or of each outcome."""
     if not isinstance(expected, Mapping):
         return {"expected": expected, "expected_sd": sd}
-    return {"outcomes": {name: Measured(expected=each, expected_sd=sd[name]) for name, each in expected.items()}}
+    return {"outcomes": {name: Measured(expected=mean, expected_sd=sd[name]) for name, mean in expected.items()}}
 
 
-def _changed(trials: Sequence[Trial] | Draft, trial: Trial, event: Event) -> Trial:
+def _change(trials: Sequence[Trial] | Draft, trial: Trial, event: Event) -> Trial:
     match event["event"]:
         case "assign":
             count = trial.handouts + 1
@@ -113,27 +113,27 @@ def _changed(trials: Sequence[Trial] | Draft, trial: Trial, event: Event) -> Tri
         case "requeue":
             return _with(trial, state="queued")
         case "tell":
-            return _with(trial, state="told", **_told(trial, event))
+            return _with(trial, state="told", **_value_fields(trial, event))
         case "fail":
             return _with(trial, state="failed", reason=event["reason"], retry=event.get("retry"))
         case "exclude" if "outcome" in event:
-            return _with(trial, outcomes=_judged(trial, event, is_excluded=True))
+            return _with(trial, outcomes=_judge(trial, event, is_excluded=True))
         case "exclude":
-            outcomes = {name: replace(each, is_vouched=False) for name, each in trial.outcomes.items()}
+            outcomes = {name: replace(outcome, is_vouched=False) for name, outcome in trial.outcomes.items()}
             return _with(trial, state="excluded", outcomes=outcomes, is_vouched=False, note=event.get("reason"))
         case "include" if "outcome" in event:
-            return _with(trial, outcomes=_judged(trial, event, is_excluded=False))
+            return _with(trial, outcomes=_judge(trial, event, is_excluded=False))
         case "include":
             has = _vouches(event)
-            outcomes = {name: _included(each, has=has) for name, each in trial.outcomes.items()}
+            outcomes = {name: _include(outcome, has=has) for name, outcome in trial.outcomes.items()}
             new = _with(trial, state="told", expected=None, expected_sd=None, outcomes=outcomes)
             return _with(new, is_vouched=has and not outcomes, note=event.get("reason"))
         case "amend":
             state = "excluded" if trial.state == "excluded" else "told"
-            reason = _asked_for(trials, trial) if trial.state == "failed" else trial.reason
+            reason = _ask_reason(trials, trial) if trial.state == "failed" else trial.reason
             note = trial.note if trial.state == "excluded" else None
             new = _with(trial, state=state, reason=reason, retry=None, expected=None, expected_sd=None, note=note)
-            return _with(new, is_vouched=False, **_told(trial, event, is_amended=True))
+            return _with(new, is_vouched=False, **_value_fields(trial, event, is_amended=True))
     raise AssertionError(event)
 
 
@@ -142,43 +142,43 @@ def _vouches(event: Event) -> bool:
     return bool(event.get("vouch", False))
 
 
-def _told(trial: Trial, event: Event, *, is_amended: bool = False) -> dict[str, Any]:
+def _value_fields(trial: Trial, event: Event, *, is_amended: bool = False) -> dict[str, Any]:
     """The value of an event, or those of several outcomes beside what is known of others."""
     value, sd = event["value"], event["sd"]
     if not isinstance(value, Mapping):
         return {"value": value, "sd": sd}
     outcomes = dict(trial.outcomes)
-    for name, each in value.items():
+    for name, number in value.items():
         before = outcomes.get(name, Measured())
         if is_amended:
             before = Measured(is_excluded=before.is_excluded, note=before.note if before.is_excluded else None)
-        outcomes[name] = replace(before, value=each, sd=(sd or {}).get(name), is_lost=False)
+        outcomes[name] = replace(before, value=number, sd=(sd or {}).get(name), is_lost=False)
     outcomes |= {name: replace(outcomes.get(name, Measured()), is_lost=True) for name in event.get("lost", ())}
     return {"outcomes": outcomes}
 
 
-def _included(each: Measured, *, has: bool) -> Measured:
+def _include(outcome: Measured, *, has: bool) -> Measured:
     """An outcome where its trial is included; where that ``has`` a word for its values, it is no more excluded."""
-    if has and each.value is not None:
-        return Measured(each.value, each.sd, is_vouched=True)
-    return replace(each, expected=None, expected_sd=None, is_vouched=False)
+    if has and outcome.value is not None:
+        return Measured(outcome.value, outcome.sd, is_vouched=True)
+    return replace(outcome, expected=None, expected_sd=None, is_vouched=False)
 
 
-def _judged(trial: Trial, event: Event, *, is_excluded: bool) -> dict[str, Measured]:
+def _judge(trial: Trial, event: Event, *, is_excluded: bool) -> dict[str, Measured]:
     """The outcomes where one of them is excluded, or is no more, by the user's word."""
-    outcome, is_vouched, note = event["outcome"], _vouches(event), event.get("reason")
-    each = trial.outcomes.get(outcome, Measured())
-    if each.value is None or (each.is_excluded == is_excluded and not is_vouched):
+    name, is_vouched, note = event["outcome"], _vouches(event), event.get("reason")
+    outcome = trial.outcomes.get(name, Measured())
+    if outcome.value is None or (outcome.is_excluded == is_excluded and not is_vouched):
         kind = "exclude" if is_excluded else "include"
-        what = "missing" if each.value is None else "excluded already" if is_excluded else "not excluded"
-        must = "excluded" if what == "not excluded" else "told"
-        raise ValueError(f"{outcome!r} of trial {trial.number} must be {must} to {kind} it, it is {what}")
-    word = Measured(each.value, each.sd, is_vouched=is_vouched, note=note)
-    changed = replace(each, is_excluded=True, is_vouched=False, note=note) if is_excluded else word
-    return {**trial.outcomes, outcome: changed}
+        standing = "missing" if outcome.value is None else "excluded already" if is_excluded else "not excluded"
+        must = "excluded" if standing == "not excluded" else "told"
+        raise ValueError(f"{name!r} of trial {trial.number} must be {must} to {kind} it, it is {standing}")
+    word = Measured(outcome.value, outcome.sd, is_vouched=is_vouched, note=note)
+    changed = replace(outcome, is_excluded=True, is_vouched=False, note=note) if is_excluded else word
+    return {**trial.outcomes, name: changed}
 
 
-def _asked_for(trials: Sequence[Trial] | Draft, trial: Trial) -> str | None:
+def _ask_reason(trials: Sequence[Trial] | Draft, trial: Trial) -> str | None:
     """The origin of a trial that has failed, as far as its reason does not hide it."""
     if trial.repeats is None:
         return None

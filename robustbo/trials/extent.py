@@ -13,7 +13,7 @@ def space_of(settings: Settings, history: History) -> Space:
     """The space of an optimization, with all rows that have been added, be they in these settings' pool or not."""
     if not history.rows or not isinstance(settings.space, Pool):
         return settings.space
-    return _extended(_Added(settings.space, history.rows))
+    return _extend(_Added(settings.space, history.rows))
 
 
 def check_extent(settings: Settings, history: History, first: int = 0) -> None:
@@ -44,6 +44,6 @@ class _Added(NamedTuple):
 
 
 @lru_cache(maxsize=4)
-def _extended(added: _Added) -> Pool:
+def _extend(added: _Added) -> Pool:
     pool = added.pool
     return pool.extended([row for row in added.rows if not pool.has(row)])

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from robustbo.searchspace.parameters import Value
-from robustbo.trials.events import diagnosis_of, fold, known
+from robustbo.trials.events import diagnosis_of, find_trial, fold
 from robustbo.trials.storage.line import Event
 from robustbo.trials.tree import Draft, Trials
 from robustbo.trials.trial import REMEASURE, RETRY, STATES, Diagnosis, Measured, Point, Trial, in_a_line
@@ -49,7 +49,7 @@ class History:
         Raises:
             ValueError: If there is none.
         """
-        return known(self.trials, index(number))
+        return find_trial(self.trials, index(number))
 
     def counts(self) -> dict[str, int]:
         """Number of trials in each state."""
@@ -61,10 +61,10 @@ class History:
 
     def at_points(self) -> dict[Point, list[Trial]]:
         """The trials at each point, in order, whatever their state."""
-        found: dict[Point, list[Trial]] = {}
+        by_point: dict[Point, list[Trial]] = {}
         for trial in self:
-            found.setdefault(trial.point, []).append(trial)
-        return found
+            by_point.setdefault(trial.point, []).append(trial)
+        return by_point
 
     def apply(self, event: Event) -> "History":
         """The history after one more event.
@@ -81,9 +81,9 @@ class History:
         Raises:
             ValueError: If the trial's state does not allow the event, or it repeats a trial that is not there.
         """
-        return self.extended([event])
+        return self.apply_all([event])
 
-    def extended(self, events: Iterable[Event]) -> "History":
+    def apply_all(self, events: Iterable[Event]) -> "History":
         """The history after more events, in time linear in these, however many came before; see `apply`."""
         trials, diagnoses, rows = Draft(self.trials), list[Diagnosis](), list[tuple[Value, ...]]()
         for event in events:
@@ -93,14 +93,16 @@ class History:
                 rows += map(tuple, event["rows"])
             else:
                 fold(trials, event)
-        said = self.diagnoses + tuple(diagnoses) if diagnoses else self.diagnoses
-        return History(trials.taken(), said, (*self.rows, *rows) if rows else self.rows)
+        all_diagnoses = self.diagnoses + tuple(diagnoses) if diagnoses else self.diagnoses
+        return History(trials.to_trials(), all_diagnoses, (*self.rows, *rows) if rows else self.rows)
+
+    extended = apply_all  # its public name in 0.1
 
     def to_frame(
         self,
         *,
         names: Iterable[str] = (),
-        taken: Sequence[str] = (),
+        reserved: Sequence[str] = (),
         numbers: Collection[str] = (),
         outcomes: Sequence[str] = (),
     ) -> pd.DataFrame:
@@ -108,19 +110,19 @@ class History:
         asked_by and asked_at; of several ``outcomes``, OUTCOME and OUTCOME.sd in place of value and sd, and at the end
         OUTCOME.excluded: whether it is by itself.
 
-        A parameter that has one of these names, "trial" or one of those that are ``taken`` is under ``params.NAME``.
+        A parameter that has one of these names, "trial" or one of those that are ``reserved`` is under ``params.NAME``.
         The columns are those of the ``names``, or of all that the trials have; where a parameter does not exist at a
         trial's point the cell is missing: NaN in a column of numbers (all that has only numbers, and the ``numbers``).
         """
-        measured = _measured(self.trials, outcomes)
+        measured = _value_columns(self.trials, outcomes)
         own = [*measured, "state", "origin", "reason", "repeats"]
-        known = list(names) or list(dict.fromkeys(name for trial in self.trials for name in trial.params))
+        parameters = list(names) or list(dict.fromkeys(name for trial in self.trials for name in trial.params))
         excluded = {
             f"{name}.excluded": [t.outcomes.get(name, Measured()).is_excluded for t in self] for name in outcomes
         }
-        names = column_names(known, [*own, "asked_by", "asked_at", *excluded, *taken])
+        names = column_names(parameters, [*own, "asked_by", "asked_at", *excluded, *reserved])
         rows = [
-            [*(t.params.get(name) for name in known), *values, t.state, t.origin, in_a_line(t.reason), t.repeats]
+            [*(t.params.get(name) for name in parameters), *values, t.state, t.origin, in_a_line(t.reason), t.repeats]
             for t, *values in zip(self.trials, *measured.values(), strict=True)
         ]
         index = pd.Index([t.number for t in self.trials], name="trial", dtype="int64")
@@ -128,26 +130,26 @@ class History:
         frame["asked_by"] = [t.asked_by or "" for t in self.trials]
         frame["asked_at"] = pd.Series([t.asked_at for t in self.trials], index=index)
         frame = frame.assign(**excluded).astype(dict.fromkeys(excluded, "bool"))
-        floats = {column: "float64" for name, column in zip(known, names, strict=True) if name in numbers}
+        floats = {column: "float64" for name, column in zip(parameters, names, strict=True) if name in numbers}
         floats |= dict.fromkeys(measured, "float64")
         return frame.astype(floats | {"repeats": "Int64", "asked_at": "datetime64[us, UTC]"})
 
 
-def _measured(trials: Sequence[Trial], outcomes: Sequence[str]) -> dict[str, list[float]]:
+def _value_columns(trials: Sequence[Trial], outcomes: Sequence[str]) -> dict[str, list[float]]:
     """The columns of values and of their noise."""
     if not outcomes:
         return {"value": [_or_nan(t.value) for t in trials], "sd": [_or_nan(t.sd) for t in trials]}
     columns: dict[str, list[float]] = {}
     for name in outcomes:
-        seen = [t.outcomes.get(name, Measured()) for t in trials]
-        columns |= {name: [_or_nan(each.value) for each in seen], f"{name}.sd": [_or_nan(each.sd) for each in seen]}
+        measurements = [t.outcomes.get(name, Measured()) for t in trials]
+        columns |= {name: [_or_nan(m.value) for m in measurements], f"{name}.sd": [_or_nan(m.sd) for m in measurements]}
     return columns
 
 
-def column_names(names: Iterable[str], taken: Iterable[str]) -> list[str]:
+def column_names(names: Iterable[str], reserved: Iterable[str]) -> list[str]:
     """Parameters' names as columns beside others of a frame indexed by trial."""
-    others = {*taken, "trial"}
-    return [f"params.{name}" if name in others else name for name in names]
+    occupied = {*reserved, "trial"}
+    return [f"params.{name}" if name in occupied else name for name in names]
 
 
 def _or_nan(number: float | None) -> float:

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, get_args
 
 from robustbo.guidance import explain_misfits
-from robustbo.rounding import rounded
+from robustbo.rounding import format_number
 from robustbo.searchspace.labels import parts
 from robustbo.trials.bounds import check_name, read_bounds
 from robustbo.validation import real
@@ -56,8 +56,8 @@ class Outcome:
             raise ValueError(f"the unit must be a text without <, > and =, such as '%', got {unit!r}")
         ends = {"low": -math.inf, "high": math.inf}
         for key, none in ends.items():
-            given = getattr(self, key)
-            ends[key] = none if given is None else real(f"{key} of the possible range", given)
+            bound = getattr(self, key)
+            ends[key] = none if bound is None else real(f"{key} of the possible range", bound)
         if not ends["low"] < ends["high"]:
             raise ValueError(f"the possible range must have its low end below its high one, got {ends}")
         for key, value in {"name": name, "unit": unit.strip(), **ends}.items():
@@ -85,20 +85,20 @@ class Outcome:
         return {key: value for key, value in (("name", self.name), ("unit", self.unit)) if value} | ends
 
     @classmethod
-    def from_dict(cls, given: Any) -> "Outcome":
+    def from_dict(cls, content: Any) -> "Outcome":
         """The outcome of its `to_dict` form.
 
         Raises:
             ValueError, TypeError: If it is none.
         """
         keys = ("name", "unit", "low", "high")
-        if not isinstance(given, Mapping) or not {*given} <= {*keys}:
+        if not isinstance(content, Mapping) or not {*content} <= {*keys}:
             raise ValueError(
-                f"an outcome must have {', '.join(keys[:-1])} and {keys[-1]}, or some of these, got {given!r}"
+                f"an outcome must have {', '.join(keys[:-1])} and {keys[-1]}, or some of these, got {content!r}"
             )
-        return cls(**given)
+        return cls(**content)
 
-    def check_said(self) -> None:
+    def check_content(self) -> None:
         """Raise a ValueError where nothing is said of it, or its name says what has a place of its own."""
         if not self.to_dict():
             raise ValueError(
@@ -120,11 +120,11 @@ class Outcome:
         name = self.name or plain
         return f"{name} ({self.unit})" if self.unit else name
 
-    def wanted(self, direction: str | None) -> str:
+    def label_with_goal(self, direction: str | None) -> str:
         """The label, with the goal of the outcome.
 
         Example:
-            >>> Outcome("yield", unit="%").wanted("maximize"), Outcome("yield").wanted("maximize")
+            >>> Outcome("yield", unit="%").label_with_goal("maximize"), Outcome("yield").label_with_goal("maximize")
             ('yield (%, maximize)', 'yield (maximize)')
         """
         return f"{self.name or 'value'} ({', '.join(part for part in (self.unit, direction) if part)})"
@@ -135,7 +135,7 @@ class Outcome:
 
     def number(self, value: float, digits: int = 6) -> str:
         """A value with its unit."""
-        return self.with_unit(rounded(value, digits))
+        return self.with_unit(format_number(value, digits))
 
     def with_unit(self, text: str) -> str:
         """A number that has been written, with the unit."""

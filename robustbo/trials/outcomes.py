@@ -68,34 +68,34 @@ class Wanted:
         return self.low <= value <= self.high
 
 
-def objectives_of(given: Any) -> tuple[tuple[str, Direction], ...]:
+def objectives_of(objectives: Any) -> tuple[tuple[str, Direction], ...]:
     """Objectives as people give them: a mapping of names to directions, or pairs.
 
     Raises:
         ValueError, TypeError: If they are none; the message says which.
     """
-    if not isinstance(given, Mapping | Sequence) or isinstance(given, str):
-        raise TypeError(f'objectives must be a mapping, such as {{"yield": "maximize"}}, got {given!r}')
-    pairs = list(given.items() if isinstance(given, Mapping) else given)
+    if not isinstance(objectives, Mapping | Sequence) or isinstance(objectives, str):
+        raise TypeError(f'objectives must be a mapping, such as {{"yield": "maximize"}}, got {objectives!r}')
+    pairs = list(objectives.items() if isinstance(objectives, Mapping) else objectives)
     if wrong := [pair for pair in pairs if not isinstance(pair, tuple | list) or len(pair) != 2]:
         raise TypeError(f'objectives must be a mapping, such as {{"yield": "maximize"}}, got {wrong[0]!r} in a list')
     if len(pairs) > MOST:
         raise ValueError(f"there must be at most {MOST} objectives, got {len(pairs)}; bound some of them instead")
-    found = tuple((check_name(name), one_of(f"the direction of {name!r}", way, DIRECTIONS)) for name, way in pairs)
-    if len(dict(found)) < len(found):
-        raise ValueError(f"each objective must have a name of its own, got {[name for name, _ in found]}")
-    return found  # type: ignore[return-value]  # `one_of` has looked
+    directions = tuple((check_name(name), one_of(f"the direction of {name!r}", way, DIRECTIONS)) for name, way in pairs)
+    if len(dict(directions)) < len(directions):
+        raise ValueError(f"each objective must have a name of its own, got {[name for name, _ in directions]}")
+    return directions  # type: ignore[return-value]  # `one_of` has looked
 
 
-def named(given: Any) -> tuple[tuple[str, Direction], ...]:
+def nonempty_objectives(objectives: Any) -> tuple[tuple[str, Direction], ...]:
     """Objectives as people give them, at least one.
 
     Raises:
         ValueError, TypeError: If they are none; the message says which.
     """
-    if not (found := objectives_of(given)):
+    if not (pairs := objectives_of(objectives)):
         raise ValueError('objectives must name at least one, such as {"yield": "maximize"}, got none')
-    return found
+    return pairs
 
 
 def outcomes_of(
@@ -112,9 +112,9 @@ def outcomes_of(
         >>> texts, [wanted.name for wanted in found], found[1].low
         (('purity >= 0.95',), ['yield', 'purity'], 0.95)
     """
-    found = {name: Wanted(name, direction) for name, direction in objectives}
+    outcomes = {name: Wanted(name, direction) for name, direction in objectives}
     quantities = tuple(quantities)
-    names = {*found, *(quantity.name for quantity in quantities)}
+    names = {*outcomes, *(quantity.name for quantity in quantities)}
     for text in constraints:
         read = _read(text)
         if is_arithmetic(read.name) and read.name not in names:
@@ -123,69 +123,73 @@ def outcomes_of(
                 "outcome of its own, and bound that by its name, such as 'total <= 1' (where it is a name, say so: "
                 f"outcome=rb.Outcome({read.name!r}))"
             )
-        last = found.get(read.name, Wanted(read.name))
+        last = outcomes.get(read.name, Wanted(read.name))
         low, high = max(last.low, read.low), min(last.high, read.high)
         if low > high:
             raise ValueError(f"outcome_constraints must leave {read.name!r} some value, got {low} <= ... <= {high}")
-        found[read.name] = Wanted(read.name, last.direction, low, high)
+        outcomes[read.name] = Wanted(read.name, last.direction, low, high)
     for quantity in quantities:
-        wanted = found[one_of("the name of an outcome", quantity.name, found)]
-        if wanted.low > quantity.high or wanted.high < quantity.low:
+        outcome = outcomes[one_of("the name of an outcome", quantity.name, outcomes)]
+        if outcome.low > quantity.high or outcome.high < quantity.low:
             possible = f"some value in the possible range {quantity.range}"
-            raise ValueError(f"outcome_constraints must leave {wanted.name!r} {possible}, got {_written(wanted)}")
-        found[quantity.name] = replace(wanted, outcome=quantity)
-    return tuple(found.values()), tuple(text for wanted in found.values() for text in _written(wanted))
+            raise ValueError(
+                f"outcome_constraints must leave {outcome.name!r} {possible}, got {_constraint_texts(outcome)}"
+            )
+        outcomes[quantity.name] = replace(outcome, outcome=quantity)
+    return tuple(outcomes.values()), tuple(text for outcome in outcomes.values() for text in _constraint_texts(outcome))
 
 
 def _read(text: Any) -> Wanted:
-    what, form = "an outcome constraint", "NAME >= NUMBER or NAME <= NUMBER"
-    name, low, high = read_bounds(what, form, EXAMPLES, text)
+    subject, form = "an outcome constraint", "NAME >= NUMBER or NAME <= NUMBER"
+    name, low, high = read_bounds(subject, form, EXAMPLES, text)
     if math.isinf(low) and math.isinf(high):
-        raise ValueError(f"{what} must be {form}, {EXAMPLES}, got {text!r}")
+        raise ValueError(f"{subject} must be {form}, {EXAMPLES}, got {text!r}")
     return Wanted(check_name(name), None, low, high)
 
 
-def _written(wanted: Wanted) -> list[str]:
-    low = [] if wanted.low == -math.inf else [f"{wanted.name} >= {wanted.low!r}"]
-    return low + ([] if wanted.high == math.inf else [f"{wanted.name} <= {wanted.high!r}"])
+def _constraint_texts(outcome: Wanted) -> list[str]:
+    low = [] if outcome.low == -math.inf else [f"{outcome.name} >= {outcome.low!r}"]
+    return low + ([] if outcome.high == math.inf else [f"{outcome.name} <= {outcome.high!r}"])
 
 
-def quantities_of(given: Any) -> tuple[Outcome, ...]:
+def quantities_of(quantities: Any) -> tuple[Outcome, ...]:
     """The measured quantities: one outcome, or several.
 
     Raises:
         ValueError, TypeError: If it is none, or two have one name.
     """
-    found = (given,) if isinstance(given, Outcome) else given
-    if isinstance(found, str) or not isinstance(found, Iterable):
-        raise TypeError(f"outcome must be an Outcome, such as rb.Outcome('yield', unit='%'), or a list, got {given!r}")
-    found = tuple(found)
-    if wrong := [each for each in found if not isinstance(each, Outcome)]:
+    outcomes = (quantities,) if isinstance(quantities, Outcome) else quantities
+    if isinstance(outcomes, str) or not isinstance(outcomes, Iterable):
+        raise TypeError(
+            f"outcome must be an Outcome, such as rb.Outcome('yield', unit='%'), or a list, got {quantities!r}"
+        )
+    outcomes = tuple(outcomes)
+    if wrong := [outcome for outcome in outcomes if not isinstance(outcome, Outcome)]:
         raise TypeError(f"each outcome must be an Outcome, such as rb.Outcome('yield', unit='%'), got {wrong[0]!r}")
-    for each in found:
-        each.check_said()
-    names = [each.name for each in found]
+    for outcome in outcomes:
+        outcome.check_content()
+    names = [outcome.name for outcome in outcomes]
     if len(set(names)) < len(names):
         raise ValueError(f"each outcome must have a name of its own, got {names}")
-    return found
+    return outcomes
 
 
-def reference_of(given: Any, objectives: Sequence[tuple[str, Direction]]) -> tuple[tuple[str, float], ...]:
+def reference_of(point: Any, objectives: Sequence[tuple[str, Direction]]) -> tuple[tuple[str, float], ...]:
     """A reference point, a finite number for each objective, in their order; empty where none is given.
 
     Raises:
         ValueError, TypeError: If it is none.
     """
-    if not given:
+    if not point:
         return ()
-    pairs = list(given.items() if isinstance(given, Mapping) else given)
+    pairs = list(point.items() if isinstance(point, Mapping) else point)
     if any(not isinstance(pair, tuple | list) or len(pair) != 2 for pair in pairs):
-        raise TypeError(f"reference_point must be a mapping of objectives to numbers, got {given!r}")
-    numbers = {name: real(f"the reference point's {name}", number) for name, number in dict(given).items()}
+        raise TypeError(f"reference_point must be a mapping of objectives to numbers, got {point!r}")
+    numbers = {name: real(f"the reference point's {name}", number) for name, number in dict(point).items()}
     names = [name for name, _ in objectives]
     if len(names) < 2 or sorted(numbers) != sorted(names) or not all(map(math.isfinite, numbers.values())):
         raise ValueError(
-            f"reference_point must have a finite number for each of several objectives {names}, got {dict(given)!r}"
+            f"reference_point must have a finite number for each of several objectives {names}, got {dict(point)!r}"
         )
     return tuple((name, numbers[name]) for name in names)
 
@@ -208,10 +212,10 @@ def _only(value: Any) -> float:
     return real("value", value)
 
 
-def measured(
+def values_to_record(
     outcomes: Sequence[Wanted], value: Value, sd: Noise
 ) -> tuple[float | dict[str, float], float | dict[str, float | None] | None, list[str]]:
-    """What was measured, as it is recorded: a number, or the finite numbers of several outcomes by name; its noise; and
+    """A measurement as it is recorded: a number, or the finite numbers of several outcomes by name; its noise; and
     the outcomes that came to no finite number.
 
     Raises:
@@ -222,12 +226,12 @@ def measured(
         if isinstance(value, Mapping):
             raise TypeError(f"value must be a real number, got {value!r}; several outcomes need objectives=")
         return _only(value), noise_sd(sd), []
-    names = [wanted.name for wanted in outcomes]
-    for what, given in ("value", value), ("sd", sd):
-        if not isinstance(given, Mapping) and not (what == "sd" and given is None):
-            raise TypeError(f"{what} must be a mapping of outcomes {names} to numbers, got {given!r}")
-        for name in given or ():
-            one_of(f"an outcome in {what}", name, names)
+    names = [outcome.name for outcome in outcomes]
+    for argument, mapping in ("value", value), ("sd", sd):
+        if not isinstance(mapping, Mapping) and not (argument == "sd" and mapping is None):
+            raise TypeError(f"{argument} must be a mapping of outcomes {names} to numbers, got {mapping!r}")
+        for name in mapping or ():
+            one_of(f"an outcome in {argument}", name, names)
     assert isinstance(value, Mapping)
     assert sd is None or isinstance(sd, Mapping)
     numbers = {name: real(f"value of {name!r}", value[name]) for name in names if value.get(name) is not None}

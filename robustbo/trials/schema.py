@@ -93,12 +93,12 @@ class _Extend(_Event):
 
 
 @with_config(ANY)
-class _Header(TypedDict):
+class _JournalHeader(TypedDict):
     settings: dict[Text, Any]
     versions: dict[Text, Text]
 
 
-HEADER: TypeAdapter[Any] = TypeAdapter(_Header)
+HEADER: TypeAdapter[Any] = TypeAdapter(_JournalHeader)
 EVENT: TypeAdapter[Any] = TypeAdapter(
     Annotated[_Ask | _Enqueue | _Handed | _Tell | _Fail | _Diagnose | _Extend, Field(discriminator="event")]
 )
@@ -158,14 +158,14 @@ def check_header(header: Mapping[str, Any]) -> None:
     validate(HEADER, header, "header")
 
 
-def validate(kind: TypeAdapter[Any], line: Mapping[str, Any], what: str, of: object = None) -> None:
+def validate(kind: TypeAdapter[Any], line: Mapping[str, Any], name: str, of: object = None) -> None:
     """Raise a ValueError with the first entry of a line that is wrong, if it is not of a kind; ``of`` is no entry."""
     try:
         kind.validate_python(line)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"] if part not in (of, "float"))  # a number, or by outcome
-        raise ValueError(f"{where or what}: {first['msg']}") from None
+        raise ValueError(f"{where or name}: {first['msg']}") from None
 
 
 def in_a_line(error: Exception) -> str:

@@ -63,7 +63,8 @@ class Store:
             log, mark = places.create(journal, header(settings))
         except FileExistsError:
             raise JournalExists(
-                f'{places.shown(journal)}: exists; resume it (if_exists="resume" makes or resumes it) or name a new one'
+                f'{places.display_name(journal)}: exists; resume it (if_exists="resume" makes or resumes it) or name a '
+                "new one"
             ) from None
         return cls(settings, log, State(History(), mark))
 
@@ -91,8 +92,8 @@ class Store:
         return cls(settings, log, State(history, contents.mark))
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {key: value for key, value in vars(self).items() if key not in ("_turn", "_decision")}
-        return kept | {"_class": ALLOWED.get(self.settings.surrogate)}
+        attributes = {key: value for key, value in vars(self).items() if key not in ("_turn", "_decision")}
+        return attributes | {"_class": ALLOWED.get(self.settings.surrogate)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         if (allowed := state.pop("_class")) is not None:
@@ -107,7 +108,7 @@ class Store:
         STORES.add(self)
 
     @property
-    def seen(self) -> State:
+    def state(self) -> State:
         """The history as far as it has been read here."""
         return self._state
 
@@ -134,14 +135,14 @@ class Store:
             The events that were written, or None.
         """
         self._check_not_within(self._decider)
-        with self._decision, self._log.deciding():
+        with self._decision, self._log.decision_lock():
             self._decider = threading.get_ident()
             try:
-                return self._decided(on, adapt)
+                return self._decide_events(on, adapt)
             finally:
                 self._decider = None
 
-    def _decided(self, on: Decide, adapt: Adapt) -> Sequence[Event] | None:
+    def _decide_events(self, on: Decide, adapt: Adapt) -> Sequence[Event] | None:
         for _ in range(TRIES):
             before = self.now()
             decided = on(before.history)
@@ -152,16 +153,16 @@ class Store:
                 return events
         return self.commit(lambda state: on(state.history))  # nobody comes between; telling waits this once
 
-    def _check_not_within(self, who: int | None) -> None:
-        if who == threading.get_ident():
+    def _check_not_within(self, thread: int | None) -> None:
+        if thread == threading.get_ident():
             raise RuntimeError("an optimizer cannot be called in the middle of another call, as by a signal's handler")
 
-    def _folded(self, others: Sequence[Event]) -> History:
+    def _fold_events(self, events: Sequence[Event]) -> History:
         """The history with what others have written."""
         try:
-            for event in others:
+            for event in events:
                 schema.check(event, self.settings)
-            history = self._state.history.extended(others)
+            history = self._state.history.apply_all(events)
             check_extent(self.settings, history, len(self._state.history))
             return history
         except (KeyError, TypeError, ValueError) as error:
@@ -188,19 +189,19 @@ class Store:
                 with self._turn, self._log.turn() as turn:
                     self._owner = threading.get_ident()
                     try:
-                        return self._written(turn, decide)
+                        return self._commit_in_turn(turn, decide)
                     finally:
                         self._owner = None
             except Conflict:
                 continue
 
-    def _written(self, turn: Turn, decide: Callable[[State], Sequence[Event] | None]) -> Sequence[Event] | None:
-        others, mark = turn.behind(self._state.mark)
+    def _commit_in_turn(self, turn: Turn, decide: Callable[[State], Sequence[Event] | None]) -> Sequence[Event] | None:
+        unread, mark = turn.behind(self._state.mark)
         if mark != self._state.mark:
-            self._state = State(self._folded(others), mark)
+            self._state = State(self._fold_events(unread), mark)
         events = decide(self._state)
         if events:
-            history = self._state.history.extended(events)
+            history = self._state.history.apply_all(events)
             self._state = State(history, turn.append(events, self._state.mark))
         return events
 

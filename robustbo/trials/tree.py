@@ -45,7 +45,7 @@ def tally_of(trial: Trial) -> int:
     tally = UNIT[trial.state]
     if trial.state in OPEN:
         tally += UNIT[OPENED]
-    if trial.state == "told" and any(each.is_lost for each in trial.outcomes.values()):
+    if trial.state == "told" and any(outcome.is_lost for outcome in trial.outcomes.values()):
         tally += UNIT[LOST]
     if trial.state == "failed" and trial.retry is not None:
         tally += UNIT[RETRIED if trial.retry else BARRED]
@@ -58,11 +58,11 @@ def num_of(tally: int, kind: str) -> int:
 
 
 class Trials(Sequence[Trial]):
-    """Trials in order, as a tuple has them; what is `changed` costs the same for ten and for a million.
+    """Trials in order, as a tuple has them; what `with_changes` changes costs the same for ten and for a million.
 
     Example:
         >>> trials = Trials([Trial(0, {"x": 0.5}, state="told")])
-        >>> more = trials.changed({1: Trial(1, {"x": 0.75})})
+        >>> more = trials.with_changes({1: Trial(1, {"x": 0.75})})
         >>> len(trials), len(more), more.num("told"), more.at((("x", False, 0.75),))
         (1, 2, 1, (Trial(number=1, params={'x': 0.75}),))
     """
@@ -70,7 +70,7 @@ class Trials(Sequence[Trial]):
     def __init__(self, trials: Iterable[Trial] = ()) -> None:
         self._root, self._height, self._length = EMPTY, 0, 0
         self._by_point: ByPoint | None = None  # made when it is first asked for, and from then on carried along
-        vars(self).update(vars(self.changed(dict(enumerate(trials)))))
+        vars(self).update(vars(self.with_changes(dict(enumerate(trials)))))
 
     @classmethod
     def of(cls, trials: Iterable[Trial]) -> "Trials":
@@ -118,7 +118,7 @@ class Trials(Sequence[Trial]):
 
     def having(self, kind: str) -> Iterator[Trial]:
         """The trials of a kind, in order; parts without any are passed over."""
-        return _having(self._root, self._height, kind)
+        return _with_kind(self._root, self._height, kind)
 
     @property
     def by_point(self) -> ByPoint:
@@ -133,36 +133,36 @@ class Trials(Sequence[Trial]):
 
     def open_at(self, point: Point) -> list[Trial]:
         """The trials at a point that may still be told, in order."""
-        here = self.by_point.at(point)
-        if here and here.count > self.num(OPENED):
+        numbers = self.by_point.at(point)
+        if numbers and numbers.count > self.num(OPENED):
             return [trial for trial in self.having(OPENED) if trial.point == point]
         return [trial for trial in self.at(point) if trial.is_open]
 
-    def changed(self, changes: Mapping[int, Trial]) -> Self:
+    def with_changes(self, changes: Mapping[int, Trial]) -> Self:
         """The sequence with other trials in some places, whose points are the same, and new ones behind the last.
 
         Args:
             changes: By the place; new ones follow each other without a gap.
         """
-        made = object.__new__(type(self))
-        made._length = max([self._length, *(place + 1 for place in changes)])
-        root, made._height, made._by_point = self._root, self._height, self._by_point
-        while made._length > WIDTH ** (made._height + 1):
-            root, made._height = Node((root,), root.tally), made._height + 1
-        made._root = _changed(root, made._height, sorted(changes.items()))
-        if made._by_point is not None:
-            for place in range(self._length, made._length):
-                made._by_point = made._by_point.including(place, changes[place].point)
-        return made
+        trials = object.__new__(type(self))
+        trials._length = max([self._length, *(place + 1 for place in changes)])
+        root, trials._height, trials._by_point = self._root, self._height, self._by_point
+        while trials._length > WIDTH ** (trials._height + 1):
+            root, trials._height = Node((root,), root.tally), trials._height + 1
+        trials._root = _rebuild(root, trials._height, sorted(changes.items()))
+        if trials._by_point is not None:
+            for place in range(self._length, trials._length):
+                trials._by_point = trials._by_point.with_trial(place, changes[place].point)
+        return trials
 
 
-def _changed(node: Node, height: int, changes: Sequence[tuple[int, Trial]]) -> Node:
+def _rebuild(node: Node, height: int, changes: Sequence[tuple[int, Trial]]) -> Node:
     parts, tally = list(node.parts), node.tally
     if height:
         below = WIDTH**height
-        for place, those in groupby(changes, lambda change: change[0] // below):
+        for place, group in groupby(changes, lambda change: change[0] // below):
             before = parts[place] if place < len(parts) else EMPTY
-            after = _changed(before, height - 1, [(number % below, trial) for number, trial in those])
+            after = _rebuild(before, height - 1, [(number % below, trial) for number, trial in group])
             parts[place : place + 1] = [after]
             tally += after.tally - before.tally
     else:
@@ -178,10 +178,10 @@ def _all(node: Node, height: int) -> Iterator[Trial]:
     return chain.from_iterable(_all(part, height - 1) for part in node.parts)
 
 
-def _having(node: Node, height: int, kind: str) -> Iterator[Trial]:
+def _with_kind(node: Node, height: int, kind: str) -> Iterator[Trial]:
     if height:
         parts = (part for part in node.parts if num_of(part.tally, kind))
-        return chain.from_iterable(_having(part, height - 1, kind) for part in parts)
+        return chain.from_iterable(_with_kind(part, height - 1, kind) for part in parts)
     return (trial for trial in node.parts if num_of(tally_of(trial), kind))
 
 
@@ -207,6 +207,6 @@ class Draft:
         self._changes[self._length] = trial
         self._length += 1
 
-    def taken(self) -> Trials:
+    def to_trials(self) -> Trials:
         """The trials as they are now."""
-        return self._trials.changed(self._changes) if self._changes else self._trials
+        return self._trials.with_changes(self._changes) if self._changes else self._trials

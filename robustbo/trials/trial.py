@@ -54,8 +54,8 @@ class Brief(Guided):
     def __repr__(self) -> str:
         shown = {f.name: getattr(self, f.name) for f in fields(self) if f.repr}  # type: ignore[arg-type]
         plain = {f.name: f.default for f in fields(self)}  # type: ignore[arg-type]
-        said = (f"{name}={value!r}" for name, value in shown.items() if value != plain[name] and value != {})
-        return f"{type(self).__name__}({', '.join(said)})"
+        parts = (f"{name}={value!r}" for name, value in shown.items() if value != plain[name] and value != {})
+        return f"{type(self).__name__}({', '.join(parts)})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -137,16 +137,16 @@ class Trial(Brief):
     @property
     def values(self) -> dict[str, float]:
         """The measured values of several outcomes."""
-        return {name: each.value for name, each in self.outcomes.items() if each.value is not None}
+        return {name: outcome.value for name, outcome in self.outcomes.items() if outcome.value is not None}
 
     def of(self, name: str) -> "Trial":
         """The trial as one of several outcomes alone sees it: where that is missing it has failed."""
-        each, state = self.outcomes.get(name, Measured()), self.state
+        outcome, state = self.outcomes.get(name, Measured()), self.state
         if state in ("told", "excluded"):
-            state = "failed" if each.value is None else "excluded" if each.is_excluded else state
-        told: dict[str, Any] = {"value": each.value, "sd": each.sd}
-        told |= {"expected": each.expected, "expected_sd": each.expected_sd, "is_vouched": each.is_vouched}
-        return replace(self, state=state, outcomes={}, note=each.note or self.note, **told)
+            state = "failed" if outcome.value is None else "excluded" if outcome.is_excluded else state
+        told: dict[str, Any] = {"value": outcome.value, "sd": outcome.sd}
+        told |= {"expected": outcome.expected, "expected_sd": outcome.expected_sd, "is_vouched": outcome.is_vouched}
+        return replace(self, state=state, outcomes={}, note=outcome.note or self.note, **told)
 
     @property
     def is_open(self) -> bool:
@@ -166,8 +166,8 @@ class Trial(Brief):
     @property
     def expectations(self) -> dict[str, tuple[float, float]]:
         """The expectation of each outcome, as far as anything was expected."""
-        said = {name: self.of(name).expectation for name in self.outcomes}
-        return {name: each for name, each in said.items() if each is not None}
+        expectations = {name: self.of(name).expectation for name in self.outcomes}
+        return {name: expectation for name, expectation in expectations.items() if expectation is not None}
 
     @property
     def measured(self) -> float:

@@ -17,15 +17,15 @@ PLAIN = "standard"
 Trust = bool | str | type | Iterable[str | type]
 
 
-def needed(settings: Settings, trusted: Iterable[str] = ()) -> list[str]:
+def foreign_names(settings: Settings, trusted: Iterable[str] = ()) -> list[str]:
     """The names in a journal's settings beyond what is known and trusted, in words."""
-    found = []
+    names = []
     if not is_known(settings.surrogate):
-        found.append(f"the class {settings.surrogate!r}")
+        names.append(f"the class {settings.surrogate!r}")
     cluster = settings.surrogate_options.get("cluster")
     if cluster is not None and cluster not in trusted:
-        found.append(f"the cluster {cluster!r}")
-    return found
+        names.append(f"the cluster {cluster!r}")
+    return names
 
 
 def without(settings: Settings) -> Settings:
@@ -36,29 +36,29 @@ def without(settings: Settings) -> Settings:
     return replace(settings, options=json.dumps({k: v for k, v in options.items() if k != "cluster"}, sort_keys=True))
 
 
-def check(place: object, settings: Settings, given: Trust) -> None:
+def check(place: object, settings: Settings, trust: Trust) -> None:
     """Raise unless all that a journal names may be imported and connected to.
 
     Args:
         place: The journal, for the message.
         settings: What it holds.
-        given: True for all; or what may be: model classes, "module:Class" names, addresses of schedulers.
+        trust: True for all; or what may be: model classes, "module:Class" names, addresses of schedulers.
 
     Raises:
         TrustError: If it names more.
-        TypeError: If ``given`` is none of these.
+        TypeError: If ``trust`` is none of these.
         ValueError: If a class that may be imported cannot be.
     """
-    if given is True:
-        given = [settings.surrogate, settings.surrogate_options.get("cluster") or ""]
-    if not isinstance(given, bool | str | type | Iterable | None):
-        raise TypeError(f"trust must be True, a class, its name, an address of a scheduler, or several, got {given!r}")
-    allowed: list[Any] = [given] if isinstance(given, str | type) else list(given or ())  # type: ignore[arg-type] # not True
-    for each in allowed:
-        if isinstance(each, type) or each == settings.surrogate:
-            name_of(each)
-    if found := needed(settings, [each for each in allowed if isinstance(each, str)]):
+    if trust is True:
+        trust = [settings.surrogate, settings.surrogate_options.get("cluster") or ""]
+    if not isinstance(trust, bool | str | type | Iterable | None):
+        raise TypeError(f"trust must be True, a class, its name, an address of a scheduler, or several, got {trust!r}")
+    allowed: list[Any] = [trust] if isinstance(trust, str | type) else list(trust or ())  # type: ignore[arg-type] # not True
+    for entry in allowed:
+        if isinstance(entry, type) or entry == settings.surrogate:
+            name_of(entry)
+    if names := foreign_names(settings, [entry for entry in allowed if isinstance(entry, str)]):
         raise TrustError(
-            f"{place}: names {' and '.join(found)}, which is not imported or connected to unasked; if you know where "
+            f"{place}: names {' and '.join(names)}, which is not imported or connected to unasked; if you know where "
             "the journal comes from, resume it in Python with trust=True, or with what may be used"
         )

@@ -22,16 +22,16 @@ def trial_frame(settings: Settings, history: History, outliers: Sequence[Outlier
 
     A column of values has the label of its outcome: its name, with its unit where that is said.
     """
-    space, outcomes = settings.space, [wanted.name for wanted in settings.outcomes]
+    space, outcomes = settings.space, [outcome.name for outcome in settings.outcomes]
     prefixes: dict[str | None, str] = {name: f"{name}." for name in outcomes} or {None: ""}
-    taken = [] if outliers is None else [prefix + key for prefix in prefixes.values() for key in EVIDENCE]
+    extra_columns = [] if outliers is None else [prefix + key for prefix in prefixes.values() for key in EVIDENCE]
     numbers = [name for name, p in space.parameters if p.condition and p.interval]  # which may all be missing
-    frame = history.to_frame(names=space.names, taken=taken, numbers=numbers, outcomes=outcomes)
+    frame = history.to_frame(names=space.names, reserved=extra_columns, numbers=numbers, outcomes=outcomes)
     for outcome, prefix in prefixes.items() if outliers is not None else ():
         evidence = outlier_frame([o for o in outliers or () if o.outcome == outcome])
         evidence = evidence.rename(columns={"sd": "expected_sd"})[[*EVIDENCE]].astype({"flagged": "boolean"})
         frame = frame.join(evidence.add_prefix(prefix))
-    return frame.rename(columns={name or VALUE: each.label for name, each in settings.quantities.items()})
+    return frame.rename(columns={name or VALUE: quantity.label for name, quantity in settings.quantities.items()})
 
 
 def outlier_frame(outliers: Sequence[Outlier]) -> pd.DataFrame:
@@ -47,6 +47,6 @@ def failure_frame(failures: Sequence[Failure]) -> pd.DataFrame:
 def _frame(
     judged: Sequence[Outlier] | Sequence[Failure], columns: Sequence[str], rows: Sequence[Sequence[object]]
 ) -> pd.DataFrame:
-    index = pd.Index([each.trial.number for each in judged], name="trial", dtype="int64")
+    index = pd.Index([entry.trial.number for entry in judged], name="trial", dtype="int64")
     dtypes = {column: DTYPES[column] for column in columns if column in DTYPES}
     return pd.DataFrame(rows, index=index, columns=[*columns]).astype(dtypes)

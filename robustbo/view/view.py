@@ -46,7 +46,7 @@ class View:
         >>> settings = Settings(rb.Space(x=rb.Float(-1.0, 1.0)), seed=0)
         >>> events = [{"event": "tell", "trial": i, "params": {"x": x}, "value": x * x, "sd": None}
         ...           for i, x in enumerate((-0.5, 0.0, 0.5))]
-        >>> view = View(settings, History().extended(events))
+        >>> view = View(settings, History().apply_all(events))
         >>> view.raw_best().trial.number, view.failures()
         (1, [])
     """
@@ -115,9 +115,9 @@ class View:
         """
         return self._once(("front", fixed), lambda: several.front(self.settings, self.history, self.fits, fixed))
 
-    def believed(self) -> tuple[FrontPoint, ...]:
-        """The points measured whose values are believed, by trial; see `robustbo.loop.belief.front.believed`."""
-        return self._once("believed", lambda: several.credible_points(self.settings, self.history, self.fits))
+    def credible_points(self) -> tuple[FrontPoint, ...]:
+        """The points measured whose values are believed, by trial; see `robustbo.loop.belief.front.credible_points`."""
+        return self._once("credible points", lambda: several.credible_points(self.settings, self.history, self.fits))
 
     def hypervolumes(self) -> list[float]:
         """The hypervolume by trial, by what is believed now; see `robustbo.loop.belief.front.hypervolumes`."""

@@ -5,7 +5,7 @@ import typer
 
 from robustbo.cli.app import app
 from robustbo.errors import JournalError
-from robustbo.trials.storage.passwords import hidden, is_mistyped
+from robustbo.trials.storage.passwords import hide_passwords, is_mistyped
 from robustbo.trials.storage.places import is_address
 from tests.trials.forged import command as run_command
 
@@ -98,4 +98,4 @@ def test_an_address_with_one_slash_is_refused():
     ],
 )
 def test_what_looks_like_a_password_is_hidden_in_any_text(text, shown):
-    assert hidden(text) == shown
+    assert hide_passwords(text) == shown

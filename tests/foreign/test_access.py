@@ -105,7 +105,7 @@ def test_reading_a_record_downloads_nothing(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv(data_source.FOLDER, raising=False)
     source = datasets.TABLES["boston"]._replace(url="http://127.0.0.1:9/boston")
-    with access.recorded(tmp_path), pytest.raises(DataError, match="reading a recorded run downloads nothing"):
+    with access.confine_access(tmp_path), pytest.raises(DataError, match="reading a recorded run downloads nothing"):
         data_source.fetch(source)
     assert not (tmp_path / "cache").exists()
 
@@ -155,6 +155,6 @@ def test_verify_ends_with_2_where_something_cannot_be_read(tmp_path, monkeypatch
 
 def test_whoever_runs_a_specification_names_what_is_read(tmp_path):
     outside = tmp_path / "t.csv"
-    access.check_named({"file": str(outside)})
-    with access.recorded(tmp_path / "run"), pytest.raises(RobustBOError):
-        access.check_named({"a": [{"file": str(outside)}]})
+    access.check_paths({"file": str(outside)})
+    with access.confine_access(tmp_path / "run"), pytest.raises(RobustBOError):
+        access.check_paths({"a": [{"file": str(outside)}]})

@@ -9,7 +9,7 @@ import pytest
 import robustbo as rb
 from robustbo.errors import FileError, JournalError
 from robustbo.foreign import reading
-from robustbo.trials.codec import opened
+from robustbo.trials.codec import open_journal
 
 SPACE = rb.Space(x=rb.Float(0, 1))
 MOST = 2**20
@@ -38,7 +38,7 @@ def test_what_is_no_regular_file_is_not_waited_for(special):
         reading.bytes_of(special, MOST)
 
 
-@pytest.mark.parametrize("read", [opened, rb.Optimizer.resume, rb.Study.resume])
+@pytest.mark.parametrize("read", [open_journal, rb.Optimizer.resume, rb.Study.resume])
 def test_nor_is_a_journal(special, read):
     with pytest.raises(JournalError, match="must be a regular file, is a"):
         read(special)
@@ -49,7 +49,7 @@ def test_a_journal_beyond_the_limit_is_not_read(tmp_path):
     with path.open("wb") as file:
         file.write(b'{"schema"')
         file.truncate(40 * 2**30)  # sparse
-    for read in (opened, rb.Optimizer.resume):
+    for read in (open_journal, rb.Optimizer.resume):
         with pytest.raises(JournalError, match="must have at most 2048 MiB, and has more"):
             read(path)
 
@@ -70,7 +70,7 @@ def test_what_gzip_packed_is_bounded_and_whole(tmp_path):
     ):
         path.write_bytes(data)
         with pytest.raises(FileError, match=said):
-            reading.unpacked(path, MOST)
+            reading.decompress_file(path, MOST)
 
 
 def test_a_byte_order_mark_is_no_text_and_other_encodings_are_named(tmp_path):
@@ -82,7 +82,7 @@ def test_a_byte_order_mark_is_no_text_and_other_encodings_are_named(tmp_path):
         reading.text_of(path, MOST)
 
 
-@pytest.mark.parametrize("read", [opened, rb.Optimizer.resume, rb.Study.resume])
+@pytest.mark.parametrize("read", [open_journal, rb.Optimizer.resume, rb.Study.resume])
 @pytest.mark.parametrize("name", ["plain/j.jsonl", "plain/a/j.jsonl"])
 def test_a_journal_below_a_plain_file(tmp_path, read, name):
     (tmp_path / "plain").write_text("")
@@ -91,7 +91,7 @@ def test_a_journal_below_a_plain_file(tmp_path, read, name):
             act(tmp_path / name)
 
 
-@pytest.mark.parametrize("read", [opened, rb.Optimizer.resume, rb.Study.resume])
+@pytest.mark.parametrize("read", [open_journal, rb.Optimizer.resume, rb.Study.resume])
 def test_a_link_to_nothing_is_named(tmp_path, read):
     (tmp_path / "j.jsonl").symlink_to("gone.jsonl")
     with pytest.raises(JournalError, match=r"is a link to what is not there, gone\.jsonl") as raised:

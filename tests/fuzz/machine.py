@@ -21,7 +21,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 import robustbo as rb
 from robustbo.errors import FitError
-from robustbo.study.recomputing import recomputed
+from robustbo.study.recomputing import recompute_asks
 from robustbo.trials.codec import settings_of
 from robustbo.trials.storage.reading import read
 from robustbo.trials.tree import OPENED
@@ -268,7 +268,7 @@ class Hostile(RuleBasedStateMachine):
         COUNTS[f"asked: {next_one.origin}"] += 1
         COUNTS["fallback"] += next_one.fallback is not None
         contents = read(self.path)
-        for recorded, made in list(recomputed(settings_of(self.path, contents.header), contents.events))[-2:]:
+        for recorded, made in list(recompute_asks(settings_of(self.path, contents.header), contents.events))[-2:]:
             assert all(recorded[key] == made[key] for key in made if not key.endswith("_s")), (recorded, made)
             COUNTS["asked again"] += 1
 

@@ -103,7 +103,7 @@ def test_where_nothing_is_believed_any_point_may_be_the_incumbent(monkeypatch):
     line, made = wave(1.0, 1.0)
     told = Settings(line, direction="maximize")
     monkeypatch.setattr(
-        "robustbo.loop.belief.incumbent.judge",
+        "robustbo.loop.belief.outcome_models.judge",
         lambda *_: OutlierReports([replace(o, status="flagged") for o in outliers(told, made)]),
     )
     assert incumbent(told, made).trial.number == 6

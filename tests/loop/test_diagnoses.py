@@ -12,6 +12,7 @@ from robustbo.report.charts.timeline import draw
 from robustbo.trials.codec import fold
 from robustbo.trials.history import Diagnosis, History
 from robustbo.trials.storage.reading import read
+from robustbo.view.view import View
 
 OPTIONS = {"tail": 0.005, "start": 10, "every": 5, "leave_one_out": True}
 SPACE = rb.Space(x=rb.Float(0, 1))
@@ -133,25 +134,25 @@ class TestTimeline:
         opt = rb.Optimizer(SPACE, direction="minimize", surrogate="standard", seed=0)
         for i in range(6):
             opt.tell({"x": i / 5}, objective(i / 5))
-        draw(opt.settings, opt.history, tmp_path / "t.png")
+        draw(View(opt.settings, opt.history), tmp_path / "t.png")
         assert (tmp_path / "t.png").stat().st_size > 1000
 
     def test_a_value_beyond_all_bounds_is_drawn_at_the_edge(self, tmp_path):
         opt = optimization(tmp_path / "j.jsonl", trials=12, wrong=())
         opt.amend(3, 1e300)
-        draw(opt.settings, opt.history, tmp_path / "t.png")
+        draw(View(opt.settings, opt.history), tmp_path / "t.png")
         assert matplotlib.image.imread(tmp_path / "t.png")[..., :3].std() > 0.02
 
     def test_another_format_is_an_error(self, path, tmp_path):
         with pytest.raises(rb.RobustBOError, match=r"must end in one of .png, .pdf, .svg, got 't.foo'"):
-            draw(*fold(path, read(path)), tmp_path / "t.foo")
+            draw(View(*fold(path, read(path))), tmp_path / "t.foo")
 
     def test_nothing_told_is_an_error(self, tmp_path):
         opt = rb.Optimizer(SPACE, direction="minimize", seed=0)
         with pytest.raises(rb.RobustBOError, match="at least one told value, got none"):
-            draw(opt.settings, opt.history, tmp_path / "t.png")
+            draw(View(opt.settings, opt.history), tmp_path / "t.png")
 
     def test_without_matplotlib_it_says_what_to_install(self, path, tmp_path, monkeypatch):
         monkeypatch.setattr("robustbo.report.charts.matplotlib_canvas.plt", None)
         with pytest.raises(rb.RobustBOError, match=r"install robustbo\[report\]"):
-            draw(*fold(path, read(path)), tmp_path / "t.png")
+            draw(View(*fold(path, read(path))), tmp_path / "t.png")

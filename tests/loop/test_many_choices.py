@@ -59,7 +59,7 @@ def test_what_was_measured_at_the_best_points_is_tried_and_of_few_values_all():
     space = rb.Space(few=rb.Choice(*range(4)), many=rb.Choice(*range(900)), x=rb.Float(0, 1))
     best = torch.tensor([space.to_unit({"few": 1, "many": k, "x": 0.5}) for k in (700, 3, 700, 41)])
     region = Region(space)
-    assert [maximizer._tried(region, i, best) for i in range(3)] == [[0, 1, 2, 3], [700, 3, 41], []]
+    assert [maximizer._levels_to_try(region, i, best) for i in range(3)] == [[0, 1, 2, 3], [700, 3, 41], []]
     many = space.parameters[1][1]
     others = maximizer._neighbor_levels(many, cell_middles(many, torch.tensor(12)), [700, 12, 41])
     assert {700, 41, 11, 13, 10, 14} <= {*cell_numbers(many, others).tolist()}

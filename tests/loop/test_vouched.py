@@ -88,7 +88,7 @@ def test_an_inclusion_of_an_older_journal_takes_an_exclusion_back_and_no_more():
         {"event": "exclude", "trial": 0},
         {"event": "include", "trial": 0},
     ]
-    trial = History().extended(events)[0]
+    trial = History().apply_all(events)[0]
     assert (trial.state, trial.expectation, trial.is_vouched) == ("told", None, False)
 
 

@@ -79,13 +79,13 @@ class TestScaling:
         theirs, ours = RobustScaler().fit(X), robust_scaling(X)
         np.testing.assert_allclose(ours.center, theirs.center_, rtol=1e-12)
         np.testing.assert_allclose(ours.scale, theirs.scale_, rtol=1e-12)
-        np.testing.assert_allclose(ours.scaled(other), theirs.transform(other), rtol=1e-9)
+        np.testing.assert_allclose(ours.scale_values(other), theirs.transform(other), rtol=1e-9)
 
     def test_by_hand_and_back(self):
         values = np.array([[1.0, 5], [2, 5], [3, 5], [5, 5], [100, 5]])
         found = robust_scaling(values)
         np.testing.assert_array_equal(found, Scaling(np.array([3, 5]), np.array([3, 1])))
-        np.testing.assert_allclose(found.in_units(found.scaled(values)), values, rtol=1e-12)
+        np.testing.assert_allclose(found.in_units(found.scale_values(values)), values, rtol=1e-12)
         assert robust_scaling(values[:, 0]) == (3, 3)
 
 

@@ -51,7 +51,8 @@ class Charts(NamedTuple):
 def charts_of(opt):
     view = View(opt.settings, opt.history)
     singles = one_outcome.single_outcomes(view)
-    return Charts(view.believed(), several_charts.front_charts(view, singles), several_charts.timelines(view, singles))
+    front, timelines = several_charts.front_charts(view, singles), several_charts.timelines(view, singles)
+    return Charts(view.credible_points(), front, timelines)
 
 
 @pytest.fixture(scope="module")

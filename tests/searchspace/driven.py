@@ -14,7 +14,7 @@ from typing import Any
 
 import robustbo as rb
 from robustbo.errors import ExhaustedWarning, SpaceExhausted, SpaceWarning
-from robustbo.study.recomputing import recomputed
+from robustbo.study.recomputing import recompute_asks
 from robustbo.trials.codec import settings_of
 from robustbo.trials.storage import places
 from tests.searchspace.made import Made
@@ -171,7 +171,7 @@ def _elsewhere(opt: rb.Optimizer, rng: random.Random) -> None:
 
 def _again(found: Driven, journal: Path) -> None:
     contents = places.contents(journal)
-    for recorded, made in recomputed(settings_of(journal, contents.header), contents.events):
+    for recorded, made in recompute_asks(settings_of(journal, contents.header), contents.events):
         different = [k for k in {*recorded, *made}.difference(NOT_DECIDED) if _text(recorded, k) != _text(made, k)]
         if different:
             found.not_the_same += 1

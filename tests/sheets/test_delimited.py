@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import robustbo as rb
-from robustbo.formulas import restored
+from robustbo.formulas import restore_text
 from robustbo.sheets.cells import cell_text, number_of
 from robustbo.sheets.delimited import Delimited
 
@@ -71,11 +71,11 @@ def test_it_reads_what_csv_writes_and_csv_reads_what_it_writes(rows, separator, 
     csv.writer(file, delimiter=separator).writerows([["trial", "x", "value"], *rows])
     data = file.getvalue().encode()
     grid = Delimited(data, "s.csv")
-    assert grid.rows[1:] == [[restored(cell) for cell in row] for row in rows]
+    assert grid.rows[1:] == [[restore_text(cell) for cell in row] for row in rows]
     added = grid.with_changes({}, [new])
     assert added.startswith(data)
     last = [*csv.reader(io.StringIO(added.decode(), newline=""), delimiter=separator)][-1]
-    assert [restored(cell) for cell in last] == new
+    assert [restore_text(cell) for cell in last] == new
     assert not [cell for cell in last if cell[:1] in {*"=+-@\t"} and number_of(cell) is None]
 
 

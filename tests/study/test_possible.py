@@ -9,6 +9,7 @@ import pytest
 import robustbo as rb
 from robustbo.driving.stopping import promise
 from robustbo.trials.settings import Settings
+from robustbo.view.view import View
 
 SPACE = rb.Space(x=rb.Float(0, 1), y=rb.Float(0, 1))
 YIELD = rb.Outcome("yield", unit="%", low=0, high=100)
@@ -205,7 +206,7 @@ def test_predictions_are_possible_though_the_surrogate_knows_nothing_of_it(steep
     assert plain.ask().params == steep.ask().params  # decisions are the same, bit for bit
     last = steep.history[8]
     assert last.expectation == plain.history[8].expectation
-    seen = [promise(opt.settings, opt.history, last) for opt in (plain, steep)]
+    seen = [promise(View(opt.settings, opt.history), last) for opt in (plain, steep)]
     assert seen[0] == seen[1]
 
 

@@ -9,10 +9,10 @@ import robustbo as rb
 from robustbo.errors import ReplayMismatch
 from robustbo.replay.check.asks import UNREPEATABLE, verify_journal
 from robustbo.replay.verify import verdicts
-from robustbo.study.recomputing import REMEMBERED, decisions, recomputed
-from robustbo.trials.codec import opened
+from robustbo.study.recomputing import REMEMBERED, decisions, recompute_asks
+from robustbo.trials.codec import open_journal
 from robustbo.trials.history import History
-from robustbo.trials.repair.salvage import salvaged, write
+from robustbo.trials.repair.salvage import salvage_journal, write
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage.journal import Journal
 from robustbo.trials.storage.reading import read
@@ -80,12 +80,12 @@ class TestWhatADecisionHadSeen:
     def test_every_prefix_is_the_plain_fold(self):
         events = [event for trial in range(5) for event in (ask(trial), tell(trial))]
         made = {d.recorded["trial"]: d.recomputed["seen"] for d in decisions(SETTINGS, events, decide=Seen)}
-        assert made == {n: History().extended(events[: 2 * n]).counts() for n in range(5)}
+        assert made == {n: History().apply_all(events[: 2 * n]).counts() for n in range(5)}
 
     def test_ten_thousand_events_are_not_folded_again_for_each(self, monkeypatch):
         folded = []
-        extended = History.extended
-        monkeypatch.setattr(History, "extended", lambda self, more: (folded.extend(more), extended(self, more))[1])
+        extended = History.apply_all
+        monkeypatch.setattr(History, "apply_all", lambda self, more: (folded.extend(more), extended(self, more))[1])
         last = 5000
         events = [ask(0), ask(1)]
         for trial in range(2, last):
@@ -121,8 +121,8 @@ class TestJournals:
         return path
 
     def test_each_ask_is_the_same(self, journal):
-        settings, _ = opened(journal)
-        pairs = list(recomputed(settings, read(journal).events))
+        settings, _ = open_journal(journal)
+        pairs = list(recompute_asks(settings, read(journal).events))
         assert len(pairs) == 8
         assert all(decisive(then) == decisive(now) for then, now in pairs)
         assert verify_journal(journal).bits == 8
@@ -192,7 +192,7 @@ class TestJournals:
         (lost,) = [n for n, line in enumerate(lines) if b'"ask"' in line and b'"trial": 4' in line]
         lines[lost] = b"?" * 50 + b"\n"
         journal.write_bytes(b"".join(lines))
-        found = salvaged(journal)
+        found = salvage_journal(journal)
         write(found, tmp_path / "new.jsonl")
         assert found.salvaged_from == 6  # 4 and 5 are those that were enqueued, and told
         assert verify_journal(tmp_path / "new.jsonl").bits == 4

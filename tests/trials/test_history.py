@@ -132,14 +132,14 @@ class TestRepeats:
         assert (found.expected, found.expected_sd) == (1.5, 0.5)
 
     def test_a_failed_retry_was_asked_for_as_one(self):
-        asked = History().extended([{"event": "ask", "trial": 0, "params": {"x": 0.5}, "origin": "model"}])
+        asked = History().apply_all([{"event": "ask", "trial": 0, "params": {"x": 0.5}, "origin": "model"}])
         failed = asked.apply({"event": "fail", "trial": 0, "reason": "power cut"})
         again = {"event": "ask", "trial": 1, "params": {"x": 0.5}, "origin": "model", "repeats": 0, "reason": "retry"}
-        ended = failed.extended([again, {"event": "fail", "trial": 1, "reason": "power cut"}])
+        ended = failed.apply_all([again, {"event": "fail", "trial": 1, "reason": "power cut"}])
         assert ended.apply({"event": "amend", "trial": 1, "value": 2.0, "sd": None})[1].reason == "retry"
 
     def test_a_verdict_on_a_failure_may_come_later_and_change(self):
-        failed = History().extended(
+        failed = History().apply_all(
             [
                 {"event": "ask", "trial": 0, "params": {"x": 0.5}, "origin": "model"},
                 {"event": "fail", "trial": 0, "reason": "power cut"},

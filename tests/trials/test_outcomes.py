@@ -10,7 +10,7 @@ from robustbo.searchspace.space import Space
 from robustbo.trials import schema
 from robustbo.trials.history import History
 from robustbo.trials.outcome import Outcome
-from robustbo.trials.outcomes import Wanted, measured, outcomes_of
+from robustbo.trials.outcomes import Wanted, outcomes_of, values_to_record
 from robustbo.trials.settings import Settings, differences
 
 SPACE = Space(x=Float(0, 1))
@@ -107,12 +107,12 @@ def test_of_one_outcome_the_settings_are_those_of_the_short_form():
 
 def test_what_is_measured_may_lack_outcomes_and_is_finite():
     outcomes = several(outcome_constraints=("p >= 1",)).outcomes
-    assert measured(outcomes, {"p": 2, "yield": math.nan, "cost": None}, {"p": 0.5}) == (
+    assert values_to_record(outcomes, {"p": 2, "yield": math.nan, "cost": None}, {"p": 0.5}) == (
         {"p": 2.0},
         {"p": 0.5},
         ["yield"],
     )
-    assert measured((), 1, None) == (1.0, None, [])
+    assert values_to_record((), 1, None) == (1.0, None, [])
     for value, sd, said in [
         (1.0, None, "must be a mapping"),
         ({"yeild": 1}, None, "did you mean 'yield'"),
@@ -121,13 +121,13 @@ def test_what_is_measured_may_lack_outcomes_and_is_finite():
         ({"yield": 1}, {"yield": -1}, "at least 0"),
     ]:
         with pytest.raises((ValueError, TypeError), match=said):
-            measured(outcomes, value, sd)
+            values_to_record(outcomes, value, sd)
     with pytest.raises(TypeError, match="several outcomes need objectives"):
-        measured((), {"yield": 1}, None)
+        values_to_record((), {"yield": 1}, None)
 
 
 def history(*events):
-    return History().extended([{**ASK, **EXPECTED}, *({"trial": 0, **event} for event in events)])
+    return History().apply_all([{**ASK, **EXPECTED}, *({"trial": 0, **event} for event in events)])
 
 
 def test_a_trial_is_seen_by_each_outcome_alone():
@@ -191,7 +191,7 @@ def test_a_short_form_line_with_outcomes_is_refused():
 
 def test_what_came_to_nothing_is_known_from_what_was_not_measured():
     outcomes = several(outcome_constraints=("p >= 1",)).outcomes
-    value, sd, lost = measured(outcomes, {"yield": math.nan, "p": 2}, None)
+    value, sd, lost = values_to_record(outcomes, {"yield": math.nan, "p": 2}, None)
     assert lost == ["yield"]
     event = {"event": "tell", "value": value, "sd": sd, "lost": lost}
     schema.check({**event, "trial": 0}, several(outcome_constraints=("p >= 1",)))

@@ -62,7 +62,7 @@ def test_it_is_a_tuple_whatever_is_changed_and_whoever_holds_an_older_one(seed):
         after = tuple(changes.get(i, t) for i, t in enumerate(plain)) + tuple(
             t for i, t in sorted(changes.items()) if i >= len(plain)
         )
-        held.append((after, trials.changed(changes)))
+        held.append((after, trials.with_changes(changes)))
     for plain, trials in held:
         assert (trials, tuple(trials), len(trials)) == (plain, plain, len(plain))
         assert trials[3:-2:2] == plain[3:-2:2]
@@ -91,7 +91,7 @@ def test_there_is_none_at_another_place_or_point():
 def test_a_change_makes_a_few_nodes_anew_whatever_the_size(size):
     before = Trials(trial(i, "pending") for i in range(size))
     assert len(before.by_point) == size
-    for after in (before.changed({size // 2: trial(size // 2)}), before.changed({size: trial(size)})):
+    for after in (before.with_changes({size // 2: trial(size // 2)}), before.with_changes({size: trial(size)})):
         new = nodes(after).keys() - nodes(before).keys()
         assert len(new) <= 5
         maps = leaves(after.by_point)
@@ -119,7 +119,7 @@ def test_points_of_one_hash_are_told_apart():
     points = [(("x", False, Same(i)),) for i in range(3 * WIDTH)]
     by_point = ByPoint.of(points)
     for number, point in enumerate(points, start=len(points)):
-        by_point = by_point.including(number, point)
+        by_point = by_point.with_trial(number, point)
     assert all([*by_point.at(point)] == [len(points) + i, i] for i, point in enumerate(points))
     assert len(by_point) == len(points)
 
@@ -140,10 +140,10 @@ def test_a_copy_from_another_process_has_its_own_map():
 
 
 def test_two_extensions_of_one_history_know_nothing_of_each_other():
-    begin = History().extended({"event": "ask", "trial": i, "params": {"x": i}, "origin": "sobol"} for i in range(40))
+    begin = History().apply_all({"event": "ask", "trial": i, "params": {"x": i}, "origin": "sobol"} for i in range(40))
     assert begin.trials.at(trial(3, x=3).point)  # the map is made
     left = begin.apply({"event": "tell", "trial": 3, "value": 1.0, "sd": None})
-    right = begin.extended(
+    right = begin.apply_all(
         [{"event": "fail", "trial": 3, "reason": "x"}, {"event": "enqueue", "trial": 40, "params": {"x": 99}}]
     )
     assert [h[3].state for h in (begin, left, right)] == ["pending", "told", "failed"]

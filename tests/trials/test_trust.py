@@ -9,7 +9,7 @@ from botorch.models import SingleTaskGP
 import robustbo as rb
 from robustbo.errors import TrustError
 from robustbo.surrogates import registry
-from robustbo.trials.codec import opened
+from robustbo.trials.codec import open_journal
 from robustbo.trials.settings import Settings, options_text
 from robustbo.trials.storage.journal import Journal
 
@@ -36,7 +36,7 @@ def write(path, settings):
 
 def test_reading_imports_nothing_and_says_so(forged, tmp_path):
     with pytest.warns(rb.JournalWarning, match="names the class 'evil_module:Evil', to which nothing is done"):
-        settings, history = opened(forged)
+        settings, history = open_journal(forged)
     assert (settings.surrogate, len(history)) == ("standard", 3)
     assert not (tmp_path / "mark").exists()
 
@@ -66,7 +66,7 @@ def test_no_cluster_is_connected_to(tmp_path):
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
         options = options_text({"cluster": address, "expert_size": 8})
         path = write(tmp_path / "j", Settings(SPACE, surrogate="committee", options=options, num_initial=2))
-        settings, _ = opened(path)
+        settings, _ = open_journal(path)
         assert settings.surrogate_options == {"expert_size": 8}
         with pytest.raises(TrustError, match=f"names the cluster {address!r}"):
             rb.Optimizer.resume(path)

@@ -37,7 +37,7 @@ def test_outliers_are_judged_once_for_a_history(opt, monkeypatch):
 def test_a_view_is_the_same_until_something_happens(opt):
     view = opt.view
     assert opt.view is view
-    assert view.at(view.settings, History().extended([])) is not view
+    assert view.at(view.settings, History().apply_all([])) is not view
     assert view.at(view.settings, pickle.loads(pickle.dumps(view.history))) is view
     opt.exclude(0)
     assert opt.view is not view

@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from robustbo.trials.outcomes import Wanted, measured
+from robustbo.trials.outcomes import Wanted, values_to_record
 from robustbo.validation import noise_sd, real
 
 REASON = 2000  # characters of a traceback that are kept: its end, where the error is
@@ -82,7 +82,7 @@ def check_outcome(outcome: Evaluation, outcomes: Sequence[Wanted]) -> Evaluation
     """An outcome, or that func gave other numbers than there must be: of other outcomes, or without their names."""
     try:
         if outcome.measured is not None:
-            measured(outcomes, *outcome.measured)
+            values_to_record(outcomes, *outcome.measured)
     except (ValueError, TypeError) as error:
         error.add_note("func must return what tell takes: a number, or a dict of outcomes where there are several")
         mistake = outcome_of_error(error)

@@ -29,8 +29,9 @@ from robustbo.loop.acquisition.log_nei import (
     unique_rows,
 )
 from robustbo.numerics.improvement import several
+from robustbo.numerics.improvement.contenders import contenders
 from robustbo.numerics.improvement.goals import Goal
-from robustbo.numerics.improvement.several import Improvements, contenders, log_improvement, over
+from robustbo.numerics.improvement.several import Improvements, log_improvement, over
 from robustbo.surrogates.common.contract import marginals, outcome_transform
 from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.common.units import in_model_units

@@ -14,7 +14,7 @@ from robustbo.loop.observations.table import Data, Row, observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fallback import check_finite
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
-from robustbo.rounding import rounded
+from robustbo.rounding import format_number
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.region.region import Fixed
 from robustbo.trials.history import History, Trial
@@ -60,10 +60,12 @@ class Incumbent(Guided):
         point, of = ", ".join(f"{name}={value!r}" for name, value in self.params.items()), self.quantity
         value = None if self.moved else self.trial.value
         if value is not None and self.is_raw:
-            text = "measured " + of.with_unit(rounded(value, 4) + ("" if math.isnan(self.sd) else f" ± {self.sd:.2g}"))
+            text = "measured " + of.with_unit(
+                format_number(value, 4) + ("" if math.isnan(self.sd) else f" ± {self.sd:.2g}")
+            )
         else:
             measured = "" if value is None else f"measured {of.number(value, 4)}, "
-            text = measured + "believed " + of.with_unit(f"{rounded(self.mean, 4)} ± {self.sd:.2g}")
+            text = measured + "believed " + of.with_unit(f"{format_number(self.mean, 4)} ± {self.sd:.2g}")
         return f"trial {self.trial.number}, {point}: {f'{of.name} ' if of.name else ''}{text}"
 
     @property

@@ -15,7 +15,7 @@ from robustbo.loop.observations.probability_wrong import (
 from robustbo.loop.observations.table import Data
 from robustbo.loop.surrogate.fallback import check_finite
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
-from robustbo.rounding import rounded
+from robustbo.rounding import format_number
 from robustbo.surrogates.common.contract import capabilities, diagnose, quiet
 from robustbo.trials.history import Trial
 from robustbo.trials.outcome import Outcome
@@ -66,7 +66,7 @@ class Outlier:
     def __str__(self) -> str:
         of, name = self.quantity, self.outcome or self.quantity.name
         subject = f"trial {self.trial.number}" + (f", {name}" if name else "")
-        expected = of.with_unit(f"{rounded(self.expected, 4)} ± {self.sd:.2g}")
+        expected = of.with_unit(f"{format_number(self.expected, 4)} ± {self.sd:.2g}")
         values = f"measured {of.number(self.value, 4)}, expected {expected}"
         doubt = f"wrong with probability {self.probability_wrong:.3g}, evidence {self.evidence:.3g} nats"
         return f"{subject}: {values}; {self.status}, {doubt}"

@@ -9,7 +9,6 @@ one is taken.
 
 from collections.abc import Collection
 
-from robustbo import seeds
 from robustbo.errors import SpaceExhausted
 from robustbo.loop.observations.table import Data
 from robustbo.searchspace.parameters import Value
@@ -44,26 +43,7 @@ def is_taken(data: Data, params: Params) -> bool:
     return any(max(abs(a - b) for a, b in zip(coordinates, row, strict=True)) <= NEAR for row in rows)
 
 
-def sobol_point(data: Data, seed: int, trial: int) -> Params:
-    """The scrambled Sobol point of a trial's number, or another where that has been asked for already.
-
-    Raises:
-        SpaceExhausted: If every point is being measured.
-    """
-    (point,) = sobol_points(data.region, seeds.derive(seed, 0, "sobol"), trial, 1)
-    asked_points: Collection[Point] = data.trials.by_point
-    barred = _unavailable(data) if is_exhausted(data.region, data.trials) else asked_points
-    if point_of(point) not in barred:
-        return point
-    again = seeds.derive(seed, trial, "sobol again")
-    try:
-        points = free_points(data.region, barred, again)
-    except SpaceExhausted:  # of points that cannot be counted, as where constraints leave but few
-        points = free_points(data.region, _unavailable(data), again)
-    return points[seeds.derive(seed, trial, "which") % len(points)]
-
-
-def _unavailable(data: Data) -> set[Point]:
+def unavailable_points(data: Data) -> set[Point]:
     """The points of pending trials, and of those that the user has barred."""
     return {trial.point for trial in (*data.pending, *data.barred)}
 

@@ -185,7 +185,7 @@ class Data:
     def without_last_value(self) -> "Data":
         """The table where the last told value is not known yet."""
         last = self.told[-1]
-        return replace(self, trials=self.trials.changed({last.number: replace(last, state="pending")}))
+        return replace(self, trials=self.trials.with_changes({last.number: replace(last, state="pending")}))
 
 
 def observations(settings: Settings, history: History, fixed: Fixed = ()) -> Data:

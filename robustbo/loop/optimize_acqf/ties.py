@@ -17,7 +17,7 @@ def level_ties(values: Tensor, tie: float = TIE) -> Tensor:
 
     Example:
         >>> import torch
-        >>> int(level(torch.tensor([1.0, 2.0 - 1e-9, 2.0], dtype=torch.float64)).argmax())
+        >>> int(level_ties(torch.tensor([1.0, 2.0 - 1e-9, 2.0], dtype=torch.float64)).argmax())
         1
     """
     greatest = values.max()

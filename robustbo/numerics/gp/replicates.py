@@ -35,7 +35,7 @@ def agreement_mask(X: Tensor, y: Tensor, tolerance: Tensor) -> Tensor:
     Example:
         >>> import torch
         >>> X = torch.tensor([[0.0], [0.0], [0.0], [1.0], [1.0], [2.0]])
-        >>> agreeing(X, torch.tensor([3.0, 3.1, 9.0, 1.0, 5.0, 2.0]), torch.full((6,), 0.2)).tolist()
+        >>> agreement_mask(X, torch.tensor([3.0, 3.1, 9.0, 1.0, 5.0, 2.0]), torch.full((6,), 0.2)).tolist()
         [True, True, False, False, False, False]
     """
     _, place, counts = X.unique(dim=0, return_inverse=True, return_counts=True)
@@ -101,7 +101,7 @@ def find_recurring_groups(X: Tensor, y: Tensor) -> Groups:
 
     Example:
         >>> import torch
-        >>> recurring(torch.arange(7.0).unsqueeze(-1), torch.tensor([0.0, 1.0, 9.0, 9.0, 2.0, 9.0, 3.0]))
+        >>> find_recurring_groups(torch.arange(7.0).unsqueeze(-1), torch.tensor([0.0, 1.0, 9.0, 9.0, 2.0, 9.0, 3.0]))
         Groups(recurring=((2, 3, 5),))
     """
     value = _number_values(y)

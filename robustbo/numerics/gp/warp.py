@@ -55,7 +55,7 @@ class WarpedOutcomes:
         log_secant: ``n`` logarithms of w / z.
 
     Example:
-        >>> Warped(np.array([-3.0, 0.0, 2.0]), (0.0, math.log(2))).y.round(4).tolist()  # none, and asinh
+        >>> WarpedOutcomes(np.array([-3.0, 0.0, 2.0]), (0.0, math.log(2))).y.round(4).tolist()  # none, and asinh
         [-3.0, 0.0, 1.4436]
     """
 

@@ -41,12 +41,10 @@ from robustbo.numerics.improvement.conditioned import (
     condition_on_samples,
     conditional_moments,
     gradient,
-    means,
     sample_candidates,
 )
 from robustbo.numerics.improvement.goals import Goal
-from robustbo.numerics.improvement.noisy import MOST
-from robustbo.numerics.improvement.normal import LEAST, interval_probability
+from robustbo.numerics.improvement.normal import interval_probability
 from robustbo.numerics.linalg.lapack import Array
 
 Mixture = tuple[Tensor, Sequence[LatentProcess]]  # p weights, and p processes with the same kernel and inputs
@@ -134,21 +132,6 @@ def over(
     conditions[0] |= not conditions.any()  # some point must be
     outcomes = [_condition_outcome(goal, *of, Z.numpy(), conditions) for goal, of in zip(goals, drawing, strict=True)]
     return _over(outcomes, Y, is_in, reference)
-
-
-def contenders(mixtures: Sequence[Mixture], goals: Sequence[Goal], Z: Tensor) -> Tensor:
-    """``m x d`` points that may well be on the front, of more: whose means keep the bounds and are least beaten."""
-    if len(Z) <= MOST:
-        return Z
-    means_of = [weights @ means(latents, Z) for weights, latents in mixtures]
-    broken = torch.stack([goal.violation(mean) for goal, mean in zip(goals, means_of, strict=True)]).sum(0)
-    by = torch.full((len(Z), len(Z)), math.inf, dtype=Z.dtype)  # how much the one is better in all objectives
-    for goal, mean in zip(goals, means_of, strict=True):
-        if goal.is_objective:
-            by = by.minimum((mean - mean[:, None]) / (mean.amax() - mean.amin()).clamp_min(LEAST))
-    by[:, broken > 0] = -math.inf
-    beaten = torch.where(broken > 0, broken + 2.0, by.amax(-1))  # no span beats by more than 1
-    return Z[beaten.argsort(stable=True)[:MOST].sort().values]
 
 
 def _over(outcomes: Sequence[SampledOutcome], Y: Array, is_in: Flags, reference: Array) -> Improvements:

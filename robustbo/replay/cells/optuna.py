@@ -21,7 +21,7 @@ from robustbo.replay.cells import peer
 from robustbo.replay.cells.cell import Progress
 from robustbo.replay.cells.optimization import OptimizationCell
 from robustbo.replay.cells.peer import Proposal
-from robustbo.replay.cells.peer_space import Params, PeerSpace, Suggestion, is_restricted
+from robustbo.replay.cells.peer_space import Params, PeerSpace, PeerSuggestion, is_restricted
 from robustbo.searchspace.parameters import Choice, Int, Ordinal, Parameter
 
 TRIES = 50  # suggestions for a trial
@@ -103,7 +103,7 @@ class RestrictedOptuna:
         self._numbers[trial.number] = number
         return Proposal(trial, point, origin)
 
-    def _suggest(self) -> tuple[Any, Suggestion]:
+    def _suggest(self) -> tuple[Any, PeerSuggestion]:
         trial: Any = self._study.ask()
         params: dict[str, Any] = {}
         while True:

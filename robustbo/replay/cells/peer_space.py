@@ -32,7 +32,7 @@ SLIP = 1e-5  # beyond a linear constraint
 BACK = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)  # shares of the way to the middle
 
 
-class Suggestion(NamedTuple):
+class PeerSuggestion(NamedTuple):
     """A suggestion as a point of the space, None where it is none, and how far it is beyond each constraint."""
 
     point: Params | None
@@ -95,7 +95,7 @@ class PeerSpace:
                 total[other] += a * times
         return {name: a for name, a in total.items() if a}, constant
 
-    def complete(self, params: Mapping[str, Any]) -> Suggestion:
+    def complete(self, params: Mapping[str, Any]) -> PeerSuggestion:
         """Complete a library's suggestion; values of parameters that do not exist there are left away.
 
         A suggestion that is beyond linear constraints alone, and by no more than a solver's rounding, is drawn back.
@@ -117,7 +117,7 @@ class PeerSpace:
         points = [self.own(point, is_whole=True) for point in sobol_points(self._region, 0, 0, 64)]
         return {name: _mean(p, [point[name] for point in points]) for name, p in self.parameters.items()}
 
-    def _complete_point(self, params: Mapping[str, Any]) -> Suggestion:
+    def _complete_point(self, params: Mapping[str, Any]) -> PeerSuggestion:
         full: dict[str, Any] = dict(params)
         excess = []
         named = dict(self.space.parameters)
@@ -133,7 +133,7 @@ class PeerSpace:
         ]
         if not self._is_full:
             excess.append(-1.0 if self._is_row(full) else 1.0)
-        return Suggestion(self._valid_point(full), excess)
+        return PeerSuggestion(self._valid_point(full), excess)
 
     def _is_row(self, full: Params) -> bool:
         try:

@@ -153,7 +153,7 @@ def measure(how: FitMethod, scenario: Scenario, root: int) -> Sample:
         FitError: If it cannot be fitted, or a score is not finite.
         ValueError: If the task cannot be made.
     """
-    access.check_named(scenario.options)
+    access.check_paths(scenario.options)
     options = json.dumps(scenario.options, sort_keys=True)
     task = _task(scenario.task, scenario.corruption, scenario.rate, root, options)
     visible = ~task.is_corrupted if how.sees == "clean" else np.ones(len(task.y), dtype=bool)

@@ -11,7 +11,7 @@ from robustbo.trials.extent import space_of
 from robustbo.trials.repair.salvage import SALVAGED
 from robustbo.trials.storage import places
 from robustbo.trials.storage.places import Place
-from robustbo.trials.storage.reading import warn_of_torn
+from robustbo.trials.storage.reading import warn_loss
 
 # Of an ask all that is no decision, or follows from it: older versions gave fewer reasons.
 UNREPEATABLE = ("event", "trial", "fit_s", "acquisition_s", "by", "at", "unseen", "reason")
@@ -33,8 +33,8 @@ def verify_journal(place: Place, *, to_the_end: bool = False) -> Agreement:
         FitError: If a surrogate cannot be fitted.
     """
     contents = places.contents(place)
-    name = places.shown(place)
-    warn_of_torn(name, contents.torn)
+    name = places.display_name(place)
+    warn_loss(name, contents.torn)
     settings, history = fold(name, contents)
     trust.check(name, settings, False)
     same = Comparison(name, changed_versions(contents), to_the_end=to_the_end)

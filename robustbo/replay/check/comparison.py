@@ -52,7 +52,7 @@ class Agreement:
         """Text of the agreement.
 
         Example:
-            >>> str(Agreement(58, 2, 0, Verdict.ROUNDING, "3e-09 of x1's range, trial 14"))
+            >>> str(Agreement(58, 2, 0, Match.ROUNDING, "3e-09 of x1's range, trial 14"))
             "60 asks: 58 the same to the last bit, 2 to rounding (largest difference 3e-09 of x1's range, trial 14)"
         """
         parts = {THE_SAME: self.bits, "to rounding": self.rounding, "different": self.different}

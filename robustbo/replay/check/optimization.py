@@ -22,7 +22,7 @@ from robustbo.study.recomputing import decisions
 from robustbo.trials.codec import changed_versions, fold
 from robustbo.trials.history import History
 from robustbo.trials.repair.salvage import SALVAGED
-from robustbo.trials.storage.reading import warn_of_torn
+from robustbo.trials.storage.reading import warn_loss
 from robustbo.view.view import View
 
 
@@ -39,7 +39,7 @@ def check(cell: OptimizationCell, *, to_the_end: bool = False) -> Agreement:
     """
     contents = records.read_of_cell(cell.journal)
     for path in (cell.journal, cell.record):
-        warn_of_torn(path, records.read_of_cell(path).torn, "passed over; the same `robustbo replay` records it again")
+        warn_loss(path, records.read_of_cell(path).torn, "passed over; the same `robustbo replay` records it again")
     settings, full_history = fold(cell.journal, contents)
     where, changed = f"{cell.method}, replication {cell.replication}", changed_versions(contents)
     same = Comparison(where, changed, to_the_end=to_the_end)
@@ -69,7 +69,7 @@ def check(cell: OptimizationCell, *, to_the_end: bool = False) -> Agreement:
         history = history.apply(event)
         if event["event"] in ("tell", "fail"):
             exclusion_events = takewhile(lambda after: after["event"] == "exclude", contents.events[i + 1 :])
-            at_once = history.extended(exclusion_events)  # before anything is recommended
+            at_once = history.apply_all(exclusion_events)  # before anything is recommended
             before = entries.get(event["trial"] - 1, {"value": None})
             view = View(cell.settings, at_once, fits)
             _check_trial(same, cell, view, entries[event["trial"]], before["value"], of_values)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from filelock import FileLock
 
-from robustbo.formulas import guarded, restored
+from robustbo.formulas import guard_text, restore_text
 from robustbo.replay.cells.cell import Cell
 from robustbo.replay.cells.engine import run
 from robustbo.trials.storage.whole import replace_text
@@ -71,7 +71,7 @@ def _keep(cell: Cell, trials: int, seconds: float) -> None:
         before = path.read_text(encoding="utf-8") if path.is_file() and not path.is_symlink() else ""
         if not before:
             writer.writerow(COLUMNS)
-        writer.writerow([guarded(cell.problem), guarded(cell.method), cell.replication, trials, f"{seconds:.3f}"])
+        writer.writerow([guard_text(cell.problem), guard_text(cell.method), cell.replication, trials, f"{seconds:.3f}"])
         replace_text(path, before + text.getvalue())
 
 
@@ -83,8 +83,8 @@ def past_seconds(problem: str, folders: list[Path]) -> dict[str, float]:
         if not path.exists():
             continue
         for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines()):
-            method = restored(row["method"])
-            if restored(row["problem"]) == problem:
+            method = restore_text(row["method"])
+            if restore_text(row["problem"]) == problem:
                 trials[method] = trials.get(method, 0) + int(row["trials"])
                 seconds[method] = seconds.get(method, 0.0) + float(row["seconds"])
     return {method: seconds[method] / count for method, count in trials.items()}

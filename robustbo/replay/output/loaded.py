@@ -7,7 +7,7 @@ import pandas as pd
 
 from robustbo import limits
 from robustbo.errors import FileError, SpecError
-from robustbo.foreign.access import recorded as reading_a_record
+from robustbo.foreign.access import confine_access as reading_a_record
 from robustbo.foreign.tables import check_columns
 from robustbo.replay.cells.cell import CELLS
 from robustbo.replay.kinds import kind_of, read_cells, rows_of

@@ -9,7 +9,7 @@ from pandas.api.types import is_numeric_dtype
 
 from robustbo.foreign.access import check_path
 from robustbo.foreign.tables import table_of
-from robustbo.formulas import guarded_cell, restored_cell
+from robustbo.formulas import guard_cell, restore_cell
 from robustbo.replay.kinds import kind_of, read_cells, rows_of
 from robustbo.replay.sections.section import Tables
 from robustbo.replay.spec.reading import AnySpec
@@ -26,11 +26,11 @@ def rows_text(rows: pd.DataFrame) -> str:
 
 def rows_in(path: Path) -> pd.DataFrame:
     """The rows in a file that has such a text, compressed or not."""
-    return _of_texts(table_of(path), restored_cell)
+    return _of_texts(table_of(path), restore_cell)
 
 
 def _guard_texts(table: pd.DataFrame) -> pd.DataFrame:
-    return _of_texts(table, guarded_cell)
+    return _of_texts(table, guard_cell)
 
 
 def _of_texts(table: pd.DataFrame, change: Callable[[object], object]) -> pd.DataFrame:

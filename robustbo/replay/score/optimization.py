@@ -177,8 +177,8 @@ def summary(table: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
 def _summarize(method: str, table: pd.DataFrame, has_failures: bool) -> dict[str, object]:
     last = table[table["trial"] == table["trial"].max()].sort_values("replication")
     low, high = interval(last["inference"].to_numpy())
-    said, corrupted = marks(table)
-    flagged = None if said.isna().any() else said.to_numpy(bool)
+    marked, corrupted = marks(table)
+    flagged = None if marked.isna().any() else marked.to_numpy(bool)
     hits, flags, wrong = 0, 0, 0
     if flagged is not None:
         wrongs = corrupted.to_numpy(bool)

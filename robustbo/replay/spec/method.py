@@ -24,7 +24,7 @@ from robustbo.trials.settings import (
     Failures,
     Replicate,
 )
-from robustbo.validation import registered
+from robustbo.validation import name_in_registry
 
 OF_ONE = ("robustbo", "ax", "ax-default", "ax-viability", "optuna-gp", "optuna-tpe")  # engines
 OF_SEVERAL = ("robustbo", "ax-default", "botorch", "optuna-gp", "optuna-tpe")  # of problems of several outcomes
@@ -178,7 +178,7 @@ def by_name(methods: Any) -> Any:
         if not name or name.startswith(".") or any(part in name for part in "/\\\0"):
             raise ValueError(f"a method's name must be fit for a file's (no slash, no dot in front), got {name!r}")
         if isinstance(methods[name], dict) and "surrogate" not in methods[name] and not (":" in name or name in NAMED):
-            registered("method", name, [*NAMED, "auto", *sorted(SURROGATES)])
+            name_in_registry("method", name, [*NAMED, "auto", *sorted(SURROGATES)])
     return {name: with_defaults(NAMED.get(name, {"surrogate": name}), method) for name, method in methods.items()}
 
 

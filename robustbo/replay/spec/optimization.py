@@ -26,7 +26,7 @@ from robustbo.tasks.repeats import Repeats
 from robustbo.tasks.several import ALL, OutcomeCorruption, SeveralProblem, build_outcome_corruption
 from robustbo.tasks.sticking import Sticks
 from robustbo.trials.settings import default_num_initial
-from robustbo.validation import registered
+from robustbo.validation import name_in_registry
 
 UNSAID: Any = None
 MOST_TRIALS = 100_000  # a replication
@@ -109,7 +109,7 @@ class RunSpec(Strict):
     @field_validator("problem")
     @classmethod
     def _problem_exists(cls, name: str) -> str:
-        return registered("problem", name, problem_names())
+        return name_in_registry("problem", name, problem_names())
 
     @field_validator("problem_options")
     @classmethod

@@ -13,7 +13,7 @@ from robustbo.loop.belief.measured_points import LIKELY, FrontPoint
 from robustbo.report.charts.chart import Axis, Chart, Dots, Line, axis, trials_axis
 from robustbo.report.charts.marks import BLUE, GREEN, ORANGE, OUTSIDE, PALE, within_reach
 from robustbo.report.charts.one_outcome import bounds, limits, steps
-from robustbo.rounding import rounded
+from robustbo.rounding import format_number
 from robustbo.trials.outcomes import Wanted
 from robustbo.trials.settings import Settings
 
@@ -119,7 +119,7 @@ def _axis(outcome: Wanted, points: Sequence[FrontPoint], extra: Sequence[float])
     mean, sd = np.array([(point.means[outcome.name], point.sds[outcome.name]) for point in points]).T
     believed = np.concatenate([mean - sd, mean + sd])
     further = within_reach(np.array([*bounds(outcome), *extra]), believed)
-    return axis(outcome.quantity.wanted(outcome.direction), believed, further, margin=0.05)
+    return axis(outcome.quantity.label_with_goal(outcome.direction), believed, further, margin=0.05)
 
 
 def _bars(pair: Pair, point: FrontPoint, color: str) -> list[Line]:
@@ -164,5 +164,5 @@ def progress(volumes: Sequence[float]) -> Chart:
     numbers = np.arange(len(volumes) + 1, dtype=float)
     x, y = steps(numbers, np.append(volumes, volumes[-1:]))
     up = axis("hypervolume", np.array([0.0, volumes[-1] or 1.0]), margin=0.05)
-    about = f"hypervolume by trial, {rounded(volumes[-1])} in the end"
+    about = f"hypervolume by trial, {format_number(volumes[-1])} in the end"
     return Chart("", trials_axis(len(volumes)), up, [Line("", GREEN, x, y)], height=220, about=about)

@@ -23,7 +23,7 @@ def front_charts(view: View, singles: Sequence[SingleOutcome]) -> list[Chart]:
         FitError: If no surrogate can be fitted.
     """
     judged = [outlier for single in singles for outlier in single.judged]
-    return fronts.charts(view.settings, view.believed(), view.front(), judged) if has_front(view) else []
+    return fronts.charts(view.settings, view.credible_points(), view.front(), judged) if has_front(view) else []
 
 
 def timelines(view: View, singles: Sequence[SingleOutcome]) -> list[Chart]:
@@ -34,7 +34,7 @@ def timelines(view: View, singles: Sequence[SingleOutcome]) -> list[Chart]:
     """
     settings = view.settings
     is_measured = not outcomes_without_value(settings, view.history)
-    points = view.believed() if is_measured else ()
+    points = view.credible_points() if is_measured else ()
     best = view.bests() if is_measured and len(settings.objectives) == 1 else []
     return [one_outcome.values(single, points, best if single.outcome.is_objective else ()) for single in singles]
 

@@ -127,7 +127,7 @@ def _around(view: View, summary: dict[str, Any], *, is_believed: bool) -> Around
     if len(view.front()):
         point, reason = fronts.compromise(view.settings, view.front()), COMPROMISE
     else:
-        point, reason = max(view.believed(), key=lambda point: point.probability_feasible), LIKELIEST
+        point, reason = max(view.credible_points(), key=lambda point: point.probability_feasible), LIKELIEST
     return Around(point.params, f"the point of trial {point.trial.number}", reason)
 
 

@@ -80,8 +80,8 @@ def _bests(view: View) -> Sequence[Incumbent]:
 
 def _goal(settings: Settings) -> str:
     """The objectives with their directions; journals of the same can be compared."""
-    objectives = (o.quantity.wanted(o.direction) for o in settings.outcomes if o.direction is not None)
-    return " and ".join(objectives) or settings.quantity.wanted(settings.direction)
+    objectives = (o.quantity.label_with_goal(o.direction) for o in settings.outcomes if o.direction is not None)
+    return " and ".join(objectives) or settings.quantity.label_with_goal(settings.direction)
 
 
 def _compare(journals: Sequence[NamedView]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from robustbo.loop.belief.outcome_models import FAILED
 from robustbo.report.page.table import Table
 from robustbo.report.summary.text_summary import verdict_row
-from robustbo.rounding import rounded
+from robustbo.rounding import format_number
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.settings import Settings
 
@@ -54,4 +54,4 @@ def _row(outlier: dict[str, Any], quantity: Outcome) -> list[Any]:
 
 def _nats(evidence: float) -> str:
     """Evidence to a tenth of a nat; what is beyond all doubt in few digits."""
-    return f"{evidence:.1f}" if abs(evidence) < BEYOND_DOUBT else rounded(evidence, 3)
+    return f"{evidence:.1f}" if abs(evidence) < BEYOND_DOUBT else format_number(evidence, 3)

@@ -16,7 +16,7 @@ from robustbo.report.charts.chart import Chart, Dots, Line, axis
 from robustbo.report.charts.one_outcome import SingleOutcome
 from robustbo.report.charts.palette import COLORS
 from robustbo.report.page.table import Table
-from robustbo.rounding import rounded
+from robustbo.rounding import format_number
 from robustbo.searchspace.region.factory import region_of
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.outcomes import Wanted
@@ -148,7 +148,7 @@ def _list_rows(view: View, columns: Sequence[Column], rank: Rank) -> RowsLeft:
 def _cells(columns: Sequence[Column], posteriors: Sequence[tuple[np.ndarray, np.ndarray]], k: int) -> list[str]:
     """The predicted means of row ``k``, within their possible ranges, and how far their bands reach."""
     pairs = zip(columns, posteriors, strict=True)
-    texts = [(rounded(column.quantity.nearest(mean[k])), f"{2 * sd[k]:.2g}") for column, (mean, sd) in pairs]
+    texts = [(format_number(column.quantity.nearest(mean[k])), f"{2 * sd[k]:.2g}") for column, (mean, sd) in pairs]
     return [text for pair in texts for text in pair]
 
 

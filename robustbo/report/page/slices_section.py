@@ -12,7 +12,7 @@ from robustbo.report.charts.marks import ORANGE, within_reach
 from robustbo.report.charts.one_outcome import BLACK, bounds, limits
 from robustbo.report.charts.slices import Slice, across, curves, dots, guide, shades, slices, upright
 from robustbo.report.page.table import Table
-from robustbo.rounding import rounded
+from robustbo.rounding import format_number
 from robustbo.searchspace.space import Space
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.outcomes import Wanted
@@ -147,7 +147,7 @@ def _table(of: Slice, surfaces: Sequence[Surface], predictions: Sequence[SlicePr
 
 def _cells(mean: float, low: float, high: float) -> list[str]:
     """A mean and how far its band reaches: in both directions, unless no value is possible beyond one of its ends."""
-    return [rounded(mean), f"{max(high - mean, mean - low):.2g}"]
+    return [format_number(mean), f"{max(high - mean, mean - low):.2g}"]
 
 
 def _observations(surface: Surface, space: Space, at: Sequence[float], of: Slice, up: Axis) -> list[Dots]:

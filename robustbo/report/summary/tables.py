@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from robustbo.formulas import guarded_cell
-from robustbo.rounding import rounded
+from robustbo.formulas import guard_cell
+from robustbo.rounding import format_number
 
 Rows = list[dict[str, Any]]
 LONGEST = 24  # letters of a number with all its digits; a longer word may be folded
@@ -76,11 +76,11 @@ def _csv(rows: Rows) -> str:
     text = io.StringIO()
     if rows:
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerows([guarded_cell(cell) for cell in row] for row in [[*rows[0]], *([*r.values()] for r in rows)])
+        writer.writerows([guard_cell(cell) for cell in row] for row in [[*rows[0]], *([*r.values()] for r in rows)])
     return text.getvalue()
 
 
 def _cell_text(value: Any) -> str:
     if value is None:
         return "-"
-    return rounded(value, 4) if isinstance(value, float) else str(value)
+    return format_number(value, 4) if isinstance(value, float) else str(value)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from robustbo.rounding import rounded
+from robustbo.rounding import format_number
 
 Plain = dict[str, Any]
 COLUMNS = ("trial", "at", "keeps bounds", "on the front")  # columns of a front's table
@@ -19,7 +19,7 @@ def title(front: Plain) -> str:
     if not count:
         return "the front is empty: no point measured probably keeps the bounds"
     points = f"{count} points" if count > 1 else "1 point"
-    return f"the front: {points}, hypervolume {rounded(front['hypervolume'], 4)} beyond {beyond}"
+    return f"the front: {points}, hypervolume {format_number(front['hypervolume'], 4)} beyond {beyond}"
 
 
 def rows(front: Plain, labels: Mapping[str, str] | None = None, *, is_plain: bool = False) -> list[Plain]:
@@ -39,7 +39,7 @@ def rows(front: Plain, labels: Mapping[str, str] | None = None, *, is_plain: boo
             if is_plain:
                 row |= {column: posterior["mean"], f"{column}.sd": posterior["sd"]}
             else:
-                row[column] = f"{rounded(posterior['mean'], 4)} (sd {posterior['sd']:.2g})"
+                row[column] = f"{format_number(posterior['mean'], 4)} (sd {posterior['sd']:.2g})"
         row |= {"keeps bounds": _chance(point["probability_feasible"], is_plain)} if is_bounded else {}
         row["on the front"] = _chance(point["probability"], is_plain)
         table.append(row | (_parameters(point["params"], row) if is_plain else {"at": brief(point["params"])}))
@@ -57,7 +57,7 @@ def _chance(probability: float, is_plain: bool) -> float | str:
 
 def numbers_by_name(numbers: Mapping[str, float]) -> str:
     """Numbers by outcome, in a line."""
-    return ", ".join(f"{name} {rounded(number)}" for name, number in numbers.items())
+    return ", ".join(f"{name} {format_number(number)}" for name, number in numbers.items())
 
 
 def place_of(params: Mapping[str, Any]) -> str:

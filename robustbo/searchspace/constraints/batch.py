@@ -60,7 +60,7 @@ class ExpressionBatch:
 
     Example:
         >>> from robustbo.searchspace.constraints.grammar import read_expression
-        >>> batch = Batch([read_expression("x * y + 1"), read_expression("x**2 / y")], ["x", "y"])
+        >>> batch = ExpressionBatch([read_expression("x * y + 1"), read_expression("x**2 / y")], ["x", "y"])
         >>> batch.values(np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
         [[4.0, 9.0], [0.3333333333333333, 1.0]]
         >>> batch.slopes(np.array([2.0, 4.0])).tolist()

@@ -33,7 +33,7 @@ class ConstraintSet:
     Example:
         >>> from robustbo.searchspace.constraints.constraint import parse
         >>> said = [c for text in ("x + y <= 1", "x * y >= 0.1") for c in parse(text, ["x", "y"])]
-        >>> both = Together(said, {"x": (0.0, 1.0), "y": (0.0, 1.0)})
+        >>> both = ConstraintSet(said, {"x": (0.0, 1.0), "y": (0.0, 1.0)})
         >>> both.keeps(np.array([[0.5, 0.7], [0.5, 0.1]])).tolist()
         [[True, True], [True, False]]
         >>> both.slopes(np.array([0.5, 0.25])).tolist()

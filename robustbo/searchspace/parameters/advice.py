@@ -13,11 +13,11 @@ def advice_for(value: Any) -> str:
     """Advice on how to write a value as a parameter, to end a message with; empty where there is none.
 
     Example:
-        >>> meant((0.0, 1.0)), meant(["a", "b"])
+        >>> advice_for((0.0, 1.0)), advice_for(["a", "b"])
         ('; write rb.Float(0.0, 1.0)', "; write rb.Choice('a', 'b')")
-        >>> meant((1, 8))
+        >>> advice_for((1, 8))
         '; write rb.Float(1, 8), or rb.Int(1, 8) for whole numbers'
-        >>> meant(0.5)
+        >>> advice_for(0.5)
         '; what is always the same is no parameter: leave it out, or write rb.Choice(0.5)'
     """
     if isinstance(value, type) and value in (float, int, Float, Int):

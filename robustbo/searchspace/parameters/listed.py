@@ -9,7 +9,7 @@ from robustbo.errors import SpaceError
 from robustbo.guidance import explain_misfits
 from robustbo.searchspace.parameters.condition import Conditional, Value, When
 from robustbo.searchspace.parameters.scale import cell_index, cell_middle
-from robustbo.validation import FIRST, MANY, listed, nearest, plain_scalar
+from robustbo.validation import FIRST, MANY, nearest, plain_scalar, short_list
 
 
 @explain_misfits("__init__")
@@ -48,7 +48,7 @@ class Listed(Conditional):
             if isinstance(value, float) and not math.isfinite(value):
                 raise SpaceError(f"{name}: must be a finite number, got {value!r}")
         if len(set(map(key, self.values))) < len(self.values):
-            raise SpaceError(f"{name}: the values must differ, got {listed(self.values)}")
+            raise SpaceError(f"{name}: the values must differ, got {short_list(self.values)}")
 
     @cached_property
     def _indices(self) -> dict[tuple[bool, Value], int]:
@@ -65,7 +65,7 @@ class Listed(Conditional):
             return self.values[self._index(plain_scalar(value))]
         except (ValueError, TypeError):
             hint = nearest(value, [v for v in self.values if isinstance(v, str)]) or self._nearest(value)
-            raise SpaceError(f"{name}: must be one of {listed(self.values)}, got {value!r}{hint}") from None
+            raise SpaceError(f"{name}: must be one of {short_list(self.values)}, got {value!r}{hint}") from None
 
     def _nearest(self, value: Any) -> str:
         """The number that is nearest, to end a message with, where not all are listed there."""

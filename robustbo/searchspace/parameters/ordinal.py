@@ -9,7 +9,7 @@ from robustbo.errors import SpaceError
 from robustbo.searchspace.parameters.condition import MAX_LEVELS, Value, When, number
 from robustbo.searchspace.parameters.listed import Listed
 from robustbo.searchspace.parameters.scale import Scale
-from robustbo.validation import listed
+from robustbo.validation import short_list
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -40,15 +40,15 @@ class Ordinal(Listed):
             raise SpaceError(f"{name}: log must be True or False, got {self.log!r}")
         if all(isinstance(value, str | list | tuple | set | range) for value in self.values):
             if self.log:
-                raise SpaceError(f"{name}: a log scale needs numbers, got {listed(self.values)}")
+                raise SpaceError(f"{name}: a log scale needs numbers, got {short_list(self.values)}")
             return super().check(name)
         numbers = [number(f"{name}: an ordinal takes numbers or words alone", value) for value in self.values]
         if not all(a < b for a, b in pairwise(numbers)):
-            raise SpaceError(f"{name}: the numbers of an ordinal must rise, got {listed(self.values)}")
+            raise SpaceError(f"{name}: the numbers of an ordinal must rise, got {short_list(self.values)}")
         if self.log and numbers[0] <= 0:
-            raise SpaceError(f"{name}: a log scale needs numbers > 0, got {listed(self.values)}")
+            raise SpaceError(f"{name}: a log scale needs numbers > 0, got {short_list(self.values)}")
         if not math.isfinite(numbers[-1] - numbers[0]):
-            raise SpaceError(f"{name}: the range must be finite, got {listed(self.values)}")
+            raise SpaceError(f"{name}: the range must be finite, got {short_list(self.values)}")
         return None
 
     def __repr__(self) -> str:

@@ -9,9 +9,9 @@ proven is dropped for a state that does not allow it: it becomes a trial of its 
 from typing import Any, NamedTuple
 
 from robustbo.trials import schema
-from robustbo.trials.events import ALLOWED_STATES, BEGIN, allowed_states, diagnosis_of, fold
-from robustbo.trials.repair.lines import Line
-from robustbo.trials.repair.proof import Left, Link, left
+from robustbo.trials.events import ALLOWED_STATES, BEGIN, diagnosis_of, fold, states_for
+from robustbo.trials.repair.lines import JournalLine
+from robustbo.trials.repair.proof import Left, Link, leave_out
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage.line import Event
 from robustbo.trials.trial import REMEASURE, Trial
@@ -38,14 +38,14 @@ class Remark(NamedTuple):
     """A remark on a line that was kept: the change that it needed."""
 
     line: int
-    what: str
+    text: str
 
 
 class Fitting:
     """The proven events, made to fit each other."""
 
     def __init__(self, links: list[Link], settings: Settings) -> None:
-        self.events: list[tuple[Line, Event]] = []
+        self.events: list[tuple[JournalLine, Event]] = []
         self.left: list[Left] = []
         self.remarks: list[Remark] = []
         self.moved: list[Moved] = []
@@ -53,13 +53,13 @@ class Fitting:
         parents = [link.parent for link in links if link.parent is not None]
         self._has_branches = len(set(parents)) < len(parents)
         self._trials: list[Trial] = []
-        self._begun: dict[int, dict[int, int]] = {}  # by old number: the links that began it, and its new numbers
+        self._new_numbers: dict[int, dict[int, int]] = {}  # by old number: the links that began it, and its new numbers
         self._remark(links[0].line, links[0].remark)
         for index, link in enumerate(links[1:], start=1):
             try:
                 self._take(index, link)
             except (KeyError, ValueError, TypeError, AttributeError) as error:
-                self.left.append(left(link.line, f"does not fit what came before: {error}"))
+                self.left.append(leave_out(link.line, f"does not fit what came before: {error}"))
             else:
                 self._remark(link.line, link.remark)
 
@@ -69,17 +69,17 @@ class Fitting:
         if kind in KNOWN:
             schema.check(event, self._settings)
         if kind == "diagnose":
-            self._put(link.line, self._mapped_diagnosis(index, event))
+            self._put(link.line, self._renumber_diagnosis(index, event))
         elif kind in BEGIN or "params" in event:
             self._begin(index, link.line, event)
         elif kind not in ALLOWED_STATES:
-            self.left.append(left(link.line, f"{kind!r} is no event that this program knows"))
+            self.left.append(leave_out(link.line, f"{kind!r} is no event that this program knows"))
         elif candidates := self._candidates(index, event["trial"]):
             self._end(index, link.line, event, candidates)
         else:
-            self.left.append(left(link.line, NO_BEGINNING.format(event["trial"])))
+            self.left.append(leave_out(link.line, NO_BEGINNING.format(event["trial"])))
 
-    def _put(self, line: Line, event: Event) -> None:
+    def _put(self, line: JournalLine, event: Event) -> None:
         count = len(self._trials)
         try:
             if event["event"] == "diagnose":
@@ -91,11 +91,11 @@ class Fitting:
             raise
         self.events.append((line, event))
 
-    def _remark(self, line: Line, what: str) -> None:
-        if what:
-            self.remarks.append(Remark(line.number, what))
+    def _remark(self, line: JournalLine, text: str) -> None:
+        if text:
+            self.remarks.append(Remark(line.number, text))
 
-    def _begin(self, index: int, line: Line, event: dict[str, Any]) -> None:
+    def _begin(self, index: int, line: JournalLine, event: dict[str, Any]) -> None:
         """A trial: with the next number, which need not be the one it had."""
         old, new = event["trial"], len(self._trials)
         if (repeats := event.get("repeats")) is not None:
@@ -103,14 +103,14 @@ class Fitting:
             lost = () if same else ("repeats", "reason") if event.get("reason") == REMEASURE else ("repeats",)
             event = {k: same[0] if k == "repeats" else v for k, v in event.items() if k not in lost}
         self._put(line, {**event, "trial": new})
-        self._begun.setdefault(old, {})[index] = new
+        self._new_numbers.setdefault(old, {})[index] = new
         if old != new:
             self.moved.append(Moved(line.number, old, new))
 
-    def _end(self, index: int, line: Line, event: dict[str, Any], candidates: list[int]) -> None:
+    def _end(self, index: int, line: JournalLine, event: dict[str, Any], candidates: list[int]) -> None:
         """An event of a trial: of the first candidate that allows it, for a value; else of the first."""
         kind = event["event"]
-        allowed, of = allowed_states(event), candidates if kind in ("tell", "fail") else candidates[:1]
+        allowed, of = states_for(event), candidates if kind in ("tell", "fail") else candidates[:1]
         number = next((n for n in of if self._trials[n].state in allowed), candidates[0])
         trial, new = self._trials[number], len(self._trials)
         if trial.state in allowed:
@@ -122,28 +122,28 @@ class Fitting:
             self._put(line, {**event, "trial": new, "params": trial.params, "repeats": number, "origin": "late"})
             self._remark(line, LATE.format(number, new))
         else:
-            self.left.append(left(line, NOT_ALLOWED.format(number, " or ".join(allowed), trial.state)))
+            self.left.append(leave_out(line, NOT_ALLOWED.format(number, " or ".join(allowed), trial.state)))
             return
         if len({self._trials[n].point for n in candidates}) > 1:
-            how = "" if self._chained(index, event["trial"]) is not None else NOT_CHAINED
+            how = "" if self._trial_by_chain(index, event["trial"]) is not None else NOT_CHAINED
             self._remark(line, AMBIGUOUS.format(len(candidates), event["trial"], number, how))
 
-    def _mapped_diagnosis(self, index: int, event: dict[str, Any]) -> Event:
+    def _renumber_diagnosis(self, index: int, event: dict[str, Any]) -> Event:
         """A diagnosis without the outliers whose trials are lost."""
         pairs = zip(event["outliers"], event["percentiles"], strict=True)
-        known = [(found[0], u) for outlier, u in pairs if (found := self._candidates(index, outlier))]
-        numbers, percentiles = [number for number, _ in known], [u for _, u in known]
+        entries = [(candidates[0], u) for outlier, u in pairs if (candidates := self._candidates(index, outlier))]
+        numbers, percentiles = [number for number, _ in entries], [u for _, u in entries]
         return {**event, "trial": len(self._trials), "outliers": numbers, "percentiles": percentiles}
 
     def _candidates(self, index: int, old: int) -> list[int]:
         """The new numbers of the trials that had a number: first that of the line that this one is chained to."""
-        begun = [*self._begun.get(old, {}).values()]
-        first = self._chained(index, old) if len(begun) > 1 else None
-        return begun if first is None else [first, *(n for n in begun if n != first)]
+        numbers = [*self._new_numbers.get(old, {}).values()]
+        first = self._trial_by_chain(index, old) if len(numbers) > 1 else None
+        return numbers if first is None else [first, *(n for n in numbers if n != first)]
 
-    def _chained(self, index: int, old: int) -> int | None:
+    def _trial_by_chain(self, index: int, old: int) -> int | None:
         """The trial of a number that began on a line that a line is chained to."""
-        begun, at = self._begun[old], self._links[index].parent if self._has_branches else None
-        while at is not None and at not in begun:
+        numbers, at = self._new_numbers[old], self._links[index].parent if self._has_branches else None
+        while at is not None and at not in numbers:
             at = self._links[at].parent
-        return None if at is None else begun[at]
+        return None if at is None else numbers[at]

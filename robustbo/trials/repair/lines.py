@@ -4,14 +4,14 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from robustbo.trials.storage.line import loaded, loaded_before, parse
+from robustbo.trials.storage.line import first_object, json_object, parse
 
 CHECK = re.compile(rb'"check": "([0-9a-f]{8})"\}')
 BEGINNING = re.compile(rb'(?=\{"(?:event|schema)": )')
 BOM = b"\xef\xbb\xbf"
 
 
-class Line(NamedTuple):
+class JournalLine(NamedTuple):
     """A line of a damaged journal.
 
     Attributes:
@@ -34,12 +34,12 @@ class Line(NamedTuple):
         return self.content is not None and "schema" in self.content
 
 
-def preceding(text: bytes, check: int) -> int:
+def predecessor_check(text: bytes, check: int) -> int:
     """The checksum before: the only one that a text with some checksum can follow.
 
     Example:
         >>> import zlib
-        >>> preceding(b"any text", zlib.crc32(b"any text", 1234))
+        >>> predecessor_check(b"any text", zlib.crc32(b"any text", 1234))
         1234
     """
     state = check ^ 0xFFFFFFFF
@@ -59,20 +59,22 @@ _TABLE = [_table_entry(index) for index in range(256)]
 _INDEX = {entry >> 24: index for index, entry in enumerate(_TABLE)}  # the first byte of an entry tells which it is
 
 
-def lines_in(data: bytes) -> list[Line]:
+def lines_in(data: bytes) -> list[JournalLine]:
     """The lines of a journal that may be damaged; those that are empty are none."""
-    found: list[Line] = []
+    lines: list[JournalLine] = []
     for number, text in enumerate(data.removeprefix(BOM).split(b"\n"), start=1):
         if not text.strip():
             continue
-        pieces = [text] if loaded(text) is not None else [piece for piece in BEGINNING.split(text) if piece.strip()]
+        pieces = (
+            [text] if json_object(text) is not None else [piece for piece in BEGINNING.split(text) if piece.strip()]
+        )
         for piece in pieces:
-            check = found[-1].check if found else 0
-            found.append(_as_it_stands(number, piece, check) or _line(number, piece))
-    return found
+            check = lines[-1].check if lines else 0
+            lines.append(_as_it_stands(number, piece, check) or _line(number, piece))
+    return lines
 
 
-def _as_it_stands(number: int, text: bytes, before: int | None) -> Line | None:
+def _as_it_stands(number: int, text: bytes, before: int | None) -> JournalLine | None:
     """A line that follows the one before it by its very text, as reading a journal has it; None for another."""
     if before is None or (parsed := parse(text, before)) is None:
         return None
@@ -81,24 +83,26 @@ def _as_it_stands(number: int, text: bytes, before: int | None) -> Line | None:
         canonical(content)
     except (ValueError, RecursionError):  # a number that is none
         return None
-    return Line(number, text, content, check, before)
+    return JournalLine(number, text, content, check, before)
 
 
-def _line(number: int, text: bytes) -> Line:
+def _line(number: int, text: bytes) -> JournalLine:
     ends = [*CHECK.finditer(text)]
     check = int(ends[-1][1], 16) if ends else None
-    content = loaded(text)
+    content = json_object(text)
     if content is None:  # something may follow that does not belong to it
-        content = loaded_before(text, {end.end() for end in ends})
+        content = first_object(text, {end.end() for end in ends})
     if content is None:
-        return Line(number, text, None, check, None)
+        return JournalLine(number, text, None, check, None)
     written = content.pop("check", None)
     if isinstance(written, str) and re.fullmatch("[0-9a-f]{8}", written):
         check = int(written, 16)
     try:
-        return Line(number, text, content, check, None if check is None else preceding(canonical(content), check))
+        return JournalLine(
+            number, text, content, check, None if check is None else predecessor_check(canonical(content), check)
+        )
     except (ValueError, RecursionError):  # a number that is none
-        return Line(number, text, None, check, None)
+        return JournalLine(number, text, None, check, None)
 
 
 def canonical(content: dict[str, Any]) -> bytes:

@@ -14,8 +14,8 @@ import zlib
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
-from robustbo.trials.repair.lines import Line, canonical
-from robustbo.trials.storage.groups import place_in, unfinished
+from robustbo.trials.repair.lines import JournalLine, canonical
+from robustbo.trials.storage.groups import num_unfinished, place_in
 
 BY_THE_NEXT = "the line before it cannot be read; kept, since the line after it follows it"
 BY_BOTH = "its checksum is damaged; the lines around it prove it"
@@ -31,7 +31,7 @@ COPY = "is a copy of line {}"
 class Link(NamedTuple):
     """A line that is kept, the index of the one that it follows among those kept (None if lost), and a remark."""
 
-    line: Line
+    line: JournalLine
     parent: int | None
     remark: str
 
@@ -44,61 +44,61 @@ class Left(NamedTuple):
     text: str
 
 
-def left(line: Line, why: str) -> Left:
+def leave_out(line: JournalLine, why: str) -> Left:
     """A line that is left out for a reason."""
     return Left(line.number, why, line.text.strip().decode(errors="replace"))
 
 
-def proven(found: list[Line], keep: Collection[int] = ()) -> tuple[list[Link], list[Left]]:
+def prove_lines(raw_lines: list[JournalLine], keep: Collection[int] = ()) -> tuple[list[Link], list[Left]]:
     """The lines that are proven, each behind the one that it follows and else in their order; and the others.
 
     Args:
-        found: The lines of the journal.
+        raw_lines: The lines of the journal.
         keep: Numbers of lines to be kept although nothing proves them.
     """
-    lines = [*_mended(found)]
-    kept, lost = _kept(lines, keep)
-    order = _in_order(kept)
+    lines = [*_mend(raw_lines)]
+    entries, lost = _split_lines(lines, keep)
+    order = _in_order(entries)
     headers = [place for place in order if lines[place].is_header]
     home: dict[int, int | None] = {}  # the header of each line's journal
     for place in order:
-        parent, above = kept[place].parent, [header for header in headers if header <= place]
+        parent, above = entries[place].parent, [header for header in headers if header <= place]
         home[place] = home[parent] if parent in home else [*headers[:1], *above][-1] if headers else None
     ours = headers[:1] + [place for place in order if home[place] in headers[:1] and place not in headers]
     lost |= {p: FOREIGN.format(lines[h].number) for p, h in home.items() if h is not None and h != headers[0]}
     index = {place: i for i, place in enumerate(ours)}
     links = []
     for place in ours:
-        parent, remark = kept[place]
-        is_mended = lines[place] is not found[place]
+        parent, remark = entries[place]
+        is_mended = lines[place] is not raw_lines[place]
         links.append(Link(lines[place], None if parent is None else index.get(parent), BY_BOTH * is_mended or remark))
-    return links, [left(found[place], why) for place, why in sorted(lost.items())]
+    return links, [leave_out(raw_lines[place], why) for place, why in sorted(lost.items())]
 
 
-def _mended(lines: list[Line]) -> Iterator[Line]:
+def _mend(lines: list[JournalLine]) -> Iterator[JournalLine]:
     """The lines; where one's checksum is damaged and the line before and another one say what it was, with that."""
-    wanted = {line.before for line in lines} - {None}
+    predecessors = {line.before for line in lines} - {None}
     stands = {line.check for line in lines}
     check: int | None = 0
     for line in lines:
         if line.content is not None and check is not None and line.before != check and line.before not in stands:
-            made = zlib.crc32(canonical(line.content), check)
-            if made in wanted and made not in stands:
-                line = line._replace(check=made, before=check)
+            candidate = zlib.crc32(canonical(line.content), check)
+            if candidate in predecessors and candidate not in stands:
+                line = line._replace(check=candidate, before=check)
         yield line
         check = line.check
 
 
-class _Place(NamedTuple):
+class _Entry(NamedTuple):
     parent: int | None  # the place of the line that it follows
     remark: str
 
 
-def _kept(lines: list[Line], keep: Collection[int]) -> tuple[dict[int, _Place], dict[int, str]]:
+def _split_lines(lines: list[JournalLine], keep: Collection[int]) -> tuple[dict[int, _Entry], dict[int, str]]:
     """The lines to keep, by their place; and of the others the reason."""
-    kept: dict[int, _Place] = {}
+    entries: dict[int, _Entry] = {}
     lost: dict[int, str] = {}
-    seen: dict[tuple[bytes, int | None], int] = {}
+    first_numbers: dict[tuple[bytes, int | None], int] = {}
     places: dict[int | None, int] = {line.check: place for place, line in reversed([*enumerate(lines)])}
     for place, line in enumerate(lines):
         if line.content is None:
@@ -110,34 +110,34 @@ def _kept(lines: list[Line], keep: Collection[int]) -> tuple[dict[int, _Place], 
         if remark == BY_REQUEST and line.number not in keep:
             has_predecessor = place == 0 or lines[place - 1].check is not None
             lost[place] = CHANGED if has_predecessor else NOT_PROVEN
-        elif (copy := seen.setdefault((canonical(line.content), line.before), line.number)) != line.number:
+        elif (copy := first_numbers.setdefault((canonical(line.content), line.before), line.number)) != line.number:
             lost[place] = COPY.format(copy)
         else:
-            kept[place] = _Place(parent if is_proven and not line.is_header else None, remark)
-    return kept, lost
+            entries[place] = _Entry(parent if is_proven and not line.is_header else None, remark)
+    return entries, lost
 
 
 def without_torn(links: list[Link], lost: list[Left], keep: Collection[int] = ()) -> tuple[list[Link], list[Left]]:
     """The lines without the last ones of a call whose end was never written, unless they are to be kept."""
     places = [place_in(link.line.content or {}) for link in links]
-    count = len(links) - unfinished(places)
+    count = len(links) - num_unfinished(places)
     torn = [link.line for link in links[count:]]
     last = max((line.line for line in lost if line.why != TORN), default=0)
     if not torn or torn[-1].number < last or any(line.number in keep for line in torn):
         return links, lost
-    return links[:count], [*lost, *(left(line, TORN_CALL) for line in torn)]
+    return links[:count], [*lost, *(leave_out(line, TORN_CALL) for line in torn)]
 
 
-def _is_proven_by_the_next(lines: list[Line], place: int) -> bool:
+def _is_proven_by_the_next(lines: list[JournalLine], place: int) -> bool:
     """Return whether the next line follows one whose predecessor cannot be read, and which looks as it was written."""
-    line, others = lines[place], lines[place + 1 : place + 2]
+    line, following = lines[place], lines[place + 1 : place + 2]
     if line.content is None or "event" not in line.content or place == 0 or lines[place - 1].check is not None:
         return False
     is_as_written = line.text.strip().startswith(canonical(line.content)[:-1])
-    return is_as_written and line.check is not None and any(other.before == line.check for other in others)
+    return is_as_written and line.check is not None and any(other.before == line.check for other in following)
 
 
-def _in_order(kept: dict[int, _Place]) -> list[int]:
+def _in_order(entries: dict[int, _Entry]) -> list[int]:
     """The places of the lines that are kept, each behind the one that it follows."""
     order: dict[int, None] = {}
     waiting: dict[int, list[int]] = {}
@@ -149,8 +149,8 @@ def _in_order(kept: dict[int, _Place]) -> list[int]:
             order[place] = None
             stack += waiting.pop(place, [])[::-1]
 
-    for place, (parent, _) in kept.items():
-        if parent is None or parent in order or parent not in kept:
+    for place, (parent, _) in entries.items():
+        if parent is None or parent in order or parent not in entries:
             put([place])
         else:
             waiting.setdefault(parent, []).append(place)

@@ -24,47 +24,47 @@ def beside(path: Path) -> Path:
     return path.with_name(f"{path.stem}.repaired{path.suffix or '.jsonl'}")
 
 
-def report(found: Salvaged, path: Path | None) -> dict[str, Any]:
+def report(salvage: Salvaged, path: Path | None) -> dict[str, Any]:
     """All of it, as plain JSON values."""
     return {
         "out": None if path is None else str(path),
-        "events": found.num_events,
-        "trials": found.history.counts(),
-        "left_out": [line._asdict() for line in found.left],
-        "remarks": [remark._asdict() for remark in found.remarks],
-        "moved": [moved._asdict() for moved in found.moved],
-        "salvaged_from": found.salvaged_from,
+        "events": salvage.num_events,
+        "trials": salvage.history.counts(),
+        "left_out": [line._asdict() for line in salvage.left],
+        "remarks": [{"line": line, "what": text} for line, text in salvage.remarks],
+        "moved": [moved._asdict() for moved in salvage.moved],
+        "salvaged_from": salvage.salvaged_from,
     }
 
 
-def lines(name: str, found: Salvaged, path: Path | None) -> list[str]:
+def lines(name: str, salvage: Salvaged, path: Path | None) -> list[str]:
     """The report in a few lines, for people; the rest is in `tables`."""
-    states = ", ".join(f"{count} {state}" for state, count in found.history.counts().items() if count) or "none"
-    holds = f"{found.num_events} events of {len(found.history)} trials ({states})"
+    states = ", ".join(f"{count} {state}" for state, count in salvage.history.counts().items() if count) or "none"
+    holds = f"{salvage.num_events} events of {len(salvage.history)} trials ({states})"
     if path is None:
         return [f"{name} is whole, with {holds}; there is nothing to repair, and nothing was written"]
-    count = len(found.left)
-    made = [f"{path}: kept {holds}", f"left out: {count} line{'s' if count != 1 else ''}"]
-    if found.salvaged_from is not None:
-        made.append(DIFFERENT.format(found.salvaged_from))
-    if any(why in (CHANGED, NOT_PROVEN) for _, why, _ in found.left):
-        made.append("a line that nothing proves is kept with --keep LINE, if you know that it is right")
-    return [*made, f"{name} is as it was; put the new file in its place if you agree"]
+    count = len(salvage.left)
+    texts = [f"{path}: kept {holds}", f"left out: {count} line{'s' if count != 1 else ''}"]
+    if salvage.salvaged_from is not None:
+        texts.append(DIFFERENT.format(salvage.salvaged_from))
+    if any(why in (CHANGED, NOT_PROVEN) for _, why, _ in salvage.left):
+        texts.append("a line that nothing proves is kept with --keep LINE, if you know that it is right")
+    return [*texts, f"{name} is as it was; put the new file in its place if you agree"]
 
 
-def tables(found: Salvaged) -> dict[str, list[dict[str, Any]]]:
+def tables(salvage: Salvaged) -> dict[str, list[dict[str, Any]]]:
     """Titles and rows; none that is empty."""
-    made = {
-        "left out": left_out(found),
-        "kept, with a remark": [{"line": line, "remark": what} for line, what in found.remarks],
-        "new numbers": [*_runs(found.moved)],
+    titled_rows = {
+        "left out": rows_left_out(salvage),
+        "kept, with a remark": [{"line": line, "remark": text} for line, text in salvage.remarks],
+        "new numbers": [*_runs(salvage.moved)],
     }
-    return {title: rows for title, rows in made.items() if rows}
+    return {title: rows for title, rows in titled_rows.items() if rows}
 
 
-def left_out(found: Salvaged) -> list[dict[str, Any]]:
+def rows_left_out(salvage: Salvaged) -> list[dict[str, Any]]:
     """A row a line that was left out."""
-    return [{"line": line, "why": why, "it says": _cut(text)} for line, why, text in found.left]
+    return [{"line": line, "why": why, "it says": _cut(text)} for line, why, text in salvage.left]
 
 
 def _cut(text: str) -> str:
@@ -80,7 +80,7 @@ def _runs(moved: list[Moved]) -> Iterator[dict[str, Any]]:
         if end < len(moved) and moved[end].before - moved[end - 1].before == moved[end].now - moved[end - 1].now == 1:
             continue
         run, start = moved[start:end], end
-        yield {key: _span(*(getattr(each, key) for each in (run[0], run[-1]))) for key in ("line", "before", "now")}
+        yield {key: _span(*(getattr(move, key) for move in (run[0], run[-1]))) for key in ("line", "before", "now")}
 
 
 def _span(first: int, last: int) -> str:

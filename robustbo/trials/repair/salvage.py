@@ -12,12 +12,12 @@ from robustbo.errors import JournalError, JournalExists, JournalWriteError
 from robustbo.trials.codec import settings_of
 from robustbo.trials.history import History
 from robustbo.trials.repair.fitting import Fitting, Moved, Remark
-from robustbo.trials.repair.lines import Line, lines_in
-from robustbo.trials.repair.proof import Left, proven, without_torn
+from robustbo.trials.repair.lines import JournalLine, lines_in
+from robustbo.trials.repair.proof import Left, prove_lines, without_torn
 from robustbo.trials.storage import whole
-from robustbo.trials.storage.groups import GROUP, place_in, unfinished
+from robustbo.trials.storage.groups import GROUP, num_unfinished, place_in
 from robustbo.trials.storage.line import SCHEMA, header_line, line_of
-from robustbo.trials.storage.places import Place, check_file, is_address, shown
+from robustbo.trials.storage.places import Place, check_file, display_name, is_address
 from robustbo.trials.storage.reading import BEGINNING, bytes_of
 
 SALVAGED = "salvaged"  # of an ask that was decided on knowing other events than those that stand before it now
@@ -51,7 +51,7 @@ class Salvaged(NamedTuple):
     is_whole: bool
 
 
-def salvaged(place: Place, keep: Collection[int] = ()) -> Salvaged:
+def salvage_journal(place: Place, keep: Collection[int] = ()) -> Salvaged:
     """The part of a journal that can be read and proven; the journal is left as it is.
 
     Args:
@@ -62,7 +62,7 @@ def salvaged(place: Place, keep: Collection[int] = ()) -> Salvaged:
         JournalError: If it is no journal, or its header cannot be proven.
     """
     if is_address(place):
-        raise JournalError(f"{shown(place)}: only a file can be repaired; put a database back from its backup")
+        raise JournalError(f"{display_name(place)}: only a file can be repaired; put a database back from its backup")
     path = Path(place)
     data = bytes_of(path)
     if BEGINNING not in data and b'"check": "' not in data:
@@ -70,7 +70,7 @@ def salvaged(place: Place, keep: Collection[int] = ()) -> Salvaged:
     lines = lines_in(data)
     if missing := sorted({*keep} - {line.number for line in lines}):
         raise JournalError(f"{path}, line {missing[0]}: there is no such line to keep; the last one is {len(lines)}")
-    links, lost = without_torn(*proven(lines, keep), keep)
+    links, lost = without_torn(*prove_lines(lines, keep), keep)
     header = links[0].line.content if links else None
     if header is None or "schema" not in header:
         raise JournalError(NO_HEADER.format(path))
@@ -78,14 +78,14 @@ def salvaged(place: Place, keep: Collection[int] = ()) -> Salvaged:
         raise JournalError(f"{path}, line 1: must be a header of schema {SCHEMA}, got {header['schema']!r}")
     settings = settings_of(path, header)
     fitting = Fitting(links, settings)
-    text, salvaged_from = _written(header, links[0].line, fitting)
+    text, salvaged_from = _new_journal(header, links[0].line, fitting)
     every, is_whole = sorted([*lost, *fitting.left]), text.rstrip() == data.rstrip()
-    history = History().extended([event for _, event in fitting.events])
+    history = History().apply_all([event for _, event in fitting.events])
     moves = (fitting.remarks, fitting.moved, salvaged_from)
     return Salvaged(text, history, len(fitting.events), every, *moves, is_whole)
 
 
-def write(found: Salvaged, path: str | os.PathLike[str]) -> None:
+def write(salvage: Salvaged, path: str | os.PathLike[str]) -> None:
     """Write it as a new journal.
 
     Raises:
@@ -93,18 +93,18 @@ def write(found: Salvaged, path: str | os.PathLike[str]) -> None:
     """
     check_file(path)
     try:
-        whole.create(Path(path).absolute(), found.data)
+        whole.create(Path(path).absolute(), salvage.data)
     except FileExistsError:
         raise JournalExists(f"{path}: exists, and is not overwritten; name another file") from None
     except OSError as error:
         raise JournalWriteError(f"{path}: cannot be written: {error.strerror}") from None
 
 
-def _written(header: Mapping[str, Any], first: Line, fitting: Fitting) -> tuple[bytes, int | None]:
+def _new_journal(header: Mapping[str, Any], first: JournalLine, fitting: Fitting) -> tuple[bytes, int | None]:
     """The new journal; from where its checksums differ from the old ones on, its asks cannot be computed again."""
     line, check = header_line(header)
     lines, is_same, salvaged_from = [line], check == first.check, None
-    count = len(fitting.events) - unfinished([place_in(event) for _, event in fitting.events])
+    count = len(fitting.events) - num_unfinished([place_in(event) for _, event in fitting.events])
     for number, (old, event) in enumerate(fitting.events):
         if number >= count:  # of a group whose end is damaged
             event = {key: value for key, value in event.items() if key != GROUP}

@@ -55,7 +55,10 @@ class Address:
         plain = [part for value in options for part in ([value] if isinstance(value, str) else value)]
         plain += [str(self.url.password or ""), self.url.database or "" if self._has_odd_database else ""]
         return {
-            text for each in plain if each for text in (each, quote(each, safe=" +"), quote(each), quote_plus(each))
+            text
+            for secret in plain
+            if secret
+            for text in (secret, quote(secret, safe=" +"), quote(secret), quote_plus(secret))
         }
 
     def without_passwords(self, text: str) -> str:
@@ -120,14 +123,14 @@ def parse(address: str) -> Address:
         ) from None
     if "@" in (url.host or ""):  # the rest of a password
         raise JournalError("a password in an address must be written with %-escapes: @ as %40, # as %23, / as %2F")
-    found = Address(url.set(drivername=DRIVERS.get(url.drivername, url.drivername)), study)
-    if not found.is_file:
-        return found
+    study_address = Address(url.set(drivername=DRIVERS.get(url.drivername, url.drivername)), study)
+    if not study_address.is_file:
+        return study_address
     if url.database in (None, "", ":memory:"):
         raise JournalError(
-            f"{found.name}: must be a file (sqlite:///file.db#study), is in memory, where all is lost when this "
-            "process ends; in Python an optimization without a journal is that too"
+            f"{study_address.name}: must be a file (sqlite:///file.db#study), is in memory, where all is lost when "
+            "this process ends; in Python an optimization without a journal is that too"
         )
     if "uri" in url.query:
-        raise JournalError(f"{found.name}: must have the file's path (sqlite:///path), not a file URI")
-    return Address(url.set(database=str(found.file.absolute())), study)
+        raise JournalError(f"{study_address.name}: must have the file's path (sqlite:///path), not a file URI")
+    return Address(url.set(database=str(study_address.file.absolute())), study)

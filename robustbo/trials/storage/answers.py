@@ -51,10 +51,10 @@ class Watched:
 
     def wait(self, gen: Generator[Any, Any, Any], *args: Any, **kwargs: Any) -> Any:
         """Wait for an answer; see `psycopg.Connection.wait`."""
-        return super().wait(self._looking(gen), *args, **kwargs)  # type: ignore[misc]
+        return super().wait(self._watch(gen), *args, **kwargs)  # type: ignore[misc]
 
-    def _looking(self, gen: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
-        begun, is_warned, ready = time.monotonic(), False, None
+    def _watch(self, gen: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
+        start_s, is_warned, ready = time.monotonic(), False, None
         with closing(gen):
             while True:
                 try:
@@ -62,7 +62,7 @@ class Watched:
                 except StopIteration as end:
                     return end.value
                 ready = yield state
-                silent_s = time.monotonic() - begun - self.allowed_s
+                silent_s = time.monotonic() - start_s - self.allowed_s
                 if silent_s > ANSWER_S:
                     self.pgconn.finish()  # type: ignore[attr-defined]
                     raise self.OperationalError(f"the server has not answered for {ANSWER_S:g} s")  # type: ignore[attr-defined]
@@ -80,43 +80,45 @@ def warn_of_silence(place: str, timeout_s: float) -> None:
 
 
 @cache
-def _watched(base: type, error: type) -> type:
+def _connection_class(base: type, error: type) -> type:
     return type("WatchedConnection", (Watched, base), {"OperationalError": error})
 
 
-def connecting(address: Address) -> Callable[..., Any]:
+def connector(address: Address) -> Callable[..., Any]:
     """A function that makes a watched connection of psycopg's, for SQLAlchemy's event "do_connect"."""
 
-    def connect(dialect: Any, _: object, args: Any, given: dict[str, Any]) -> Any:
+    def connect(dialect: Any, _: object, args: Any, options: dict[str, Any]) -> Any:
         dbapi = dialect.loaded_dbapi
-        kind: Any = _watched(dbapi.Connection, dbapi.OperationalError)
-        made = _first(kind, address, args, given) if "connect_timeout" not in given else kind.connect(*args, **given)
-        made.place = address.name
-        return made
+        kind: Any = _connection_class(dbapi.Connection, dbapi.OperationalError)
+        connection = (
+            _first(kind, address, args, options) if "connect_timeout" not in options else kind.connect(*args, **options)
+        )
+        connection.place = address.name
+        return connection
 
     return connect
 
 
-def _first(kind: Any, address: Address, args: Any, given: dict[str, Any]) -> Any:
+def _first(kind: Any, address: Address, args: Any, options: dict[str, Any]) -> Any:
     """A connection; where the server is silent that is said, and tried once more."""
     try:
-        return kind.connect(*args, **given, connect_timeout=max(LEAST_S, round(disk.PATIENCE_S)))
+        return kind.connect(*args, **options, connect_timeout=max(LEAST_S, round(disk.PATIENCE_S)))
     except kind.OperationalError as error:
         if type(error).__name__ != TIMED_OUT:
             raise
     warn_of_silence(address.name, CONNECT_S)
-    return kind.connect(*args, **given, connect_timeout=CONNECT_S)
+    return kind.connect(*args, **options, connect_timeout=CONNECT_S)
 
 
 @contextmanager
-def allowing(connection: sa.Connection, time_s: float) -> Iterator[None]:
+def allow_wait(connection: sa.Connection, time_s: float) -> Iterator[None]:
     """Let a server wait for some time by itself, as it is told to, before its answer is late."""
-    made = connection.connection.driver_connection
-    if not isinstance(made, Watched):
+    driver = connection.connection.driver_connection
+    if not isinstance(driver, Watched):
         yield
         return
-    made.allowed_s = time_s
+    driver.allowed_s = time_s
     try:
         yield
     finally:
-        made.allowed_s = 0.0
+        driver.allowed_s = 0.0

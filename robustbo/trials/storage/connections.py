@@ -11,7 +11,7 @@ from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
 from robustbo.errors import JournalError, JournalWriteError, LockTimeout
 from robustbo.trials import worker
 from robustbo.trials.storage.addresses import Address
-from robustbo.trials.storage.answers import connecting, limits
+from robustbo.trials.storage.answers import connector, limits
 from robustbo.trials.storage.disk import TIMEOUT_S
 
 SQLITE = "PRAGMA synchronous = EXTRA"  # a commit survives a power cut: the folder is synced too
@@ -29,17 +29,17 @@ _engines: dict[tuple[int, str], sa.Engine] = {}
 
 def unreadable(address: Address, error: Exception) -> JournalError:
     """The error to raise where reading has failed."""
-    return _locked(address, error) or JournalError(f"{address.name}: cannot be read: {reason(address, error)}")
+    return _timeout_error(address, error) or JournalError(f"{address.name}: cannot be read: {reason(address, error)}")
 
 
 def unwritable(address: Address, error: Exception) -> JournalError:
     """The error to raise where nothing was written."""
-    said = f"{address.name}: cannot be written, and nothing was recorded: {reason(address, error)}"
-    return _locked(address, error) or JournalWriteError(said)
+    message = f"{address.name}: cannot be written, and nothing was recorded: {reason(address, error)}"
+    return _timeout_error(address, error) or JournalWriteError(message)
 
 
 @contextmanager
-def failing(failed: Failed, address: Address) -> Iterator[None]:
+def explain_errors(failed: Failed, address: Address) -> Iterator[None]:
     """Say of what fails what it was."""
     try:
         yield
@@ -48,13 +48,13 @@ def failing(failed: Failed, address: Address) -> Iterator[None]:
 
 
 @contextmanager
-def connected(address: Address, failed: Failed = unwritable) -> Iterator[sa.Connection]:
+def connect(address: Address, failed: Failed = unwritable) -> Iterator[sa.Connection]:
     """A connection that has been seen to work; what was not committed at its end has not been.
 
     Raises:
         JournalError: If there is none to be had.
     """
-    with failing(failed, address):
+    with explain_errors(failed, address):
         connection = engine(address).connect()
     is_usable = True
     try:
@@ -65,10 +65,10 @@ def connected(address: Address, failed: Failed = unwritable) -> Iterator[sa.Conn
         is_usable = False
         raise
     finally:
-        _closed(connection, is_usable)
+        _release(connection, is_usable)
 
 
-def _closed(connection: sa.Connection, is_usable: bool) -> None:
+def _release(connection: sa.Connection, is_usable: bool) -> None:
     """Give a connection back; one that is broken, or might be, is not used again."""
     with suppress(SQLAlchemyError):
         if is_usable:
@@ -84,14 +84,14 @@ def engine(address: Address) -> sa.Engine:
     """The connections of this process to a database; a forked one has its own, and leaves those of its parent alone."""
     key = os.getpid(), address.url.render_as_string(hide_password=False)
     if key not in _engines:
-        _engines.setdefault(key, _made(address))
+        _engines.setdefault(key, _make_engine(address))
     return _engines[key]
 
 
-def _made(address: Address) -> sa.Engine:
+def _make_engine(address: Address) -> sa.Engine:
     try:
-        given, pool = _options(address)
-        made = sa.create_engine(address.url, connect_args=given, **pool)
+        arguments, pool = _options(address)
+        database_engine = sa.create_engine(address.url, connect_args=arguments, **pool)
     except (NoSuchModuleError, ImportError) as error:  # the latter too where psycopg lacks its library
         raise JournalError(
             f"{address.name}: needs a driver that is not there ({reason(address, error)}); "
@@ -100,10 +100,12 @@ def _made(address: Address) -> sa.Engine:
     except (SQLAlchemyError, TypeError, ValueError) as error:
         raise JournalError(f"{address.name}: is no address that can be used: {reason(address, error)}") from None
     if address.dialect in ("sqlite", "postgresql"):
-        sa.event.listen(made, "connect", _begun_sqlite if address.dialect == "sqlite" else _begun_postgresql)
+        sa.event.listen(
+            database_engine, "connect", _set_up_sqlite if address.dialect == "sqlite" else _set_up_postgresql
+        )
     if address.url.get_driver_name() == "psycopg":
-        sa.event.listen(made, "do_connect", connecting(address))
-    return made
+        sa.event.listen(database_engine, "do_connect", connector(address))
+    return database_engine
 
 
 def _options(address: Address) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -113,15 +115,15 @@ def _options(address: Address) -> tuple[dict[str, Any], dict[str, Any]]:
     """
     if address.is_file:
         return {"timeout": TIMEOUT_S}, {"poolclass": sa.NullPool}
-    given = limits(address)
+    arguments = limits(address)
     if address.dialect == "postgresql" and "application_name" not in address.url.query:
-        given["application_name"] = worker.name()  # who decides, where somebody waits for long
+        arguments["application_name"] = worker.name()  # who decides, where somebody waits for long
     if address.url.get_driver_name() == "psycopg":
-        given["prepare_threshold"] = None  # prepared statements do not work behind each pool of connections
-    return given, {"pool_size": 2, "max_overflow": -1, "pool_pre_ping": True}
+        arguments["prepare_threshold"] = None  # prepared statements do not work behind each pool of connections
+    return arguments, {"pool_size": 2, "max_overflow": -1, "pool_pre_ping": True}
 
 
-def _begun_sqlite(connection: Any, _: object) -> None:
+def _set_up_sqlite(connection: Any, _: object) -> None:
     connection.text_factory = _text
     connection.execute(SQLITE)
 
@@ -131,7 +133,7 @@ def _text(data: bytes) -> str:
     return data.decode(errors="surrogateescape")
 
 
-def _begun_postgresql(connection: Any, _: object) -> None:
+def _set_up_postgresql(connection: Any, _: object) -> None:
     with connection.cursor() as cursor:
         cursor.execute(POSTGRESQL)
     connection.commit()
@@ -139,18 +141,18 @@ def _begun_postgresql(connection: Any, _: object) -> None:
 
 def reason(address: Address, error: Exception) -> str:
     """A database's words, in a line and without the password."""
-    said = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
-    return address.without_passwords(said)
+    message = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
+    return address.without_passwords(message)
 
 
 def code(error: Exception) -> str:
     """The code of what a database said: an SQLSTATE, or SQLite's name of it; empty where there is none."""
     cause = getattr(error, "orig", None)
-    found = [getattr(cause, name, None) for name in ("sqlstate", "pgcode", "sqlite_errorname")]
-    return next((str(each) for each in found if each), "")
+    codes = [getattr(cause, name, None) for name in ("sqlstate", "pgcode", "sqlite_errorname")]
+    return next((str(text) for text in codes if text), "")
 
 
-def _locked(address: Address, error: Exception) -> JournalError | None:
+def _timeout_error(address: Address, error: Exception) -> JournalError | None:
     if not code(error).startswith(LOCKED):
         return None
     return LockTimeout(

@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from robustbo.errors import JournalError, JournalMissing, JournalWriteError
 from robustbo.trials.storage import addresses, decisions
 from robustbo.trials.storage.addresses import Address
-from robustbo.trials.storage.connections import code, connected, failing, reason, unreadable, unwritable
+from robustbo.trials.storage.connections import code, connect, explain_errors, reason, unreadable, unwritable
 from robustbo.trials.storage.disk import TIMEOUT_S
 from robustbo.trials.storage.line import SCHEMA, Event, header_line, lines_of, parse
 from robustbo.trials.storage.lock_files import check_lock
@@ -29,7 +29,7 @@ CONFLICTS = ("40001", "40P01")  # SQLSTATEs: could not be serialized, deadlock
 RETRY_S = 0.5
 
 
-def shown(address: str) -> str:
+def display_name(address: str) -> str:
     """An address without its password."""
     return addresses.parse(address).name
 
@@ -61,19 +61,19 @@ def resume(address: str, *, is_watched: bool = False) -> tuple["DatabaseLog", Co
     log = DatabaseLog(addresses.parse(address))
     if log.address.is_gone:
         raise JournalMissing(f"{log.name}: there is no such database")
-    with connected(log.address, unreadable) as connection:
-        with failing(unreadable, log.address):
-            there = _studies(connection)
-        if log.address.study not in there:
-            found = ", ".join(map(repr, there)) or "none yet"
-            raise JournalMissing(f"{log.name}: there is no study {log.address.study!r}; the database has {found}")
+    with connect(log.address, unreadable) as connection:
+        with explain_errors(unreadable, log.address):
+            studies = _studies(connection)
+        if log.address.study not in studies:
+            names = ", ".join(map(repr, studies)) or "none yet"
+            raise JournalMissing(f"{log.name}: there is no study {log.address.study!r}; the database has {names}")
         check_key(log.address, connection)
         if log.address.is_file and not is_watched:
             check_lock(log.address.lock_file)
         (header, *events), mark = DatabaseTurn(log, connection).behind(Mark(length=-1))
-    if (made := header.get("schema")) != SCHEMA:
+    if (schema := header.get("schema")) != SCHEMA:
         raise JournalError(
-            f"{log.name}, row 0: must be a header of schema {SCHEMA}, got {made!r}; use a newer robustbo"
+            f"{log.name}, row 0: must be a header of schema {SCHEMA}, got {schema!r}; use a newer robustbo"
         )
     return log, Contents(dict(header), [dict(event) for event in events], mark, b"")
 
@@ -96,9 +96,9 @@ class DatabaseLog:
         """Return whether there is more than up to a mark (or less); a study that is gone has not grown."""
         if self.address.is_gone:
             return False
-        asked = sa.select(sa.func.max(TABLE.c.number)).where(TABLE.c.study == self.address.study)
-        with connected(self.address, unreadable) as connection, failing(unreadable, self.address):
-            last = connection.scalar(asked)
+        query = sa.select(sa.func.max(TABLE.c.number)).where(TABLE.c.study == self.address.study)
+        with connect(self.address, unreadable) as connection, explain_errors(unreadable, self.address):
+            last = connection.scalar(query)
         return last is not None and last != mark.length
 
     @contextmanager
@@ -111,15 +111,15 @@ class DatabaseLog:
         """
         if self.address.is_gone:
             raise JournalWriteError(f"{self.name}: is gone (deleted or moved) and nothing was recorded; put it back")
-        with connected(self.address) as connection:
+        with connect(self.address) as connection:
             if self.address.dialect == "sqlite":
-                with failing(unwritable, self.address):
+                with explain_errors(unwritable, self.address):
                     connection.exec_driver_sql("BEGIN IMMEDIATE")
             yield DatabaseTurn(self, connection)
 
-    def deciding(self) -> AbstractContextManager[object]:
+    def decision_lock(self) -> AbstractContextManager[object]:
         """Keep others from deciding; see `trials.storage.decisions`."""
-        return decisions.deciding(self.address)
+        return decisions.decision_lock(self.address)
 
 
 class DatabaseTurn:
@@ -131,13 +131,13 @@ class DatabaseTurn:
 
     def behind(self, mark: Mark) -> tuple[list[Event], Mark]:
         """The events behind a mark, whose own row is looked at again."""
-        asked = (
+        query = (
             sa.select(TABLE.c.number, TABLE.c.line)
             .where(TABLE.c.study == self._address.study, TABLE.c.number >= mark.length)
             .order_by(TABLE.c.number)
         )
-        with failing(unreadable, self._address):
-            rows = [(number, line) for number, line in self._connection.execute(asked)]
+        with explain_errors(unreadable, self._address):
+            rows = [(number, line) for number, line in self._connection.execute(query)]
         if mark.length >= 0:
             (number, line), *rows = rows or [(None, None)]
             if number != mark.length or not str(line).endswith(f'"check": "{mark.check:08x}"}}'):
@@ -145,7 +145,7 @@ class DatabaseTurn:
         return self._follow(rows, mark)
 
     def _follow(self, rows: Sequence[tuple[int, object]], mark: Mark) -> tuple[list[Event], Mark]:
-        found: list[Event] = []
+        events: list[Event] = []
         length, check = mark.length, mark.check
         for length, (number, line) in enumerate(rows, start=mark.length + 1):
             if number != length:
@@ -154,8 +154,8 @@ class DatabaseTurn:
             if (parsed := parse(data, check)) is None:
                 raise JournalError(f"{self._log.name}, row {number}: damaged (checksum or syntax); it is left as it is")
             content, check = parsed
-            found.append(content)
-        return found, Mark(length, check)
+            events.append(content)
+        return events, Mark(length, check)
 
     def append(self, events: Sequence[Event], mark: Mark) -> Mark:
         """Write events behind a mark, all or none."""
@@ -179,16 +179,16 @@ class DatabaseTurn:
             if error.connection_invalidated:
                 self._write_again(rows, error)
             else:
-                raise self._refused(rows, error) from None
+                raise self._write_error(rows, error) from None
         except SQLAlchemyError as error:
             raise unwritable(self._address, error) from None
 
-    def _refused(self, rows: Sequence[Mapping[str, Any]], error: DBAPIError) -> Exception:
+    def _write_error(self, rows: Sequence[Mapping[str, Any]], error: DBAPIError) -> Exception:
         """The error to raise where the database has refused rows: a conflict, if others are in their place."""
         if code(error) in CONFLICTS:
             return Conflict()
         if isinstance(error, IntegrityError):
-            with failing(unwritable, self._address):
+            with explain_errors(unwritable, self._address):
                 self._connection.rollback()
                 if _line_at(self._connection, rows[0]) is not None:
                     return Conflict()
@@ -198,7 +198,7 @@ class DatabaseTurn:
         """Write rows of which it is not known whether they have been written."""
         end = time.monotonic() + TIMEOUT_S
         while time.monotonic() < end:
-            with suppress(SQLAlchemyError, JournalWriteError), connected(self._address) as connection:
+            with suppress(SQLAlchemyError, JournalWriteError), connect(self._address) as connection:
                 try:
                     return _insert(connection, rows)
                 except IntegrityError:

@@ -14,8 +14,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from robustbo.errors import LockTimeout
 from robustbo.trials.storage import disk
 from robustbo.trials.storage.addresses import Address
-from robustbo.trials.storage.answers import allowing
-from robustbo.trials.storage.connections import code, connected, failing, unwritable
+from robustbo.trials.storage.answers import allow_wait
+from robustbo.trials.storage.connections import code, connect, explain_errors, unwritable
 from robustbo.trials.storage.journal import DECISION_TIMEOUT_S
 from robustbo.trials.storage.lock_files import lock_file
 
@@ -34,7 +34,7 @@ HOLDER = sa.text(
 )
 
 
-def deciding(address: Address) -> AbstractContextManager[object]:
+def decision_lock(address: Address) -> AbstractContextManager[object]:
     """Keep others from deciding on a study's next point, where that is possible.
 
     Raises:
@@ -55,11 +55,11 @@ def _file(address: Address) -> AbstractContextManager[object]:
 
 @contextmanager
 def _advisory(address: Address) -> Iterator[None]:
-    with connected(address) as connection:  # whose end ends the transaction
+    with connect(address) as connection:  # whose end ends the transaction
         is_locked = False
-        if disk.PATIENCE_S < DECISION_TIMEOUT_S and not (is_locked := _locked(address, connection, disk.PATIENCE_S)):
-            disk.warn_of_waiting(address.name, _holder(address, connection), DECISION_TIMEOUT_S)
-        if not (is_locked or _locked(address, connection, DECISION_TIMEOUT_S)):
+        if disk.PATIENCE_S < DECISION_TIMEOUT_S and not (is_locked := _acquire(address, connection, disk.PATIENCE_S)):
+            disk.warn_of_lock(address.name, _holder(address, connection), DECISION_TIMEOUT_S)
+        if not (is_locked or _acquire(address, connection, DECISION_TIMEOUT_S)):
             raise LockTimeout(
                 f"{address.name}: {_holder(address, connection)} has been deciding on a next point for more than "
                 f"{DECISION_TIMEOUT_S:g} s; nothing was recorded; end that process if it hangs, and try again"
@@ -67,12 +67,12 @@ def _advisory(address: Address) -> Iterator[None]:
         yield
 
 
-def _locked(address: Address, connection: sa.Connection, timeout_s: float) -> bool:
+def _acquire(address: Address, connection: sa.Connection, timeout_s: float) -> bool:
     """Return whether the lock was acquired within some time."""
     first, second = address.key
     try:
         connection.execute(LIMITS, {"limit": f"{1000 * timeout_s:.0f}"})
-        with allowing(connection, timeout_s):
+        with allow_wait(connection, timeout_s):
             connection.execute(LOCK, {"first": first, "second": second})
     except SQLAlchemyError as error:
         if code(error) != LOCK_NOT_AVAILABLE:
@@ -84,6 +84,6 @@ def _locked(address: Address, connection: sa.Connection, timeout_s: float) -> bo
 def _holder(address: Address, connection: sa.Connection) -> str:
     """The process that holds the lock."""
     first, second = (number & 0xFFFFFFFF for number in address.key)  # as pg_locks shows them
-    with failing(unwritable, address):
+    with explain_errors(unwritable, address):
         connection.rollback()
         return connection.scalar(HOLDER, {"first": first, "second": second}) or disk.ANOTHER

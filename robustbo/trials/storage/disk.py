@@ -13,7 +13,7 @@ from pathlib import Path
 
 from robustbo.errors import JournalWarning, LockTimeout, warn
 from robustbo.foreign.reading import Opener, open_regular
-from robustbo.trials.storage.turnstile import Place, Unshared, try_lock
+from robustbo.trials.storage.turnstile import PlaceInLine, Unshared, try_lock
 
 TIMEOUT_S = 30.0  # for a lock that is held for milliseconds
 ANOTHER = "another process"
@@ -55,7 +55,7 @@ def lock(file: io.FileIO, path: Path, timeout_s: float) -> None:
 
 
 def wait_in_line(
-    path: Path, name: object, is_locked: Callable[[], bool], who: Callable[[], str], timeout_s: float
+    path: Path, name: object, is_locked: Callable[[], bool], find_holder: Callable[[], str], timeout_s: float
 ) -> None:
     """Wait until it is our turn and a lock is to be had.
 
@@ -63,30 +63,32 @@ def wait_in_line(
         path: The file that is to be locked.
         name: What it is called in messages.
         is_locked: Tries to lock it, and says whether that is done.
-        who: Says who has it.
+        find_holder: Says who has it.
         timeout_s: For how long.
 
     Raises:
         LockTimeout: If that is over.
     """
     is_warned = False
-    with Place(path) as place:
+    with PlaceInLine(path) as place:
         while not (place.is_first() and is_locked()):
-            if place.waited_s > timeout_s:
+            if place.time_in_line_s > timeout_s:
                 raise LockTimeout(
-                    f"{name}: {who()} has had it locked for more than {timeout_s:g} s; nothing was recorded; end that "
-                    "process if it hangs, and try again"
+                    f"{name}: {find_holder()} has had it locked for more than {timeout_s:g} s; nothing was recorded; "
+                    "end that process if it hangs, and try again"
                 )
-            if place.waited_s > PATIENCE_S and not is_warned:
+            if place.time_in_line_s > PATIENCE_S and not is_warned:
                 is_warned = True
-                warn_of_waiting(name, who(), timeout_s)
+                warn_of_lock(name, find_holder(), timeout_s)
             place.wait()
 
 
-def warn_of_waiting(what: object, who: str, timeout_s: float) -> None:
+def warn_of_lock(name: object, holder_name: str, timeout_s: float) -> None:
     """Say for whom we wait, and for how long at most."""
-    said = f"{what}: {who} has it locked; waiting for it, {timeout_s:g} s at most; end that process if it hangs"
-    warn(said, JournalWarning)
+    message = (
+        f"{name}: {holder_name} has it locked; waiting for it, {timeout_s:g} s at most; end that process if it hangs"
+    )
+    warn(message, JournalWarning)
 
 
 def holder(file: io.FileIO) -> str:
@@ -95,8 +97,8 @@ def holder(file: io.FileIO) -> str:
         inode, table = os.fstat(file.fileno()).st_ino, Path("/proc/locks").read_text(encoding="ascii")
     except OSError:
         return ANOTHER
-    found = re.search(rf"FLOCK +ADVISORY +WRITE (\d+) \S+:{inode} ", table)
-    return f"process {found[1]}" if found else ANOTHER
+    match = re.search(rf"FLOCK +ADVISORY +WRITE (\d+) \S+:{inode} ", table)
+    return f"process {match[1]}" if match else ANOTHER
 
 
 def is_at(file: io.FileIO, path: Path) -> bool:

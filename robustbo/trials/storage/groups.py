@@ -14,11 +14,11 @@ GROUP = "group"
 Place = tuple[int, int] | None  # which of how many, from 1; None: it is alone
 
 
-def grouped(events: Sequence[Event]) -> list[Event]:
+def group_events(events: Sequence[Event]) -> list[Event]:
     """Events as a file has them; one that is alone is as it is.
 
     Example:
-        >>> grouped([{"event": "requeue", "trial": 0}, {"event": "requeue", "trial": 1}])[0]
+        >>> group_events([{"event": "requeue", "trial": 0}, {"event": "requeue", "trial": 1}])[0]
         {'event': 'requeue', 'trial': 0, 'group': [1, 2]}
     """
     if len(events) < 2:
@@ -34,20 +34,20 @@ def place_in(content: Event) -> Place:
     return None
 
 
-def ungrouped(content: dict[str, Any]) -> dict[str, Any]:
+def strip_group(content: dict[str, Any]) -> dict[str, Any]:
     """An event as it was before it was written."""
     if place_in(content) is not None:
         del content[GROUP]
     return content
 
 
-def unfinished(places: Sequence[Place]) -> int:
+def num_unfinished(places: Sequence[Place]) -> int:
     """Number of lines at the end that begin a group whose end is missing.
 
     Lines that others have appended behind such a beginning, as older versions may, make it a part of the history.
 
     Example:
-        >>> unfinished([None, (1, 3), (2, 3)]), unfinished([(1, 2), (2, 2)]), unfinished([(1, 2), None])
+        >>> num_unfinished([None, (1, 3), (2, 3)]), num_unfinished([(1, 2), (2, 2)]), num_unfinished([(1, 2), None])
         (2, 0, 0)
     """
     if not places or places[-1] is None:

@@ -18,11 +18,11 @@ from robustbo import limits
 from robustbo.errors import JournalError, JournalExists, JournalWriteError
 from robustbo.foreign.reading import NotRegularError, too_large
 from robustbo.trials.storage import disk, whole
-from robustbo.trials.storage.groups import grouped
+from robustbo.trials.storage.groups import group_events
 from robustbo.trials.storage.line import Event, header_line, lines_of
 from robustbo.trials.storage.lock_files import check_lock, lock_beside, lock_file
 from robustbo.trials.storage.log import Mark
-from robustbo.trials.storage.reading import CUT_OFF, PASSED_OVER, Contents, contents_of, follow, missing, warn_of_torn
+from robustbo.trials.storage.reading import CUT_OFF, PASSED_OVER, Contents, contents_of, follow, no_journal, warn_loss
 
 DECISION_TIMEOUT_S = 600.0  # for one that is held during a fit
 
@@ -50,7 +50,7 @@ class JournalFile:
             raise JournalError(f"{path}: is a folder, and a journal is a file; name one in it, such as study.jsonl")
         line, check = header_line(header)
         data = f"{line}\n".encode()
-        with _writing(log.name):
+        with _explain_errors(log.name):
             whole.create(log.path, data)
         return log, Mark(0, check, len(data))
 
@@ -64,14 +64,14 @@ class JournalFile:
             JournalError: If it cannot be read; it is left as it is then.
         """
         log = cls(path, is_watched=is_watched)
-        with _writing(log.name):
+        with _explain_errors(log.name):
             if not log.path.exists():
-                raise missing(path)
+                raise no_journal(path)
             with log.turn() as turn:
                 if disk.size(turn) > limits.JOURNAL_BYTES:
                     raise JournalError(too_large(path, limits.JOURNAL_BYTES))
                 contents = contents_of(Path(path), disk.read_from(turn, 0))
-                warn_of_torn(path, contents.torn, PASSED_OVER if is_watched else CUT_OFF)
+                warn_loss(path, contents.torn, PASSED_OVER if is_watched else CUT_OFF)
                 if not is_watched:
                     check_lock(lock_beside(log.path))
                 mark = contents.mark if is_watched else turn.append([], contents.mark)
@@ -80,12 +80,12 @@ class JournalFile:
     def has_grown(self, mark: Mark) -> bool:
         """Return whether the file is not as it was at a mark; a journal that is gone has not grown."""
         try:
-            found = self.path.stat()
+            status = self.path.stat()
         except FileNotFoundError:
             return False
         except OSError:  # which the next turn will say
             return True
-        return found.st_size != mark.end or mark.stamp not in (None, found.st_mtime_ns)
+        return status.st_size != mark.end or mark.stamp not in (None, status.st_mtime_ns)
 
     def turn(self) -> "FileTurn":
         """The file, locked until it is closed.
@@ -95,7 +95,7 @@ class JournalFile:
             LockTimeout: If somebody else has it locked for long.
         """
         file = None
-        with _writing(self.name):
+        with _explain_errors(self.name):
             try:
                 while True:  # somebody may put another file in its place while we wait
                     file = FileTurn(self.name, self.path, "rb" if self.is_watched else "r+b")
@@ -107,9 +107,9 @@ class JournalFile:
                     file.close()
                 raise
 
-    def deciding(self) -> disk.Locked:
+    def decision_lock(self) -> disk.Locked:
         """The lock on decisions, a file beside the journal."""
-        with _writing(self.name):
+        with _explain_errors(self.name):
             return lock_file(lock_beside(self.path), DECISION_TIMEOUT_S)
 
 
@@ -125,7 +125,7 @@ class FileTurn(disk.Locked):
 
         Where nothing has been added, though the file was changed, all of it is read again.
         """
-        with _writing(self.place):
+        with _explain_errors(self.place):
             size, stamp = disk.size(self), disk.stamp(self)
             if size == mark.end and (mark.stamp is None or mark.stamp == stamp):
                 return [], mark
@@ -136,13 +136,13 @@ class FileTurn(disk.Locked):
             if mark.is_open and not data.startswith(b"\n"):
                 raise JournalError(f"{self.place}, line {mark.length + 1}: damaged; the file is left as it is")
             closed = mark._replace(end=mark.end + mark.is_open, is_open=False)
-            found, now, _ = follow(Path(self.place), data[mark.is_open :], closed)
+            events, now, _ = follow(Path(self.place), data[mark.is_open :], closed)
         except JournalError:
             self._read_again(mark)  # which finds an earlier line that was changed, or another journal in its place
             raise
-        if not found:
+        if not events:
             self._read_again(mark)  # which may have become longer
-        return list(found), now._replace(stamp=stamp)
+        return list(events), now._replace(stamp=stamp)
 
     def _read_again(self, mark: Mark) -> Mark:
         """The mark at the end of the file, all of which is read.
@@ -163,9 +163,9 @@ class FileTurn(disk.Locked):
 
     def append(self, events: Sequence[Event], mark: Mark) -> Mark:
         """Write events behind a mark; without any, what is torn is cut off and a missing newline written."""
-        lines, check = lines_of(grouped(events), mark.check)
+        lines, check = lines_of(group_events(events), mark.check)
         data = "".join(f"{line}\n" for line in ([""] if mark.is_open else []) + lines).encode()
-        with _writing(self.place):
+        with _explain_errors(self.place):
             size = disk.size(self)
             if size < mark.end:
                 raise JournalError(f"{self.place}: cut short while it was written to; the event was not recorded")
@@ -211,8 +211,8 @@ class Journal:
             JournalError: If somebody else has written to the file since it was opened.
         """
         with self._log.turn() as turn:
-            others, mark = turn.behind(self._mark)
-            if others:
+            unread, mark = turn.behind(self._mark)
+            if unread:
                 raise JournalError(
                     f"{self.path}: must end where this process left it; another process writes to it: resume it anew, "
                     "and use one process for it"
@@ -221,7 +221,7 @@ class Journal:
 
 
 @contextmanager
-def _writing(name: str) -> Iterator[None]:
+def _explain_errors(name: str) -> Iterator[None]:
     """Say of a failed write what it was, and whether anything was recorded."""
     try:
         yield
@@ -237,7 +237,7 @@ def _writing(name: str) -> Iterator[None]:
             "recorded shows when the journal can be read again"
         ) from error
     except NotADirectoryError:
-        raise missing(name) from None
+        raise no_journal(name) from None
     except NotRegularError as error:
         raise JournalError(f"{name}: {error.strerror}, and no journal of robustbo; name another") from error
     except OSError as error:

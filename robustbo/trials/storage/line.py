@@ -53,12 +53,12 @@ def parse(line: bytes, check: int) -> tuple[dict[str, Any], int] | None:
     """The content of a line behind one with some checksum, and its own; None if it is not the line that was written."""
     text, written = line[:-CHECK] + b"}", line[-CHECK:]
     check = zlib.crc32(text, check)
-    if written != f', "check": "{check:08x}"}}'.encode() or (content := loaded(text)) is None:
+    if written != f', "check": "{check:08x}"}}'.encode() or (content := json_object(text)) is None:
         return None
     return content, check
 
 
-def loaded(line: bytes) -> dict[str, Any] | None:
+def json_object(line: bytes) -> dict[str, Any] | None:
     """The JSON object in a line, whatever its checksum; None if there is none."""
     try:
         content = from_json(line, allow_inf_nan=False)  # a tenth of the time of Python's own
@@ -70,7 +70,7 @@ def loaded(line: bytes) -> dict[str, Any] | None:
     return content if isinstance(content, dict) else None
 
 
-def loaded_before(line: bytes, ends: Collection[int]) -> dict[str, Any] | None:
+def first_object(line: bytes, ends: Collection[int]) -> dict[str, Any] | None:
     """The JSON object that a line begins with, if it ends at one of these bytes; None if it does not.
 
     It reads the line once, however many ends there are.

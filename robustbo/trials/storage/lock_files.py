@@ -7,7 +7,7 @@ from pathlib import Path
 from stat import filemode
 
 from robustbo.errors import JournalError, JournalWriteError
-from robustbo.foreign.reading import NotRegularError, open_unlinked
+from robustbo.foreign.reading import NotRegularError, open_no_link
 from robustbo.trials.storage.disk import Locked
 
 
@@ -28,17 +28,17 @@ def lock_file(path: Path, timeout_s: float) -> Locked:
     """
     with _of_lock(path):
         try:
-            return Locked(path, "ab", timeout_s, open_unlinked)
+            return Locked(path, "ab", timeout_s, open_no_link)
         except PermissionError:
             if not path.exists():
                 raise
-            return Locked(path, "rb", timeout_s, open_unlinked)
+            return Locked(path, "rb", timeout_s, open_no_link)
 
 
 def check_lock(path: Path) -> None:
     """Raise as `lock_file` where there is one that cannot be locked, before anything is done that needs it later."""
     if os.path.lexists(path):
-        with _of_lock(path), open(path, "rb", opener=open_unlinked):
+        with _of_lock(path), open(path, "rb", opener=open_no_link):
             pass
 
 
@@ -56,15 +56,15 @@ def _of_lock(path: Path) -> Iterator[None]:
         if not path.exists():
             must = "must be made beside the journal, to be locked by who decides on next points"
             advice = "ask for the right to write to that folder"
-            raise JournalWriteError(f"{path}: {must}: {error.strerror} ({_owned(path.parent)}); {advice}") from None
+            raise JournalWriteError(f"{path}: {must}: {error.strerror} ({_ownership(path.parent)}); {advice}") from None
         must = "is a lock, and must be readable for everybody who uses the journal"
         advice = "its owner can mend that (chmod a+rw), or delete it while nobody uses the journal"
-        raise JournalError(f"{path}: {must}; it {_owned(path)}; {advice}") from None
+        raise JournalError(f"{path}: {must}; it {_ownership(path)}; {advice}") from None
     except OSError as error:
         raise JournalWriteError(f"{path}: cannot be locked: {error.strerror}; nothing was recorded") from error
 
 
-def _owned(path: Path) -> str:
+def _ownership(path: Path) -> str:
     """The owner and the permissions of a file."""
     state = path.lstat()
     try:

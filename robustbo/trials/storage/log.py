@@ -64,7 +64,7 @@ class Log(Protocol):
     def turn(self) -> AbstractContextManager[Turn]:
         """Keep others from appending."""
 
-    def deciding(self) -> AbstractContextManager[object]:
+    def decision_lock(self) -> AbstractContextManager[object]:
         """Keep others from deciding on a next point, where that is possible; appending goes on meanwhile."""
 
 
@@ -82,7 +82,7 @@ class Memory:
         """Itself."""
         yield self
 
-    def deciding(self) -> AbstractContextManager[object]:
+    def decision_lock(self) -> AbstractContextManager[object]:
         """Return at once: nobody else decides."""
         return nullcontext()
 

@@ -29,11 +29,11 @@ def has_secret_option(text: str) -> bool:
     return OPTION.search(text) is not None
 
 
-def hidden(text: str) -> str:
+def hide_passwords(text: str) -> str:
     """A text that may have an address in it, typed however, without what looks like its password.
 
     Example:
-        >>> hidden("postgresql:/me:s3cret@host/lab: there is no such file")
+        >>> hide_passwords("postgresql:/me:s3cret@host/lab: there is no such file")
         'postgresql:/me:***@host/lab: there is no such file'
     """
     return OPTION.sub(r"\1***", NO_PORT.sub(r"\1***", CREDENTIALS.sub(r"\1***@", text)))

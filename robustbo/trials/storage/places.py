@@ -8,7 +8,7 @@ from typing import Any
 from robustbo.errors import JournalError
 from robustbo.trials.storage.journal import JournalFile
 from robustbo.trials.storage.log import Log, Mark
-from robustbo.trials.storage.passwords import hidden, is_mistyped
+from robustbo.trials.storage.passwords import hide_passwords, is_mistyped
 from robustbo.trials.storage.reading import Contents, read
 
 Place = str | os.PathLike[str]
@@ -30,8 +30,8 @@ def is_address(place: Place) -> bool:
     text = os.fspath(place)
     if "://" not in text and is_mistyped(text):
         raise JournalError(
-            f"a database's address must be like postgresql://user:password@host/database#study, got {hidden(text)!r}; "
-            "write it so, or ./ before it if it is a file"
+            f"a database's address must be like postgresql://user:password@host/database#study, got "
+            f"{hide_passwords(text)!r}; write it so, or ./ before it if it is a file"
         )
     return "://" in text
 
@@ -39,20 +39,20 @@ def is_address(place: Place) -> bool:
 def check_file(place: Place) -> None:
     """Raise a `JournalError` for an address in the place of a file."""
     if is_address(place):
-        raise JournalError(f"{hidden(os.fspath(place))!r} must be a file, is a database's address; name a file")
+        raise JournalError(f"{hide_passwords(os.fspath(place))!r} must be a file, is a database's address; name a file")
 
 
-def shown(place: Place) -> str:
+def display_name(place: Place) -> str:
     """A log's place for messages: without the password of a database.
 
     Raises:
         JournalError: If it is no address, or SQLAlchemy is missing.
 
     Example:
-        >>> shown("runs/lab.jsonl")
+        >>> display_name("runs/lab.jsonl")
         'runs/lab.jsonl'
     """
-    return _database().shown(os.fspath(place)) if is_address(place) else os.fspath(place)
+    return _database().display_name(os.fspath(place)) if is_address(place) else os.fspath(place)
 
 
 def create(place: Place, header: Mapping[str, Any]) -> tuple[Log, Mark]:

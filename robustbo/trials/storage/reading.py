@@ -9,8 +9,8 @@ from robustbo import limits
 from robustbo.errors import JournalError, JournalMissing, JournalWarning, warn
 from robustbo.foreign import reading
 from robustbo.foreign.reading import open_regular
-from robustbo.trials.storage.groups import Place, place_in, unfinished, ungrouped
-from robustbo.trials.storage.line import SCHEMA, loaded, parse
+from robustbo.trials.storage.groups import Place, num_unfinished, place_in, strip_group
+from robustbo.trials.storage.line import SCHEMA, json_object, parse
 from robustbo.trials.storage.log import Mark
 from robustbo.validation import nearest
 
@@ -65,10 +65,10 @@ def bytes_of(path: Path) -> bytes:
     try:
         return reading.bytes_of(path, limits.JOURNAL_BYTES, JournalError)
     except (FileNotFoundError, NotADirectoryError):
-        raise missing(path) from None
+        raise no_journal(path) from None
 
 
-def missing(path: str | os.PathLike[str]) -> JournalMissing:
+def no_journal(path: str | os.PathLike[str]) -> JournalMissing:
     """The error to raise where there is no journal: it has the name of the one beside it that was meant."""
     if os.path.islink(path):
         must = "must be a journal, is a link to what is not there"
@@ -87,10 +87,10 @@ def contents_of(path: Path, data: bytes) -> Contents:
         )
     if not data.startswith(BEGINNING) and b'"check": "' not in data:
         raise JournalError(f"{path}: is no journal of robustbo; a journal begins with {BEGINNING.decode()}: 1, ...")
-    found, mark, torn = follow(path, data, Mark(length=-1))
-    if (made := found[0].get("schema")) != SCHEMA:
-        raise JournalError(f"{path}, line 1: must be a header of schema {SCHEMA}, got {made!r}; use a newer robustbo")
-    return Contents(found[0], found[1:], mark, torn)
+    lines, mark, torn = follow(path, data, Mark(length=-1))
+    if (schema := lines[0].get("schema")) != SCHEMA:
+        raise JournalError(f"{path}, line 1: must be a header of schema {SCHEMA}, got {schema!r}; use a newer robustbo")
+    return Contents(lines[0], lines[1:], mark, torn)
 
 
 def follow(path: Path, data: bytes, mark: Mark) -> tuple[list[dict[str, Any]], Mark, bytes]:
@@ -99,12 +99,12 @@ def follow(path: Path, data: bytes, mark: Mark) -> tuple[list[dict[str, Any]], M
     while lines and not (tail.strip() or lines[-1].strip()):  # an editor leaves blank lines at the end
         tail = lines.pop()
     tail = tail if tail.strip() else b""
-    found: list[dict[str, Any]] = []
+    events: list[dict[str, Any]] = []
     marks, places = [mark], list[Place]()
     for number, line in enumerate([*lines, tail] if tail else lines, start=1):
         count, check, end, _, _ = marks[-1]
         parsed = parse(line, check)
-        if parsed is None and number > len(lines) and count >= 0 and loaded(line) is None:
+        if parsed is None and number > len(lines) and count >= 0 and json_object(line) is None:
             break  # a whole object with a wrong checksum is damage instead
         if parsed is None:
             raise JournalError(
@@ -113,26 +113,28 @@ def follow(path: Path, data: bytes, mark: Mark) -> tuple[list[dict[str, Any]], M
             )
         content, check = parsed
         places.append(place_in(content))
-        found.append(ungrouped(content))
+        events.append(strip_group(content))
         marks.append(Mark(count + 1, check, end + len(line) + (number <= len(lines)), number > len(lines)))
-    whole = len(found) - unfinished(places)
-    last = marks[whole]
+    num_whole = len(events) - num_unfinished(places)
+    last = marks[num_whole]
     is_torn = last.end < mark.end + len(data.rstrip())
-    return found[:whole], last, data[last.end - mark.end :] if is_torn else b""
+    return events[:num_whole], last, data[last.end - mark.end :] if is_torn else b""
 
 
-def warn_of_torn(name: object, torn: bytes, then: str = PASSED_OVER) -> None:
+def warn_loss(name: object, torn: bytes, action: str = PASSED_OVER) -> None:
     """Say what a torn last line loses, or the lines of a call that are not all there, and what is done with it."""
     if torn:
         shown = torn[:200].decode(errors="replace")
-        said = f"{name}: {_what(torn)}, {len(torn)} bytes whose write never finished, and was {then}: {shown!r}"
-        warn(said, JournalWarning)
+        message = (
+            f"{name}: {_damage_text(torn)}, {len(torn)} bytes whose write never finished, and was {action}: {shown!r}"
+        )
+        warn(message, JournalWarning)
 
 
-def _what(torn: bytes) -> str:
-    first, *others = torn.split(b"\n")
-    place = place_in(loaded(first) or {})
+def _damage_text(torn: bytes) -> str:
+    first, *rest = torn.split(b"\n")
+    place = place_in(json_object(first) or {})
     if place is None:
         return "the last line is torn"
-    there = 1 + sum(loaded(line) is not None for line in others)
-    return f"the last call is torn: of its {place[1]} events only {there} are there, and none counts; repeat it"
+    num_present = 1 + sum(json_object(line) is not None for line in rest)
+    return f"the last call is torn: of its {place[1]} events only {num_present} are there, and none counts; repeat it"

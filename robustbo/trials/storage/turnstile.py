@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from robustbo.foreign.reading import open_unlinked
+from robustbo.foreign.reading import open_no_link
 
 if sys.platform == "win32":
     import msvcrt
@@ -77,7 +77,7 @@ def turnstile_of(path: Path) -> Path:
     return path.with_name(f".{path.name.removeprefix('.')}.queue")
 
 
-class Place:
+class PlaceInLine:
     """A place in the line before a file's lock; a context, whose end gives it up.
 
     What an interrupt keeps from being given up is free when nothing refers to the place any more.
@@ -88,12 +88,12 @@ class Place:
 
     def __init__(self, path: Path) -> None:
         self._path = turnstile_of(path)
-        self._begun = time.monotonic()
+        self._start_s = time.monotonic()
         self._file: Unshared | None = None
         self._is_first: bool | None = None  # None: it has not been looked at
         self._caller: tuple[threading.Event, list[Unshared]] | None = None
 
-    def __enter__(self) -> "Place":
+    def __enter__(self) -> "PlaceInLine":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -104,21 +104,21 @@ class Place:
                 file.close()
 
     @property
-    def waited_s(self) -> float:
+    def time_in_line_s(self) -> float:
         """The time spent waiting, in seconds."""
-        return time.monotonic() - self._begun
+        return time.monotonic() - self._start_s
 
     def is_first(self) -> bool:
         """Return whether nobody waits before us; there may be no line, as in a folder that must not be written to."""
         if self._is_first is None:
-            self._file = _opened(self._path, 0)
+            self._file = _open(self._path, 0)
         self._is_first = self._is_first or self._file is None or _is_taken(self._file)
         return self._is_first
 
     def wait(self) -> None:
         """Wait for a moment, or until we are first."""
-        wait_s = min(LONGEST_WAIT_S, max(FIRST_WAIT_S, self.waited_s / WAITS))
-        if self._file is None and (file := _opened(self._path, os.O_CREAT)) is not None:
+        wait_s = min(LONGEST_WAIT_S, max(FIRST_WAIT_S, self.time_in_line_s / WAITS))
+        if self._file is None and (file := _open(self._path, os.O_CREAT)) is not None:
             self._file, self._is_first = file, _is_taken(file)
         if self._is_first:
             time.sleep(wait_s)
@@ -130,11 +130,11 @@ class Place:
         self._is_first = self._caller[0].wait(wait_s)
 
 
-def _opened(path: Path, flags: int) -> Unshared | None:
+def _open(path: Path, flags: int) -> Unshared | None:
     """The turnstile; None where there is none, or must not be."""
     for mode, more in (("r+b", flags), ("rb", 0)):  # another user's can be locked, too
         with suppress(OSError):
-            return Unshared(path, mode, opener=lambda name, access, more=more: open_unlinked(name, access | more))
+            return Unshared(path, mode, opener=lambda name, access, more=more: open_no_link(name, access | more))
     return None
 
 
@@ -147,7 +147,7 @@ def _is_taken(file: Unshared) -> bool:
 
 def _queue(path: Path, is_first: threading.Event, files: list[Unshared]) -> None:
     """Wait for a turnstile as long as it takes, and leave it locked in a list; who gives up lets go of the list."""
-    if sys.platform == "win32" or (file := _opened(path, 0)) is None:
+    if sys.platform == "win32" or (file := _open(path, 0)) is None:
         return
     with suppress(OSError):
         fcntl.flock(file.fileno(), fcntl.LOCK_EX)

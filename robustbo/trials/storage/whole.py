@@ -26,7 +26,7 @@ def create(path: Path, data: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
     except FileExistsError as error:
         raise NotADirectoryError(error.errno, error.strerror, error.filename) from None
-    new = unfinished(path)
+    new = temporary_path(path)
     try:
         with disk.Locked(new, "xb", 0.0) as file:
             disk.write_at(file, 0, data)
@@ -60,7 +60,7 @@ def replace(path: Path, data: bytes, is_wanted: Callable[[], bool] = lambda: Tru
     Raises:
         OSError: If it cannot be written; all is as it was then.
     """
-    new = unfinished(path)
+    new = temporary_path(path)
     try:
         with open(new, "xb") as file:
             file.write(data)
@@ -96,7 +96,7 @@ def _like_before(new: Path, path: Path) -> None:
         os.chown(new, -1, before.st_gid)
 
 
-def unfinished(path: Path) -> Path:
+def temporary_path(path: Path) -> Path:
     """The name of a file that is to be, while it is written."""
     return path.with_name(f".{path.name}.{os.getpid()}.{time.monotonic_ns():x}.new")
 

@@ -220,10 +220,10 @@ def test_explicit_gradients_are_those_of_automatic_differentiation(kind, fails):
     rows = [space.to_unit(space.sobol(1, i)) for i in range(12)]
     if fails:
         ended = tuple((i, tuple(row), i % 3 > 0, False) for i, row in enumerate(rows))
-        search = replace(search, viability=_fit_trials(space, ended, 0, FitCache()))
+        search = replace(search, feasibility=_fit_trials(space, ended, 0, FitCache()))
     with search._apart(), quiet():
         function = search._function()
-        at = search.fitted.encoded(rows).requires_grad_()
+        at = search.target.fitted.encoded(rows).requires_grad_()
         (slopes,) = torch.autograd.grad(function(at.unsqueeze(1)).sum(), at)
         value, slope = function.value_and_gradient(at.detach())
         torch.testing.assert_close(value, function(at.unsqueeze(1)).detach())

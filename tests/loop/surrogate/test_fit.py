@@ -126,7 +126,7 @@ def test_known_noise_goes_along():
 def test_searches_from_nothing_are_of_few_whatever_is_left_out(monkeypatch):
     settings, made, fits = Settings(SPACE), history(83), FitCache()
     calls, cold = [], search.cold_levels
-    monkeypatch.setattr(search, "cold", lambda model, plan: calls.append(len(model.y)) or cold(model, plan))
+    monkeypatch.setattr(search, "cold_levels", lambda model, plan: calls.append(len(model.y)) or cold(model, plan))
     fit(settings, made, fits)
     without = made.apply({"event": "exclude", "trial": 7})
     going_on = fit(settings, without, fits)
@@ -136,7 +136,7 @@ def test_searches_from_nothing_are_of_few_whatever_is_left_out(monkeypatch):
 
 def test_a_search_from_nothing_is_made_anew_only_where_its_sample_changes(monkeypatch):
     settings, fits, calls, cold = Settings(SPACE), FitCache(), [], search.cold_levels
-    monkeypatch.setattr(search, "cold", lambda model, plan: calls.append(len(model.y)) or cold(model, plan))
+    monkeypatch.setattr(search, "cold_levels", lambda model, plan: calls.append(len(model.y)) or cold(model, plan))
     for n in range(33, 57):
         fit(settings, history(n), fits)
     assert len(calls) < 12
@@ -154,7 +154,7 @@ def test_the_order_of_trials_changes_nothing(surrogate):
     settings, n = Settings(SPACE, surrogate=surrogate), 21
     data = observations(settings, history(n, wrong=(3, 12)))
     doubtful = replace(data.trials[5], value=3.0, expected=0.2, expected_sd=0.05)
-    data = replace(data, trials=data.trials.changed({5: doubtful}))
+    data = replace(data, trials=data.trials.with_changes({5: doubtful}))
     order = [*range(1, n), 0]
     reordered = renumbered(data, order)
     one, other = fit_to(settings, data, FitCache()), fit_to(settings, reordered, FitCache())

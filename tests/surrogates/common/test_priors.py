@@ -11,7 +11,7 @@ X = torch.rand(6, 3, generator=torch.Generator().manual_seed(0), dtype=torch.flo
 @pytest.mark.parametrize("is_signal_free", [True, False])
 @pytest.mark.parametrize("name", ["matern52", "rbf"])
 def test_module_and_search_are_the_same_kernel_with_the_same_priors(name, is_signal_free):
-    module = base_gp.kernel_module(name, 3, is_signal_free)
+    module = base_gp.kernel_module(name, 3, is_signal_free).to(torch.float64)
     function = base_gp.covariance_function(X, name, is_signal_free)
     theta = function.starts[0] + 0.2
     base_gp.set_kernel(module, theta, is_signal_free)

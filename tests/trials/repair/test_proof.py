@@ -40,7 +40,7 @@ class Found:
 
     def __init__(self, damage=lambda lines: lines, keep=()):
         lines = damage(lines_of(HEADER, EVENTS))
-        links, left = proof.proven(damaged.lines_in(b"\n".join([*lines, b""])), keep)
+        links, left = proof.prove_lines(damaged.lines_in(b"\n".join([*lines, b""])), keep)
         self.events = [link.line.content for link in links[1:]]
         self.remarks = {link.line.number: link.remark for link in links if link.remark}
         self.left = {line: why for line, why, _ in left}
@@ -64,7 +64,7 @@ def lost(*numbers):
 
 @pytest.mark.parametrize("text", [b"", b"a", b"\xff\0" * 9, json.dumps(EVENTS[0]).encode()])
 def test_a_checksum_can_be_run_backwards(text):
-    assert all(damaged.preceding(text, zlib.crc32(text, c)) == c for c in (0, 1, 0xDEADBEEF, 0xFFFFFFFF))
+    assert all(damaged.predecessor_check(text, zlib.crc32(text, c)) == c for c in (0, 1, 0xDEADBEEF, 0xFFFFFFFF))
 
 
 def test_of_a_whole_journal_all_is_proven():
@@ -153,15 +153,15 @@ def test_another_journal_behind_it_is_left_out():
 
 def test_without_a_header_nothing_begins():
     lines = lines_of(HEADER, EVENTS)
-    links, _ = proof.proven(damaged.lines_in(b"\n".join(lines[1:])))
+    links, _ = proof.prove_lines(damaged.lines_in(b"\n".join(lines[1:])))
     assert not any(link.line.is_header for link in links)
 
 
 def test_a_long_line_with_many_ends_is_read_once(monkeypatch):
     """Of 400 kB, whose every prefix was kept, it took 3.8 GiB."""
     read = []
-    monkeypatch.setattr(damaged, "loaded", lambda text: read.append(len(text)))
-    monkeypatch.setattr(damaged, "loaded_before", lambda text, ends: read.append(len(text)))
+    monkeypatch.setattr(damaged, "json_object", lambda text: read.append(len(text)))
+    monkeypatch.setattr(damaged, "first_object", lambda text, ends: read.append(len(text)))
     text = b'{"event": "tell", "note": "' + b'"check": "00000000"}' * 2000
     assert damaged.lines_in(text)[0].content is None
     assert sum(read) <= 3 * len(text)
@@ -171,7 +171,7 @@ def test_a_long_line_with_many_ends_is_read_once(monkeypatch):
 def test_what_follows_a_line_does_not_spoil_it(rest):
     lines = lines_of(HEADER, EVENTS)
     lines[3] += rest
-    links, _ = proof.proven(damaged.lines_in(b"\n".join([*lines, b""])))
+    links, _ = proof.prove_lines(damaged.lines_in(b"\n".join([*lines, b""])))
     assert [link.line.content for link in links[1:]] == EVENTS
 
 
@@ -187,6 +187,6 @@ def test_what_reading_takes_is_proven(old, new):
         lines.append(text[:-1] + f', "check": "{check:08x}"}}'.encode())
     data = b"\n".join(lines) + b"\n"
     events = follow(Path("j.jsonl"), data, Mark(length=-1))[0]
-    links, lost = proof.proven(damaged.lines_in(data))
+    links, lost = proof.prove_lines(damaged.lines_in(data))
     assert [link.line.content for link in links] == events
     assert (len(events), lost) == (3, [])

@@ -11,9 +11,9 @@ import pytest
 import robustbo as rb
 from robustbo.errors import JournalError
 from robustbo.searchspace.space import Choice, Float, Space
-from robustbo.trials.codec import header, opened
+from robustbo.trials.codec import header, open_journal
 from robustbo.trials.repair import proof, report
-from robustbo.trials.repair.salvage import salvaged, write
+from robustbo.trials.repair.salvage import salvage_journal, write
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage.journal import Journal
 from robustbo.trials.storage.line import header_line, line_of
@@ -49,7 +49,7 @@ def journal(tmp_path):
         for event in events:
             written.append(event)
         path.write_bytes(b"\n".join([*damage(path.read_bytes().splitlines()), b""]))
-        return salvaged(path, **options)
+        return salvage_journal(path, **options)
 
     return damaged
 
@@ -67,7 +67,7 @@ def tree(tmp_path):
             checks.append(check)
         path = tmp_path / "tree.jsonl"
         path.write_text("".join(f"{line}\n" for line in lines))
-        return salvaged(path)
+        return salvage_journal(path)
 
     return made
 
@@ -107,13 +107,13 @@ class TestWhatIsRefused:
         path = tmp_path / "table.csv"
         path.write_text(text)
         with pytest.raises(JournalError, match=r"table.csv: is no journal of robustbo"):
-            salvaged(path)
+            salvage_journal(path)
 
     def test_a_missing_file_and_a_database(self, tmp_path):
         with pytest.raises(JournalError, match="there is no such journal"):
-            salvaged(tmp_path / "nowhere")
+            salvage_journal(tmp_path / "nowhere")
         with pytest.raises(JournalError, match="only a file can be repaired"):
-            salvaged("sqlite:///lab.db#name")
+            salvage_journal("sqlite:///lab.db#name")
 
     def test_a_file_that_exists_is_not_overwritten(self, journal, tmp_path):
         found, there = journal(EVENTS, lost(3)), tmp_path / "there.jsonl"
@@ -210,27 +210,29 @@ class TestFitting:
         opt.include(0, outcome="a")
         opt.exclude(0, outcome="b")
         opt.exclude(0, outcome="a")
-        assert salvaged(path).is_whole
+        assert salvage_journal(path).is_whole
         lines = path.read_bytes().splitlines()
         path.write_bytes(b"\n".join([*lost(4)(lines), b""]))  # the inclusion
-        assert left(salvaged(path))[6].endswith("'a' of trial 0 must be told to exclude it, it is excluded already")
+        assert left(salvage_journal(path))[6].endswith(
+            "'a' of trial 0 must be told to exclude it, it is excluded already"
+        )
 
     @pytest.mark.parametrize("number", range(2, 12))
     def test_what_is_salvaged_goes_on(self, journal, tmp_path, number):
         found, new = journal(EVENTS, lost(number)), tmp_path / "new.jsonl"
         write(found, new)
-        assert opened(new)[1] == found.history
+        assert open_journal(new)[1] == found.history
         contents = read(new)
         assert (len(contents.events), contents.torn) == (found.num_events, b"")
         Journal.resume(new)[0].append(ask(len(found.history)))
-        assert salvaged(new).is_whole
+        assert salvage_journal(new).is_whole
 
 
 class TestThreads:
     """Each wrote whole lines, chained to a stale predecessor."""
 
     def test_every_value_is_there(self):
-        found = salvaged(DATA / "threads.jsonl")
+        found = salvage_journal(DATA / "threads.jsonl")
         lines = [json.loads(line) for line in (DATA / "threads.jsonl").read_text().splitlines()]
         assert (found.left, found.remarks) == ([], [])
         assert sorted(t.value for t in found.history) == sorted(e["value"] for e in lines if e.get("event") == "tell")
@@ -241,7 +243,7 @@ class TestThreads:
         assert len(found.moved) == 7
 
     def test_asked_at_once(self):
-        found = salvaged(DATA / "threads_asking.jsonl")
+        found = salvage_journal(DATA / "threads_asking.jsonl")
         lines = [json.loads(line) for line in (DATA / "threads_asking.jsonl").read_text().splitlines()]
         assert sorted(t.value for t in found.history) == sorted(e["value"] for e in lines if e.get("event") == "tell")
         assert set(left(found).values()) == {"is a copy of line 2"}
@@ -307,7 +309,7 @@ def test_whatever_happens_to_a_journal_nothing_is_invented(journal, tmp_path, se
     assert all(value == x for x, value in told(found).values())
     new = tmp_path / "new.jsonl"
     write(found, new)
-    assert opened(new)[1] == found.history
+    assert open_journal(new)[1] == found.history
 
 
 def test_the_report_counts_and_names(journal):
@@ -335,7 +337,7 @@ def test_ten_thousand_lines_take_seconds(tmp_path):
     lines[7000] = "?" * 80
     path.write_text("".join(f"{line}\n" for line in lines))
     started = time.perf_counter()
-    found = salvaged(path)
+    found = salvage_journal(path)
     assert time.perf_counter() - started < 20
     assert len(found.history) == 5000
 
@@ -344,4 +346,4 @@ def test_a_line_to_keep_must_be_there(tmp_path):
     opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), direction="minimize", seed=1, journal=tmp_path / "j")
     opt.tell(opt.ask(), 1.0)
     with pytest.raises(JournalError, match="line 9: there is no such line to keep; the last one is 3"):
-        salvaged(tmp_path / "j", [2, 9])
+        salvage_journal(tmp_path / "j", [2, 9])

@@ -92,7 +92,7 @@ def test_a_lock_that_the_server_waits_for_is_no_silence(postgresql, monkeypatch)
     with engine(postgresql).connect() as connection:
         monkeypatch.setattr(answers, "ANSWER_S", 0.0)
         monkeypatch.setattr(disk, "PATIENCE_S", 60.0)
-        with answers.allowing(connection, 60.0):
+        with answers.allow_wait(connection, 60.0):
             assert connection.scalar(sa.text("SELECT 1 FROM pg_sleep(0.3)")) == 1
         with pytest.raises(sa.exc.OperationalError, match=r"has not answered for 0 s"):
             connection.scalar(sa.text("SELECT 1 FROM pg_sleep(0.3)"))

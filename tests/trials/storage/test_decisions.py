@@ -13,13 +13,13 @@ from robustbo.errors import JournalError, JournalWarning, LockTimeout
 from robustbo.trials import worker
 from robustbo.trials.storage import connections, decisions, disk
 from robustbo.trials.storage.addresses import parse
-from robustbo.trials.storage.decisions import deciding
+from robustbo.trials.storage.decisions import decision_lock
 
 HOLD = """
 import sys, time
 from robustbo.trials.storage.addresses import parse
-from robustbo.trials.storage.decisions import deciding
-with deciding(parse(sys.argv[1])):
+from robustbo.trials.storage.decisions import decision_lock
+with decision_lock(parse(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)
 """
@@ -29,7 +29,7 @@ def test_one_decides_at_a_time(address):
     inside = []
 
     def decide(_):
-        with deciding(parse(address)):
+        with decision_lock(parse(address)):
             inside.append(threading.get_ident())
             before = len(inside)
             threading.Event().wait(0.01)
@@ -43,12 +43,12 @@ def test_one_decides_at_a_time(address):
 def test_who_waits_for_long_is_told_who_decides(address, monkeypatch):
     monkeypatch.setattr(decisions, "DECISION_TIMEOUT_S", 0.2)
     who = rf"process {os.getpid()} has" if parse(address).is_file else rf"{worker.name()} has been deciding"
-    with deciding(parse(address)):
+    with decision_lock(parse(address)):
         with pytest.raises(LockTimeout, match=rf"{who}.* for more than 0\.2 s; nothing was recorded; end that process"):
-            deciding(parse(address)).__enter__()
-        with deciding(parse(f"{address}-other")):
+            decision_lock(parse(address)).__enter__()
+        with decision_lock(parse(f"{address}-other")):
             pass
-    with deciding(parse(address)):
+    with decision_lock(parse(address)):
         pass
 
 
@@ -57,8 +57,8 @@ def test_who_waits_is_told_for_whom(address, monkeypatch):
     monkeypatch.setattr(decisions, "DECISION_TIMEOUT_S", 0.3)
     who = rf"process {os.getpid()}" if parse(address).is_file else worker.name()
     said = pytest.warns(JournalWarning, match=rf"{who} has it locked; waiting for it, 0\.3 s")
-    with deciding(parse(address)), said, pytest.raises(LockTimeout):
-        deciding(parse(address)).__enter__()
+    with decision_lock(parse(address)), said, pytest.raises(LockTimeout):
+        decision_lock(parse(address)).__enter__()
 
 
 def test_the_lock_of_a_process_that_is_killed_is_free(address, monkeypatch):
@@ -66,7 +66,7 @@ def test_the_lock_of_a_process_that_is_killed_is_free(address, monkeypatch):
     with subprocess.Popen([sys.executable, "-c", HOLD, address], stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"held\n"
         process.send_signal(signal.SIGKILL)
-        with deciding(parse(address)):
+        with decision_lock(parse(address)):
             pass
 
 
@@ -75,9 +75,9 @@ def test_a_decision_ends_well_although_its_connection_has_broken(postgresql):
         "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = :name "
         "AND pid <> pg_backend_pid()"
     )
-    with deciding(parse(postgresql)), connections.engine(parse(postgresql)).connect() as connection:
+    with decision_lock(parse(postgresql)), connections.engine(parse(postgresql)).connect() as connection:
         assert connection.scalar(others, {"name": worker.name()})
-    with deciding(parse(postgresql)):
+    with decision_lock(parse(postgresql)):
         pass
 
 
@@ -85,13 +85,13 @@ def test_a_lock_that_cannot_be_had_is_an_error(tmp_path):
     address = parse(f"sqlite:///{tmp_path}/lab.db#oven")
     address.lock_file.mkdir()
     with pytest.raises(JournalError, match=r"\.lock: must be a file that is locked, .* a folder; delete it"):
-        deciding(address).__enter__()
+        decision_lock(address).__enter__()
 
 
 def test_an_unreachable_server_is_an_error(server):
     with pytest.raises(JournalError, match="nothing was recorded: connection failed"):
-        deciding(parse(server.address.replace(str(server.port), "1"))).__enter__()
+        decision_lock(parse(server.address.replace(str(server.port), "1"))).__enter__()
 
 
 def test_elsewhere_nobody_is_kept_from_deciding():
-    assert isinstance(deciding(parse("mysql+pymysql://user@host/lab#oven")), nullcontext)
+    assert isinstance(decision_lock(parse("mysql+pymysql://user@host/lab#oven")), nullcontext)

@@ -10,7 +10,7 @@ import pytest
 import robustbo as rb
 from robustbo.errors import JournalError
 from robustbo.trials import worker
-from robustbo.trials.repair.salvage import salvaged
+from robustbo.trials.repair.salvage import salvage_journal
 from robustbo.trials.storage import disk
 from tests.trials.storage.faults import DEATHS, ERRORS, INTERRUPTS, LASTING, Calls, meanwhile
 
@@ -271,6 +271,6 @@ def test_a_value_that_is_edited_is_noticed_and_the_others_can_be_proven(operatio
         for reader in (rb.Optimizer, rb.Study):
             with pytest.raises(JournalError, match="line 3: damaged"):
                 reader.resume(path)
-        found = salvaged(path)
+        found = salvage_journal(path)
         assert [left.line for left in found.left] == [3]
         assert [t.value for t in found.history.trials[:2]] in ([None, 11.0], [None, 11.5])

@@ -9,9 +9,9 @@ import pytest
 
 import robustbo as rb
 from robustbo.errors import JournalWarning
-from robustbo.trials.repair.salvage import salvaged
+from robustbo.trials.repair.salvage import salvage_journal
 from robustbo.trials.storage import reading
-from robustbo.trials.storage.groups import GROUP, grouped, place_in, unfinished
+from robustbo.trials.storage.groups import GROUP, group_events, num_unfinished, place_in
 
 SPACE = rb.Space(x=rb.Float(0.0, 1.0))
 COUNT = 5
@@ -78,9 +78,9 @@ def test_only_events_of_one_call_say_that_they_are_a_group(tmp_path):
 
 
 def test_lines_that_an_older_version_appended_to_a_torn_call_are_kept_and_so_is_it():
-    group = [place_in(event) for event in grouped([{}] * 3)]
-    assert unfinished(group[:2]) == 2
-    assert unfinished([*group[:2], None]) == unfinished([*group[:2], *group]) == unfinished([(2, 3)]) == 0
+    group = [place_in(event) for event in group_events([{}] * 3)]
+    assert num_unfinished(group[:2]) == 2
+    assert num_unfinished([*group[:2], None]) == num_unfinished([*group[:2], *group]) == num_unfinished([(2, 3)]) == 0
 
 
 @pytest.mark.parametrize("word", [[0, 2], [3, 2], [1], "1", None, [1.0, 2.0]])
@@ -98,13 +98,13 @@ class TestRepair:
         return path
 
     def test_a_torn_call_is_left_out_and_said_so(self, cut):
-        found = salvaged(cut)
+        found = salvage_journal(cut)
         assert [left.line for left in found.left] == [4, 5, 6]
         assert all("repeat the call" in left.why for left in found.left)
         assert len(found.history) == 1
 
     def test_unless_it_is_wanted(self, cut, tmp_path):
-        found = salvaged(cut, keep=[6])
+        found = salvage_journal(cut, keep=[6])
         assert len(found.history) == 4
         (tmp_path / "new.jsonl").write_bytes(found.data)
         assert rb.Optimizer.resume(tmp_path / "new.jsonl").history == found.history
@@ -116,7 +116,7 @@ class TestRepair:
         lines = path.read_bytes().splitlines(keepends=True)
         lines[number - 1] = lines[number - 1].replace(b'"value": ', b'"value": 7')
         path.write_bytes(b"".join(lines))
-        found = salvaged(path)
+        found = salvage_journal(path)
         assert (len(found.history), [left.line for left in found.left]) == (COUNT, [number])
         (tmp_path / "new.jsonl").write_bytes(found.data)
         assert rb.Optimizer.resume(tmp_path / "new.jsonl").history == found.history
@@ -124,7 +124,7 @@ class TestRepair:
     def test_a_whole_call_needs_none(self, tmp_path):
         path = tmp_path / "lab.jsonl"
         begun(path).tell_frame(TABLE)
-        assert salvaged(path).is_whole
+        assert salvage_journal(path).is_whole
 
 
 TELL = """

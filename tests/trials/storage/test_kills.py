@@ -7,15 +7,19 @@ import pytest
 
 import robustbo as rb
 
-KILLS = Path(__file__).parents[3] / "benchmarks" / "kills.py"
-OF_CALLS = KILLS.with_name("kills_of_calls.py")
+ROOT = Path(__file__).parents[3]
+
+
+def run_benchmark(name, *options, timeout_s):
+    """Run a benchmark as a process of its own, since it forks."""
+    command = [sys.executable, "-m", f"benchmarks.hardening.{name}", *options]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=timeout_s, cwd=ROOT)
 
 
 def killed(journal, folder, **options):
-    """The row of a run of the benchmark, which is a process of its own since it forks."""
+    """The row of a run of the benchmark."""
     given = [text for name, value in options.items() for text in (f"--{name}", str(value))]
-    command = [sys.executable, KILLS, "--journal", journal, "--out", folder, *given]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    done = run_benchmark("kills", "--journal", journal, "--out", folder, *given, timeout_s=120)
     assert (done.returncode, done.stderr) == (0, "")
     (row,) = csv.DictReader((folder / "kills.csv").read_text().splitlines())
     return row
@@ -43,8 +47,7 @@ def test_what_eight_processes_tell_a_server_is_kept_although_they_are_killed(tmp
 
 @pytest.mark.parametrize("where", [[], ["--database"]])
 def test_of_a_call_that_is_killed_all_is_there_or_nothing(tmp_path, where):
-    command = [sys.executable, OF_CALLS, "--kills", "12", "--out", tmp_path, *where]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    done = run_benchmark("kills_of_calls", "--kills", "12", "--out", tmp_path, *where, timeout_s=300)
     assert (done.returncode, done.stderr) == (0, "")
     (row,) = csv.DictReader((tmp_path / "kills_of_calls.csv").read_text().splitlines())
     assert [int(row[name]) for name in ("kills", "lost", "parts")] == [12, 0, 0]

@@ -8,7 +8,7 @@ import pytest
 
 import robustbo as rb
 from robustbo.errors import JournalError, JournalWriteError
-from robustbo.foreign.reading import open_unlinked
+from robustbo.foreign.reading import open_no_link
 from robustbo.trials.storage import lock_files
 from tests.trials.forged import command as run_command
 from tests.trials.storage.rows import optimizer
@@ -28,10 +28,10 @@ def shared(tmp_path, monkeypatch):
         mode = os.stat(path if os.path.exists(path) else tmp_path).st_mode
         if mode & rights != rights:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
-        return open_unlinked(path, flags)
+        return open_no_link(path, flags)
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(lock_files, "open_unlinked", opened)
+    monkeypatch.setattr(lock_files, "open_no_link", opened)
     tmp_path.chmod(0o777)
     return tmp_path
 

@@ -10,7 +10,7 @@ import pytest
 import robustbo as rb
 from robustbo.errors import LockTimeout
 from robustbo.trials.storage import disk, turnstile
-from robustbo.trials.storage.turnstile import Place, try_lock, turnstile_of
+from robustbo.trials.storage.turnstile import PlaceInLine, try_lock, turnstile_of
 
 SHORT_S, LONG_S = 0.05, 60.0
 WAIT = """
@@ -101,9 +101,9 @@ def test_an_interrupt_in_the_line_leaves_it(path, monkeypatch):
 
     with locked(path):
         with monkeypatch.context() as pressed:
-            wait = Place.wait
+            wait = PlaceInLine.wait
             for then in (interrupt, lambda self: (wait(self), interrupt(self))):
-                pressed.setattr(Place, "wait", then)
+                pressed.setattr(PlaceInLine, "wait", then)
                 with pytest.raises(KeyboardInterrupt) as kept:
                     locked(path)
                 pressed.undo()
