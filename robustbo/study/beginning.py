@@ -167,7 +167,7 @@ def prior_contents(settings: Settings, prior: Prior) -> list[Content]:
     """
     space, outcomes = settings.space, settings.outcomes
     if isinstance(prior, pd.DataFrame):
-        names, check = [names_here.name for names_here in outcomes], check_possible(settings, LATER)
+        names, check = [outcome.name for outcome in outcomes], check_possible(settings, LATER)
         table, value = with_plain_names(settings, prior, VALUE)
         rows = measurements_of(space, table, value=value, sd=None, ignore_extra=True, outcomes=names, check=check)
         return [
