@@ -33,11 +33,11 @@ from typing import Any
 
 import torch
 
-from benchmarks.common.csv_rows import appending, read
+from benchmarks.common.csv_rows import read, row_writer
 from benchmarks.common.measured_values import FUNCTIONS
 from benchmarks.common.measured_values import measure as measure_value
 from benchmarks.speed.competitors import COMPETITORS, Competitor
-from benchmarks.speed.factorizations import cholesky_seconds, counted, factored
+from benchmarks.speed.factorizations import cholesky_seconds, count_calls, num_factorizations
 from benchmarks.speed.sizes_table import show
 from robustbo import seeds
 
@@ -69,11 +69,11 @@ def measure(function: str, n: int, seed: int, competitor: str, asks: int) -> dic
     opponent = COMPETITORS[competitor](function, n, seed)
     clock, cpu, counts = [], [], []
     for _ in range(1 + asks):
-        with counted(n) as count:
+        with count_calls(n) as count:
             (handle, x), seconds, of_cpu = time_call(opponent.ask)
         clock.append(seconds)
         cpu.append(of_cpu)
-        counts.append((count["work"], factored(count)))
+        counts.append((count["work"], num_factorizations(count)))
         opponent.tell(handle, x, measure_value(function, x, generator))
     row = dict(zip(KEY, (function, n, seed, competitor), strict=True)) | times(clock, cpu)
     row["peak_mib"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
@@ -167,7 +167,7 @@ def main() -> None:
         return
     rows = [] if options.out is None else read(options.out)
     finished = {tuple(str(row[key]) for key in KEY) for row in rows}
-    with appending(options.out or Path(os.devnull), COLUMNS) as append:
+    with row_writer(options.out or Path(os.devnull), COLUMNS) as append:
         for case in cases(options):
             if tuple(map(str, case)) in finished:
                 continue

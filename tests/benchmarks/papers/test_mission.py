@@ -73,10 +73,10 @@ def test_what_is_recorded_is_scored_without_failures_and_kept(short, tmp_path, c
 def test_a_run_that_is_not_over_is_not_kept(short, tmp_path):
     short.record(options(tmp_path, settings=["own-10"], methods=["sobol"], replications=range(1)))
     made = short.cell(tmp_path, "rover", "own-10", "sobol", 0)
-    assert short.scored(made) is not None
+    assert short.score_cell(made) is not None
     lines = made.record.read_text().splitlines(keepends=True)
     made.record.write_text("".join(lines[:-2]))
-    assert short.scored(made) is None
+    assert short.score_cell(made) is None
 
 
 def drawn(problem, sign):

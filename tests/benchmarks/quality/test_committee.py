@@ -11,14 +11,14 @@ def calibration(load, monkeypatch):
 
 def test_known_hyperparameters_in_small(calibration, load, tmp_path):
     name = "d = 2, l = 0.3, s2 = 0.01"
-    rows = [calibration.scores(name, 0, *one) for one in calibration.known(name, 512, 0, [])]
+    rows = [calibration.scores(name, 0, *one) for one in calibration.predict_at_true_hyperparameters(name, 512, 0, [])]
     by = {row["method"]: row for row in rows}
     assert float(by["exact"]["rmse"]) < float(by["calibrated"]["rmse"]) < float(by["the surest expert"]["rmse"])
     assert float(by["rbcm"]["coverage"]) < 0.8 < float(by["calibrated"]["coverage"])
     page = tmp_path / "page.md"
     page.write_text("# Title\n<!-- KNOWN -->\nold\n<!-- /KNOWN -->\nend\n")
     calibration_csv = tmp_path / "calibration-known.csv"
-    with calibration.appending(calibration_csv, calibration.COLUMNS) as append:
+    with calibration.row_writer(calibration_csv, calibration.COLUMNS) as append:
         for row in rows:
             append(row)
     for part in ("fitted", "misfit"):
@@ -31,7 +31,7 @@ def test_known_hyperparameters_in_small(calibration, load, tmp_path):
 
 
 def test_fitted_hyperparameters_in_small(calibration):
-    said = list(calibration.fitted("waves", 150, 0, ["committee", "student-t"]))
+    said = list(calibration.predict_with_fits("waves", 150, 0, ["committee", "student-t"]))
     rows = [calibration.scores("waves", 0, *one) for one in said]
     assert [row["method"] for row in rows] == [*calibration.RULES, "the surest expert", "student-t"]
     assert all(float(row["rmse"]) < 0.5 for row in rows)

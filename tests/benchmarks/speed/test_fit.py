@@ -10,7 +10,7 @@ def speed_fit(load):
 
 def test_a_level_is_reached_within_the_tolerance(speed_fit):
     ours, theirs = {0: -5.0, 2: 1.0, 4: 3.0}, {0: -5.005, 2: 1.5, 4: 3.0, 6: 9.0}
-    assert speed_fit.reached(ours, theirs) == 2
+    assert speed_fit.num_matched_levels(ours, theirs) == 2
 
 
 def test_both_directions_report_a_density_a_level(speed_fit):

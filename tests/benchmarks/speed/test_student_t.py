@@ -19,7 +19,7 @@ def test_a_fit_is_timed(benchmark_script, monkeypatch):
 
 
 def test_the_model_beside_gpys_has_no_priors_and_no_mean(benchmark_script):
-    X, Y = benchmark_script.standardized(12, 0)
+    X, Y = benchmark_script.standardized_data(12, 0)
     model = benchmark_script.without_priors(X, Y)
     found = search(model)
     assert found.x[-1] == 0
