@@ -160,12 +160,8 @@ class RobustSampler(BaseSampler):
                     return {}
                 gathered = self.gather(study, space, search_space, trials, besides=trial.number)
                 suggestion = self._decide(study, trial, gathered)
-                notes.write(
-                    study,
-                    trial,
-                    suggestion,
-                    None if suggestion.repeats is None else gathered.numbers[suggestion.repeats],
-                )
+                repeats = None if suggestion.repeats is None else gathered.numbers[suggestion.repeats]
+                notes.write(study, trial, suggestion, repeats)
                 if not notes.is_overtaken(study, trial, trials):
                     break
         log.info("trial %d: %s", trial.number, suggestion.decision)
@@ -220,9 +216,8 @@ class RobustSampler(BaseSampler):
             if again.number == first and again.distributions.get(param_name) == param_distribution:
                 return again.params[param_name]
         self._warn(study, param_name, param_distribution)
-        sampler = self._independent
-        if sampler is None:
-            sampler = RandomSampler(seeds.derive(self._root(study), trial.number, f"{param_name} of Optuna") % 2**32)
+        seed = seeds.derive(self._root(study), trial.number, f"{param_name} of Optuna") % 2**32
+        sampler = self._independent or RandomSampler(seed)
         return sampler.sample_independent(study, trial, param_name, param_distribution)
 
     def _warn(self, study: Study, name: str, distribution: BaseDistribution) -> None:

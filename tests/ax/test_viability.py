@@ -123,7 +123,7 @@ def test_the_points_are_where_the_acquisition_looks():
     assert 0 < sum(handed.is_ok) < 9
     assert torch.equal(handed.X[torch.tensor(handed.is_ok)], adapter.generator.surrogate.Xs[0])
     assert bool(((bounds[:, 0] <= handed.X) & (bounds[:, 1] >= handed.X)).all())
-    p, is_ok = found.acqf._predictor.log_viable(found.acqf._scaled(handed.X))[0].exp(), torch.tensor(handed.is_ok)
+    p, is_ok = found.acqf._predictor.log_viable(found.acqf._to_unit(handed.X))[0].exp(), torch.tensor(handed.is_ok)
     assert p[is_ok].min() > 0.8  # where "c" is not "a"
     assert p[~is_ok].max() < 0.2
 

@@ -502,7 +502,7 @@ def journals(folder):
     for name, options in [
         ("sobol.jsonl", {"acquisition": "sobol", "surrogate": "standard"}),
         ("model.jsonl", {"surrogate": "trimmed", "num_initial": 3}),
-        ("filtered.jsonl", {**filtered, "num_initial": 4, "remeasure": "never"}),
+        ("filtered.jsonl", {**filtered, "num_initial": 4, "replicate": "never"}),
         ("auto.jsonl", {"num_initial": 3}),
     ]:
         opt = rb.Optimizer(space, direction="minimize", seed=1, journal=folder / name, **options)

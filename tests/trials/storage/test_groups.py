@@ -1,3 +1,4 @@
+import json
 import os
 import signal
 import subprocess
@@ -72,7 +73,7 @@ def test_only_events_of_one_call_say_that_they_are_a_group(tmp_path):
     opt = begun(path)
     assert GROUP.encode() not in path.read_bytes()
     opt.tell_frame(TABLE)
-    places = [place_in(rb_line) for rb_line in map(reading.loaded, path.read_bytes().splitlines())]
+    places = [place_in(rb_line) for rb_line in map(json.loads, path.read_bytes().splitlines())]
     assert places == [None] * 3 + [(k, COUNT) for k in range(1, COUNT + 1)]
     assert all(GROUP not in event for event in reading.read(path).events)
 
