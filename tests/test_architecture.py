@@ -243,14 +243,20 @@ def test_what_may_be_imported_makes_no_circle():
         (
             ("trials", "history", "History"),
             [
-                *("belief/front", "belief/incumbent", "belief/outliers", "decide", "feasibility/report"),
-                *("observations/table", "surrogate/fit"),
+                *("belief/constrained_best", "belief/front", "belief/incumbent", "belief/outliers", "decide"),
+                *("feasibility/report", "observations/table", "surrogate/fit"),
             ],
         ),
         (
             ("trials", "settings", "Settings"),
             [
-                *("belief/front", "belief/incumbent", "belief/outcome_models", "belief/outliers"),
+                *(
+                    "belief/constrained_best",
+                    "belief/front",
+                    "belief/incumbent",
+                    "belief/outcome_models",
+                    "belief/outliers",
+                ),
                 *("candidates/choose", "candidates/rules", "decide", "feasibility/report"),
                 *("observations/table", "surrogate/fallback", "surrogate/fit"),
             ],

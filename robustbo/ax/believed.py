@@ -56,7 +56,8 @@ def best(client: Any, fixed_parameters: Mapping[str, Any] | None = None) -> Best
     parameter constraint (of those added later) is the best only where all do.
 
     With outcome constraints it is the best of the arms that probably keep them, where none does the one most likely to;
-    see `robustbo.loop.belief.front.best`. Bounds relative to a baseline are relative to what is believed of it.
+    see `robustbo.loop.belief.constrained_best.best`. Bounds relative to a baseline are relative to what is believed
+    of it.
 
     Args:
         client: An Ax client; it is only read.

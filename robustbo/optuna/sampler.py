@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from optuna.distributions import BaseDistribution
-from optuna.samplers import BaseSampler, RandomSampler
+from optuna.samplers import BaseSampler
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from robustbo import seeds
 from robustbo.errors import SpaceExhausted
 from robustbo.loop.candidates.suggestion import Suggestion
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.optuna import notes
 from robustbo.optuna.conditions import search_space
-from robustbo.optuna.distributions import parameter, theirs
+from robustbo.optuna.distributions import theirs
 from robustbo.optuna.history import GatheredTrials, gather_trials, objective_names, space_of
+from robustbo.optuna.independent import IndependentParameters
 from robustbo.searchspace.parameters import Float
 from robustbo.searchspace.space import Space
 from robustbo.study.beginning import settings_of
@@ -112,9 +112,8 @@ class RobustSampler(BaseSampler):
         settings_of(Space(x=Float(0, 1)), **self._options)  # raises where an argument breaks its rule
         self.deterministic_objective = flag("deterministic_objective", deterministic_objective)
         self.consider_pruned_trials = flag("consider_pruned_trials", consider_pruned_trials)
-        self._independent = independent_sampler
-        self._warns = flag("warn_independent_sampling", warn_independent_sampling)
-        self._warned = set[str]()
+        warns = flag("warn_independent_sampling", warn_independent_sampling)
+        self._independent = IndependentParameters(independent_sampler, warns)
         self.fits = FitCache()
         self._view: View | None = None
         self._turn = threading.Lock()
@@ -211,40 +210,19 @@ class RobustSampler(BaseSampler):
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
         """A value of a parameter that is not asked for with the others: of the trial it repeats, or a random one."""
-        first = notes.read(trial).get("repeats")
-        for again in () if first is None else study.get_trials(deepcopy=False):
-            if again.number == first and again.distributions.get(param_name) == param_distribution:
-                return again.params[param_name]
-        self._warn(study, param_name, param_distribution)
-        seed = seeds.derive(self._root(study), trial.number, f"{param_name} of Optuna") % 2**32
-        sampler = self._independent or RandomSampler(seed)
-        return sampler.sample_independent(study, trial, param_name, param_distribution)
-
-    def _warn(self, study: Study, name: str, distribution: BaseDistribution) -> None:
-        if not self._warns or name in self._warned or distribution.single():
-            return
-        if parameter(distribution) is None:
-            why = f"floating-point numbers do not tell the values of {distribution} apart"
-        else:
-            trials = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
-            if sum(name in trial.distributions for trial in trials) < 2 or name in search_space(trials):
-                return
-            why = "its range changes, or it is not plain when it exists"
-        self._warned.add(name)
-        text = "the parameter %r is drawn at random: %s (warn_independent_sampling=False to be silent)"
-        log.warning(text, name, why)
+        return self._independent.sample(study, trial, param_name, param_distribution, self._root)
 
     def before_trial(self, study: Study, trial: FrozenTrial) -> None:
         """Hand over to the independent sampler."""
-        if self._independent is not None:
-            self._independent.before_trial(study, trial)
+        if self._independent.sampler is not None:
+            self._independent.sampler.before_trial(study, trial)
 
     def after_trial(self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None) -> None:
         """Hand over to the independent sampler."""
-        if self._independent is not None:
-            self._independent.after_trial(study, trial, state, values)
+        if self._independent.sampler is not None:
+            self._independent.sampler.after_trial(study, trial, state, values)
 
     def reseed_rng(self) -> None:
         """Reseed the independent sampler alone: what is drawn follows from the seed and the trial's number."""
-        if self._independent is not None:
-            self._independent.reseed_rng()
+        if self._independent.sampler is not None:
+            self._independent.sampler.reseed_rng()

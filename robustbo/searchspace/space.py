@@ -9,14 +9,14 @@ import numpy as np
 
 from robustbo.errors import SpaceError
 from robustbo.lazy import cached_property
-from robustbo.searchspace.conditions import Conditions, condition_text, find_conditions, present_names
+from robustbo.searchspace.conditions import Conditions, find_conditions, present_names
 from robustbo.searchspace.constraints.constraint import Constraint
 from robustbo.searchspace.constraints.constraint_set import ConstraintSet
 from robustbo.searchspace.constraints.system import constraints_of
 from robustbo.searchspace.parameters import Choice, Float, Int, Ordinal, Parameter, Value
 from robustbo.searchspace.parameters.reading import EXAMPLE_SPACES, check_parameters, pop_constraints, read_parameter
+from robustbo.searchspace.point_check import validate_part, validate_point
 from robustbo.searchspace.sobol import MAX_DIMENSIONS, sobol_rows
-from robustbo.validation import nearest
 
 __all__ = ["Choice", "Float", "Int", "Ordinal", "Space"]
 
@@ -139,25 +139,7 @@ class Space:
             SpaceError: If a parameter is unknown, missing, absent by its condition, of the wrong type, out of its
                 bounds or NaN.
         """
-        names = self.names
-        if list(params) == names and not self.is_conditional:  # as a journal has it
-            return {name: parameter.validate(name, params[name]) for name, parameter in self.parameters}
-        if unknown := [name for name in params if name not in names]:
-            raise self._unknown(unknown[0], params)
-        values = {name: parameter.validate(name, params[name]) for name, parameter in self.parameters if name in params}
-        present = present_names(self.parameters, self.conditions, values)
-        if missing := [name for name in names if name in present and name not in params]:
-            raise SpaceError(f"{missing[0]}: every parameter must be given, it is missing in {dict(params)!r}")
-        for name, parameter in self.parameters:
-            if name in values and name not in present:
-                raise SpaceError(
-                    f"{name}: exists only where {condition_text(parameter)}; leave it out of {dict(params)!r}"
-                )
-        return values
-
-    def _unknown(self, name: str, params: Mapping[str, Any]) -> SpaceError:
-        hint = nearest(name, self.names)
-        return SpaceError(f"{name}: no such parameter, the space has {self.names}; got {params[name]!r}{hint}")
+        return validate_point(self.parameters, self.conditions, params)
 
     def is_as_written(self, params: Mapping[str, Any]) -> bool:
         """Return whether a point is written as `validate` gives it; a `SpaceError` if it is none."""
@@ -169,20 +151,7 @@ class Space:
         Raises:
             SpaceError: If one is unknown, breaks a rule, or does not exist with what else is given.
         """
-        if params is None:
-            return ()
-        if not isinstance(params, Mapping):
-            raise TypeError(f"fixed must be a mapping of parameters to values, got {params!r}")
-        named = dict(self.parameters)
-        for name in params:
-            if name not in named:
-                raise self._unknown(name, params)
-        values = {name: p.validate(name, params[name]) for name, p in self.parameters if name in params}
-        for name in values:
-            if name not in self.existing(values):
-                condition = condition_text(named[name])
-                raise SpaceError(f"{name}: exists only where {condition}; give that too, got {dict(params)!r}")
-        return tuple(values.items())
+        return validate_part(self.parameters, self.conditions, params)
 
     def existing(self, values: Mapping[str, Any]) -> set[str]:
         """The names of the parameters that exist where the others have these values."""

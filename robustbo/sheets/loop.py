@@ -1,6 +1,6 @@
 """Ask and tell by a sheet: rows go out, and what has been filled in comes in; the journal is what counts."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,9 @@ from robustbo.searchspace.tabular import MAX_ROWS_SHOWN, warn_of_violations
 from robustbo.sheets.changes import RowRules, changes
 from robustbo.sheets.filled import numbers_in
 from robustbo.sheets.sheet import Sheet, open_sheet
+from robustbo.study.asking import Asking
 from robustbo.study.possible import check_possible, value_check, with_exclusions
 from robustbo.study.queueing import own
-from robustbo.study.recording import Recording
 from robustbo.trials.history import Trial
 from robustbo.trials.outcome import OutOfRange
 from robustbo.trials.storage.line import Event
@@ -29,10 +29,8 @@ TO_AMEND = "write the right value, or again what was told; a wrong value that wa
 
 
 @explain_misfits()
-class Sheets(Recording):
+class Sheets(Asking):
     """A study whose trials go out, and whose values come in, by sheets that people fill in."""
-
-    ask_as: Callable[..., Any]  # whoever asks has it
 
     def write_sheet(
         self,

@@ -119,7 +119,8 @@ class Study(Guided):
     def best(self, *, raw: bool = False, fixed: Mapping[str, Any] | None = None) -> Incumbent:
         """The measured point that is best by its posterior mean and its own value, of those that keep the constraints.
 
-        Where other outcomes must keep bounds it is the best of those that probably do; see `loop.belief.front.best`.
+        Where other outcomes must keep bounds it is the best of those that probably do; see
+        `loop.belief.constrained_best.best`.
 
         Args:
             raw: Whether to give the trial of best measured value instead.

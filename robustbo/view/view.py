@@ -6,8 +6,8 @@ from typing import Any, TypeVar, overload
 import pandas as pd
 
 from robustbo.errors import FitError, NumericsWarning, warn
-from robustbo.loop.belief import front as several
-from robustbo.loop.belief.front import Front
+from robustbo.loop.belief import constrained_best
+from robustbo.loop.belief.front import Front, credible_points, front, hypervolumes
 from robustbo.loop.belief.incumbent import Incumbent, incumbent, incumbents, raw_incumbent
 from robustbo.loop.belief.measured_points import FrontPoint
 from robustbo.loop.belief.outliers import Outlier, outliers
@@ -84,7 +84,7 @@ class View:
         """
         if not fixed:
             return self.bests()[-1]
-        find = several.best if self.settings.outcomes else incumbent
+        find = constrained_best.best if self.settings.outcomes else incumbent
         return self._once(("best", fixed), lambda: find(self.settings, self.history, self.fits, fixed))
 
     def bests(self) -> list[Incumbent]:
@@ -92,7 +92,7 @@ class View:
 
         def compute() -> list[Incumbent]:
             if self.settings.outcomes:
-                return several.bests(self.settings, self.history, self.fits)
+                return constrained_best.bests(self.settings, self.history, self.fits)
             return incumbents(self.settings, self.history, self.fits, without=self.stand_ins)
 
         return [*self._once("bests", compute)]
@@ -103,7 +103,7 @@ class View:
         Raises:
             ValueError: If there are several objectives, or no value has been told.
         """
-        find = several.raw_best if self.settings.outcomes else raw_incumbent
+        find = constrained_best.raw_best if self.settings.outcomes else raw_incumbent
         return self._once("raw best", lambda: find(self.settings, self.history))
 
     def front(self, fixed: Fixed = ()) -> Front:
@@ -113,15 +113,15 @@ class View:
             ValueError: If an outcome has no value that counts.
             FitError: If no surrogate can be fitted.
         """
-        return self._once(("front", fixed), lambda: several.front(self.settings, self.history, self.fits, fixed))
+        return self._once(("front", fixed), lambda: front(self.settings, self.history, self.fits, fixed))
 
     def credible_points(self) -> tuple[FrontPoint, ...]:
         """The points measured whose values are believed, by trial; see `robustbo.loop.belief.front.credible_points`."""
-        return self._once("credible points", lambda: several.credible_points(self.settings, self.history, self.fits))
+        return self._once("credible points", lambda: credible_points(self.settings, self.history, self.fits))
 
     def hypervolumes(self) -> list[float]:
         """The hypervolume by trial, by what is believed now; see `robustbo.loop.belief.front.hypervolumes`."""
-        return [*self._once("hypervolumes", lambda: several.hypervolumes(self.settings, self.history, self.fits))]
+        return [*self._once("hypervolumes", lambda: hypervolumes(self.settings, self.history, self.fits))]
 
     def outliers(self) -> list[Outlier]:
         """Every told value with its evidence, the most suspicious first.

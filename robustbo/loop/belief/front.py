@@ -1,6 +1,5 @@
-"""The believed front: the points measured that no other beats, and the best of one objective under constraints."""
+"""The believed front: the points measured that no other beats."""
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -12,7 +11,7 @@ from torch import Tensor
 from robustbo import seeds
 from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
-from robustbo.loop.belief.incumbent import NOTHING_TOLD, Incumbent, records
+from robustbo.loop.belief.incumbent import NOTHING_TOLD
 from robustbo.loop.belief.measured_points import FrontPoint, MeasuredPoints, larger_is_better, measured_points
 from robustbo.loop.belief.outcome_models import OutcomeModels, unmeasured_outcomes, use_models
 from robustbo.loop.observations.table import Data, observations
@@ -21,9 +20,7 @@ from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.numerics.improvement.front import hypervolume, membership, pareto_mask, reference_point
 from robustbo.searchspace.region.region import Fixed
 from robustbo.surrogates.common import contract
-from robustbo.trials.history import History, Trial
-from robustbo.trials.outcome import Outcome
-from robustbo.trials.outcomes import Wanted
+from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
 T = TypeVar("T")
@@ -67,34 +64,7 @@ def front(settings: Settings, history: History, fits: FitCache | None = None, fi
         ValueError: If an outcome has no value that counts.
         FitError: If no surrogate can be fitted.
     """
-    return _use_points(settings, observations(settings, history, fixed), fits, partial(_front, settings))
-
-
-@pin_surroundings
-def best(settings: Settings, history: History, fits: FitCache | None = None, fixed: Fixed = ()) -> Incumbent:
-    """The best of one objective points the points measured, where other outcomes must keep bounds.
-
-    Of the points that probably keep them it is the one whose lead over the worst, times that probability, is largest:
-    as if a point that breaks a bound were worth as much as the worst. Where none probably does, it is the one most
-    likely to. Where no surrogate can be fitted it is that of the best value measured, as `raw_best`.
-
-    Raises:
-        ValueError: If there are several objectives, or an outcome has no value that counts.
-        FitError: If some values are fixed and no surrogate can be fitted.
-    """
-    return bests(settings, history, fits, fixed)[-1]
-
-
-@pin_surroundings
-def bests(settings: Settings, history: History, fits: FitCache | None = None, fixed: Fixed = ()) -> list[Incumbent]:
-    """The best points so far, by what is believed now: each beats those before it; the last is the `best`."""
-    _objective(settings)
-    try:
-        return _use_points(settings, observations(settings, history, fixed), fits, _bests)
-    except FitError:
-        if fixed:
-            raise
-        return [raw_best(settings, history)]
+    return use_points(settings, observations(settings, history, fixed), fits, partial(_front, settings))
 
 
 @pin_surroundings
@@ -107,7 +77,7 @@ def credible_points(settings: Settings, history: History, fits: FitCache | None 
         ValueError: If an outcome has no value that counts.
         FitError: If no surrogate can be fitted.
     """
-    return _use_points(settings, observations(settings, history), fits, _by_trial)
+    return use_points(settings, observations(settings, history), fits, _by_trial)
 
 
 @pin_surroundings
@@ -120,10 +90,16 @@ def hypervolumes(settings: Settings, history: History, fits: FitCache | None = N
         ValueError: If an outcome has no value that counts.
         FitError: If no surrogate can be fitted.
     """
-    return _use_points(settings, observations(settings, history), fits, partial(_hypervolumes, settings))
+    return use_points(settings, observations(settings, history), fits, partial(_hypervolumes, settings))
 
 
-def _use_points(settings: Settings, data: Data, fits: FitCache | None, make: Callable[[Data, MeasuredPoints], T]) -> T:
+def use_points(settings: Settings, data: Data, fits: FitCache | None, make: Callable[[Data, MeasuredPoints], T]) -> T:
+    """Return what is made of the points measured and of the models that can be fitted and used for it.
+
+    Raises:
+        ValueError: If an outcome has no value that counts.
+        FitError: If no surrogate can be fitted.
+    """
     if not data.told:
         raise ValueError(NOTHING_TOLD)
     if names := unmeasured_outcomes(settings, data):
@@ -136,53 +112,6 @@ def _use_points(settings: Settings, data: Data, fits: FitCache | None, make: Cal
     if result is None:
         raise FitError(f"no surrogates could say what is best {reason}")
     return result
-
-
-def raw_best(settings: Settings, history: History) -> Incumbent:
-    """The trial of best measured value of one objective, whatever the surrogates think of it.
-
-    Those that have broken a bound, or lack an outcome that has one, come last.
-
-    Raises:
-        ValueError: If there are several objectives, or the objective has no value.
-    """
-    objective = _objective(settings)
-    data = observations(settings, history)
-    told = data.of(objective).told
-    if not told:
-        raise ValueError(NOTHING_TOLD)
-
-    def rank(trial: Trial) -> tuple[bool, bool, float]:
-        values = data.trials[trial.number].values
-        is_feasible = all(o.keeps(values.get(o.name, math.nan)) for o in settings.outcomes if o.is_constrained)
-        return data.region.contains(trial.params), is_feasible, objective.sign * trial.measured
-
-    best = max(told, key=rank)
-    sd = math.nan if best.sd is None else best.sd
-    return Incumbent(data.trials[best.number], best.measured, sd, is_raw=True, quantity=objective.outcome or Outcome())
-
-
-def _objective(settings: Settings) -> Wanted:
-    """The only objective."""
-    if len(settings.objectives) > 1:
-        names = [name for name, _ in settings.objectives]
-        raise ValueError(f"there is no single best of several objectives {names}; front() gives those that none beats")
-    return settings.outcomes[0]
-
-
-def _bests(data: Data, points: MeasuredPoints) -> list[Incumbent]:
-    value, p = points.objectives.squeeze(-1), points.feasible
-    lead = p * (value - value.min())
-    score = (torch.where(points.is_likely, lead, -torch.inf) if points.is_likely.any() else p).tolist()
-    rows = sorted((i for i, worth in enumerate(score) if worth > -math.inf), key=lambda i: points.trials[i].number)
-    (objective,) = (model.outcome for model in points.models if model.outcome.is_objective)
-    name, quantity = objective.name, objective.outcome
-    incumbents = []
-    for point in map(points.point, records(rows, score.__getitem__)):
-        outcomes = {other: (point.means[other], point.sds[other]) for other in point.means}
-        best = Incumbent(point.trial, *outcomes[name], point.moved, outcomes, point.probability_feasible)
-        incumbents.append(best if quantity is None else best.of(quantity))
-    return incumbents
 
 
 def _by_trial(data: Data, points: MeasuredPoints) -> tuple[FrontPoint, ...]:

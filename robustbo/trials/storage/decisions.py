@@ -16,7 +16,7 @@ from robustbo.trials.storage import disk
 from robustbo.trials.storage.addresses import Address
 from robustbo.trials.storage.answers import allow_wait
 from robustbo.trials.storage.connections import code, connect, explain_errors, unwritable
-from robustbo.trials.storage.journal import DECISION_TIMEOUT_S
+from robustbo.trials.storage.journal_file import DECISION_TIMEOUT_S
 from robustbo.trials.storage.lock_files import lock_file
 
 LOCK_NOT_AVAILABLE = "55P03"

@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from robustbo.errors import JournalError
-from robustbo.trials.storage.journal import JournalFile
+from robustbo.trials.storage.journal_file import JournalFile
 from robustbo.trials.storage.log import Log, Mark
 from robustbo.trials.storage.passwords import hide_passwords, is_mistyped
 from robustbo.trials.storage.reading import Contents, read

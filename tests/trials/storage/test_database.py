@@ -9,7 +9,7 @@ import robustbo as rb
 from robustbo.errors import JournalError, JournalExists, JournalWriteError
 from robustbo.trials.storage import line, places
 from robustbo.trials.storage.addresses import parse
-from robustbo.trials.storage.journal import JournalFile
+from robustbo.trials.storage.journal_file import JournalFile
 from robustbo.trials.storage.log import Conflict, Mark
 from tests.trials.storage.rows import EVENTS, HEADER, changed, lines, optimizer, written
 

@@ -1,0 +1,92 @@
+"""The best point of one objective, where other outcomes must keep bounds."""
+
+import math
+
+import torch
+
+from robustbo.determinism.surroundings import pin_surroundings
+from robustbo.errors import FitError
+from robustbo.loop.belief.front import use_points
+from robustbo.loop.belief.incumbent import NOTHING_TOLD, Incumbent, records
+from robustbo.loop.belief.measured_points import MeasuredPoints
+from robustbo.loop.observations.table import Data, observations
+from robustbo.loop.surrogate.cache import FitCache
+from robustbo.searchspace.region.region import Fixed
+from robustbo.trials.history import History, Trial
+from robustbo.trials.outcome import Outcome
+from robustbo.trials.outcomes import Wanted
+from robustbo.trials.settings import Settings
+
+
+@pin_surroundings
+def best(settings: Settings, history: History, fits: FitCache | None = None, fixed: Fixed = ()) -> Incumbent:
+    """The best of one objective points the points measured, where other outcomes must keep bounds.
+
+    Of the points that probably keep them it is the one whose lead over the worst, times that probability, is largest:
+    as if a point that breaks a bound were worth as much as the worst. Where none probably does, it is the one most
+    likely to. Where no surrogate can be fitted it is that of the best value measured, as `raw_best`.
+
+    Raises:
+        ValueError: If there are several objectives, or an outcome has no value that counts.
+        FitError: If some values are fixed and no surrogate can be fitted.
+    """
+    return bests(settings, history, fits, fixed)[-1]
+
+
+@pin_surroundings
+def bests(settings: Settings, history: History, fits: FitCache | None = None, fixed: Fixed = ()) -> list[Incumbent]:
+    """The best points so far, by what is believed now: each beats those before it; the last is the `best`."""
+    _objective(settings)
+    try:
+        return use_points(settings, observations(settings, history, fixed), fits, _bests)
+    except FitError:
+        if fixed:
+            raise
+        return [raw_best(settings, history)]
+
+
+def raw_best(settings: Settings, history: History) -> Incumbent:
+    """The trial of best measured value of one objective, whatever the surrogates think of it.
+
+    Those that have broken a bound, or lack an outcome that has one, come last.
+
+    Raises:
+        ValueError: If there are several objectives, or the objective has no value.
+    """
+    objective = _objective(settings)
+    data = observations(settings, history)
+    told = data.of(objective).told
+    if not told:
+        raise ValueError(NOTHING_TOLD)
+
+    def rank(trial: Trial) -> tuple[bool, bool, float]:
+        values = data.trials[trial.number].values
+        is_feasible = all(o.keeps(values.get(o.name, math.nan)) for o in settings.outcomes if o.is_constrained)
+        return data.region.contains(trial.params), is_feasible, objective.sign * trial.measured
+
+    best = max(told, key=rank)
+    sd = math.nan if best.sd is None else best.sd
+    return Incumbent(data.trials[best.number], best.measured, sd, is_raw=True, quantity=objective.outcome or Outcome())
+
+
+def _objective(settings: Settings) -> Wanted:
+    """The only objective."""
+    if len(settings.objectives) > 1:
+        names = [name for name, _ in settings.objectives]
+        raise ValueError(f"there is no single best of several objectives {names}; front() gives those that none beats")
+    return settings.outcomes[0]
+
+
+def _bests(data: Data, points: MeasuredPoints) -> list[Incumbent]:
+    value, p = points.objectives.squeeze(-1), points.feasible
+    lead = p * (value - value.min())
+    score = (torch.where(points.is_likely, lead, -torch.inf) if points.is_likely.any() else p).tolist()
+    rows = sorted((i for i, worth in enumerate(score) if worth > -math.inf), key=lambda i: points.trials[i].number)
+    (objective,) = (model.outcome for model in points.models if model.outcome.is_objective)
+    name, quantity = objective.name, objective.outcome
+    incumbents = []
+    for point in map(points.point, records(rows, score.__getitem__)):
+        outcomes = {other: (point.means[other], point.sds[other]) for other in point.means}
+        best = Incumbent(point.trial, *outcomes[name], point.moved, outcomes, point.probability_feasible)
+        incumbents.append(best if quantity is None else best.of(quantity))
+    return incumbents

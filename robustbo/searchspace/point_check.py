@@ -1,0 +1,62 @@
+"""The check of what people give as points: all parameters that exist, or some of them, with values of theirs."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from robustbo.errors import SpaceError
+from robustbo.searchspace.conditions import Conditions, condition_text, present_names
+from robustbo.searchspace.parameters import Parameter, Value
+from robustbo.validation import nearest
+
+Parameters = Sequence[tuple[str, Parameter]]
+
+
+def validate_point(parameters: Parameters, conditions: Conditions, params: Mapping[str, Any]) -> dict[str, Value]:
+    """The point as plain Python values in the order of the parameters; see `robustbo.Space.validate`.
+
+    Raises:
+        SpaceError: If a parameter is unknown, missing, absent by its condition, of the wrong type, out of its
+            bounds or NaN.
+    """
+    names = [name for name, _ in parameters]
+    if list(params) == names and not conditions:  # as a journal has it
+        return {name: parameter.validate(name, params[name]) for name, parameter in parameters}
+    _check_known(names, params)
+    values = {name: parameter.validate(name, params[name]) for name, parameter in parameters if name in params}
+    present = present_names(parameters, conditions, values)
+    if missing := [name for name in names if name in present and name not in params]:
+        raise SpaceError(f"{missing[0]}: every parameter must be given, it is missing in {dict(params)!r}")
+    for name, parameter in parameters:
+        if name in values and name not in present:
+            raise SpaceError(f"{name}: exists only where {condition_text(parameter)}; leave it out of {dict(params)!r}")
+    return values
+
+
+def validate_part(
+    parameters: Parameters, conditions: Conditions, params: Mapping[str, Any] | None
+) -> tuple[tuple[str, Value], ...]:
+    """Values of some parameters, as plain Python values in their order; none for None.
+
+    Raises:
+        SpaceError: If one is unknown, breaks a rule, or does not exist with what else is given.
+    """
+    if params is None:
+        return ()
+    if not isinstance(params, Mapping):
+        raise TypeError(f"fixed must be a mapping of parameters to values, got {params!r}")
+    _check_known([name for name, _ in parameters], params)
+    values = {name: parameter.validate(name, params[name]) for name, parameter in parameters if name in params}
+    present = present_names(parameters, conditions, values)
+    for name, parameter in parameters:
+        if name in values and name not in present:
+            condition = condition_text(parameter)
+            raise SpaceError(f"{name}: exists only where {condition}; give that too, got {dict(params)!r}")
+    return tuple(values.items())
+
+
+def _check_known(names: Sequence[str], params: Mapping[str, Any]) -> None:
+    """Raise a `SpaceError` where a parameter is none of the space."""
+    for name, value in params.items():
+        if name not in names:
+            hint = nearest(name, names)
+            raise SpaceError(f"{name}: no such parameter, the space has {list(names)}; got {value!r}{hint}")

@@ -1,0 +1,81 @@
+"""The asks of a study: which trials somebody is given, as events that are in the journal before the call returns."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any, overload
+
+from robustbo.errors import ExhaustedWarning, warn
+from robustbo.guidance import explain_misfits
+from robustbo.loop.candidates.pending import NOTHING_NEW
+from robustbo.searchspace.region.factory import region_of
+from robustbo.searchspace.region.region import Fixed
+from robustbo.study.handing import as_of_now, hand_out, line_of
+from robustbo.study.queueing import own
+from robustbo.study.recording import Recording
+from robustbo.trials import worker
+from robustbo.trials.history import History, Trial
+from robustbo.trials.storage.line import Event
+from robustbo.validation import whole
+from robustbo.view.view import View
+
+log = logging.getLogger("robustbo")
+
+
+@explain_misfits()
+class Asking(Recording):
+    """A study that asks for measurements, and is told of them."""
+
+    @overload
+    def ask(self, n: None = None, *, fixed: Mapping[str, Any] | None = None) -> Trial: ...
+
+    @overload
+    def ask(self, n: int, *, fixed: Mapping[str, Any] | None = None) -> list[Trial]: ...
+
+    def ask(self, n: int | None = None, *, fixed: Mapping[str, Any] | None = None) -> Trial | list[Trial]:
+        """The next point to measure, or a list of the next ``n``; no two open ones are the same.
+
+        What waits (`enqueue`, `requeue`) comes first. A trial with `Trial.repeats` re-evaluates the point of an
+        earlier one whose value is in doubt. If you give a trial up, `fail` it: while a replicate is pending there is
+        no other. Once every point of a finite space has been asked for, trials have the reason "nothing new left",
+        and a warning says so.
+
+        Where numbers fail, `Trial.fallback` says which simpler surrogate decided, and why.
+
+        Args:
+            n: How many; one trial unless given.
+            fixed: Values of parameters that cannot be chosen now, such as today's temperature: the point has them, and
+                of what waits only such points are given out. The surrogate learns from the others too.
+
+        Raises:
+            SpaceExhausted: If every point of the space is being measured.
+            SpaceError: If no point keeps the constraints, or what is fixed is no value of the space.
+        """
+        return self.ask_as(worker.name(), n, fixed=fixed)
+
+    @overload
+    def ask_as(self, by: str, n: None = None, *, fixed: Mapping[str, Any] | None = None) -> Trial: ...
+
+    @overload
+    def ask_as(self, by: str, n: int, *, fixed: Mapping[str, Any] | None = None) -> list[Trial]: ...
+
+    def ask_as(self, by: str, n: int | None = None, *, fixed: Mapping[str, Any] | None = None) -> Trial | list[Trial]:
+        """`ask` for somebody else, whose name `Trial.asked_by` keeps."""
+        count, fixed_values = 1 if n is None else whole("n", n, 1), self.settings.space.partial(fixed)
+
+        def decide(history: History) -> list[Event]:
+            events = hand_out(View(self._store.settings, history, self.fits), count, by, fixed_values)
+            self._warn(events, fixed_values)  # before anything is recorded: a warning may be made an error
+            return events
+
+        events = self._store.decide(decide, as_of_now) or ()
+        history = self._store.state.history
+        trials = [own(history[event["trial"]]) for event in events if event["event"] in ("ask", "assign")]
+        for trial in trials:
+            log.info("asked: %s", line_of(trial, self._store.settings.quantities))
+        return trials[0] if n is None else trials
+
+    def _warn(self, events: Sequence[Event], fixed: Fixed) -> None:
+        """Say so where there is nothing new to ask for."""
+        if any(event.get("reason") == NOTHING_NEW for event in events):
+            size = region_of(self.settings.space, fixed).size
+            warn(f"{NOTHING_NEW}: each of the {size} points of the space has been asked for before", ExhaustedWarning)
