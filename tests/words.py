@@ -50,7 +50,7 @@ EXCEPTIONS = {
         ["barred", "disbelieved", "encoded", "excluded", "failed", "fitted", "flagged", "remeasured", "vouched"],
         "a property that says in which state values, trials or rows are",
     ),
-    **dict.fromkeys(["as_recorded", "broken", "existing", "extended"], "public since 0.1"),
+    **dict.fromkeys(["broken", "existing", "extended"], "public since 0.1"),
     "closed_form": "the field's term",
     "crossed_barrel": "the name of a problem, by which run files call it",
     "reseed_rng": "Optuna's own method",

@@ -41,7 +41,6 @@ KINDS = ("tell", "ask", "tell_frame", "prior_data", "add_rows")
 LONGEST_S = 0.08  # from when a process is ready to its end
 PIECE_S = 0.0005
 KILLS_OF_A_STUDY = 50  # before another is begun, since opening one takes a time that grows
-WAIT_S = 60.0
 
 
 class Hand:

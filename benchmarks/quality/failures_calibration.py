@@ -1,8 +1,8 @@
 """Calibration of the probabilities that trials give a value: is P(value) true?
 
 In the runs `failures-*` each ask of the default, once a trial has failed, is said to give a value with a probability,
-by all that was known before it (`loop.viability`, as `Optimizer.viability` says it). Beside it stands what somebody
-would say who knows the share of values so far and nothing of points (with one of each added).
+by all that was known before it (`loop.feasibility.report.chances`, as `Optimizer.viability` says it). Beside it stands
+what somebody would say who knows the share of values so far and nothing of points (with one of each added).
 
     python -m benchmarks.quality.failures_calibration --out runs/failures
 """

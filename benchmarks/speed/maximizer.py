@@ -126,7 +126,7 @@ def build_search(case: Case, n: int, seed: int) -> Search:
     data = observations(settings, history(case, n, seed))
     viable = feasibility_model(data, seed, fits)
     fitted = fit_to(settings, data, fits)
-    unknown = data.rows_of([*(trial.number for trial in data.pending), *fitted.quarantined])
+    unknown = data.rows_of([*(trial.number for trial in data.pending), *sorted(fitted.quarantined)])
     return Search("auto", SingleTarget(fitted), viable, unknown, data.region, derive(seed, n, "acquisition"))
 
 

@@ -162,10 +162,10 @@ def generation_strategy(
 
 def _enough(num_initial: int) -> list[MinTrials]:
     """Criterion of so many trials that did not fail, half of them with data: Ax's own rule."""
-    without_failures = [TrialStatus.FAILED, TrialStatus.ABANDONED]
+    failure_statuses = [TrialStatus.FAILED, TrialStatus.ABANDONED]
     with_data = {"only_in_statuses": [TrialStatus.COMPLETED], "count_only_trials_with_data": True}
     return [
-        MinTrials(num_initial, transition_to="robustbo", use_all_trials_in_exp=True, not_in_statuses=without_failures),
+        MinTrials(num_initial, transition_to="robustbo", use_all_trials_in_exp=True, not_in_statuses=failure_statuses),
         MinTrials(max(1, num_initial // 2), transition_to="robustbo", use_all_trials_in_exp=True, **with_data),
     ]
 

@@ -15,7 +15,7 @@ COLUMNS = ["output", "labcode", "value", "expected", "sd", "evidence", "flagged"
 def outliers(strategy: Any) -> pd.DataFrame:
     """Return a table of the measured values, a row an experiment and output, the most suspicious of each output first.
 
-    The columns are those of `RobustSurrogate.predict_outliers`, and output; the index is that of
+    The columns are those of `RobustBotorchSurrogate.predict_outliers`, and output; the index is that of
     ``strategy.experiments``.
 
     Args:
@@ -29,8 +29,8 @@ def outliers(strategy: Any) -> pd.DataFrame:
     fitted = getattr(strategy, "surrogates", None)
     if fitted is None:
         raise ValueError(
-            "strategy must have surrogates that are fitted, as a SoboStrategy has that was told two experiments, "
-            f"got a {type(strategy).__name__} without; see RobustSurrogate.predict_outliers for experiments alone"
+            "strategy must have surrogates that are fitted, as a SoboStrategy has that was told two experiments, got a "
+            f"{type(strategy).__name__} without; see RobustBotorchSurrogate.predict_outliers for experiments alone"
         )
     ours = [surrogate for surrogate in fitted.surrogates if isinstance(surrogate, RobustBotorchSurrogate)]
     if not ours:

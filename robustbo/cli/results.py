@@ -66,7 +66,7 @@ def show(
     from robustbo.trials.codec import open_journal
     from robustbo.view.view import View
 
-    say_ahead(journal, View(*open_journal(journal)))  # or an error says what is wrong with it
+    say_ahead(display_name(journal), View(*open_journal(journal)))  # or an error says what is wrong with it
     if serve:
         server = live.Server(journal, display_name(journal), port)
         terminal.lines([server.address])
@@ -85,12 +85,13 @@ def _overview(journal: str) -> dict[str, Any]:
         return summary
     from robustbo.report.summary.overview import overview
     from robustbo.trials.codec import open_journal
+    from robustbo.trials.storage.places import display_name
     from robustbo.view.view import View
 
     with warnings.catch_warnings(record=True) as caught:
         view = View(*open_journal(journal))
         is_same = cache.key(journal) == key
-        say_ahead(journal, view)
+        say_ahead(display_name(journal), view)
         summary = overview(view)
     for warning in caught:
         warnings.showwarning(warning.message, warning.category, warning.filename, warning.lineno)
@@ -118,12 +119,11 @@ def _print(name: str, format_: Format, summary: dict[str, Any]) -> None:
     terminal.lines(text_todo.lines(name, summary))
 
 
-def say_ahead(journal: str, view: "View") -> None:
+def say_ahead(name: str, view: "View") -> None:
     """Say before a long fit how long it takes, and print what needs no fit."""
     from robustbo.report.summary.progress import ahead
-    from robustbo.trials.storage.places import display_name
 
-    for line in ahead(display_name(journal), view):
+    for line in ahead(name, view):
         terminal.log(line)
 
 
@@ -139,13 +139,12 @@ def report_journals(places: list[str], out: Path | None) -> Path:
     from robustbo.trials.storage.places import display_name
     from robustbo.view.view import View
 
-    views = [View(*open_journal(place)) for place in places]
-    for place, view in zip(places, views, strict=True):
-        say_ahead(place, view)
     named = [
-        journals.NamedView(beside(place, ".html").stem, view, display_name(place))
-        for place, view in zip(places, views, strict=True)
+        journals.NamedView(beside(place, ".html").stem, View(*open_journal(place)), display_name(place))
+        for place in places
     ]
+    for study in named:
+        say_ahead(study.place, study.view)
     with writable(out or (beside(places[0], ".html") if len(places) == 1 else Path("report.html"))) as path:
         journals.write(named, path, made_at=datetime.now(UTC))
     return path
@@ -186,7 +185,7 @@ def best(
         if raw and partial_point:
             raise ValueError("best takes --raw or --fixed, got both")
         if not raw:
-            say_ahead(journal, view)
+            say_ahead(display_name(journal), view)
         incumbent = view.raw_best() if raw else view.best(partial_point)
     terminal.objects([overview.point(incumbent)])
 
@@ -201,6 +200,7 @@ def front(journal: Journal, fixed: FixedOption = None, format_: FormatOption = F
     from robustbo.cli.typed import fixed_values
     from robustbo.report.summary import outcomes, text_outcomes
     from robustbo.trials.codec import open_journal
+    from robustbo.trials.storage.places import display_name
     from robustbo.view.view import View
 
     view = View(*open_journal(journal))
@@ -208,7 +208,7 @@ def front(journal: Journal, fixed: FixedOption = None, format_: FormatOption = F
     with mendable():
         if not settings.objectives:
             raise ValueError(f"a front needs objectives, and this is to {settings.direction} one value: robustbo best")
-        say_ahead(journal, view)
+        say_ahead(display_name(journal), view)
         points = view.front(space.partial(fixed_values(space, fixed or ())))
     if not points.points:
         terminal.log("the front is empty: no point measured probably keeps the bounds")

@@ -72,7 +72,7 @@ def rows(records: list[dict[str, Any]], format_: Format, title: str = "") -> Non
 
 
 @contextmanager
-def still_true(outcome: str) -> Iterator[None]:
+def still_true(recorded: str) -> Iterator[None]:
     """Say what has been recorded, where the result that has it cannot be written, to a reader that is gone either.
 
     Raises:
@@ -83,7 +83,7 @@ def still_true(outcome: str) -> Iterator[None]:
     except (UnwrittenError, BrokenPipeError) as error:
         _leave_unwritten()
         why = "the result cannot be written: its reader is gone" if isinstance(error, BrokenPipeError) else str(error)
-        raise UnwrittenError(f"{why}; {outcome}") from None
+        raise UnwrittenError(f"{why}; {recorded}") from None
 
 
 def _write(text: str) -> None:

@@ -14,7 +14,7 @@ from robustbo.determinism.interrupts import Interrupts
 from robustbo.driving.asking import Asking, Request, num_ended, stale_trials
 from robustbo.driving.evaluators.evaluator import Evaluator
 from robustbo.driving.evaluators.outcome import Evaluation, check_outcome
-from robustbo.driving.plan import Workload
+from robustbo.driving.plan import Plan
 from robustbo.driving.progress import Display
 from robustbo.driving.result import Result, result
 from robustbo.errors import JournalError
@@ -28,7 +28,7 @@ from robustbo.validation import plain_scalar
 log = logging.getLogger("robustbo")
 
 
-def drive(optimizer: Recording, store: Store, fits: FitCache, plan: Workload, *, is_shown: bool) -> Result | None:
+def drive(optimizer: Recording, store: Store, fits: FitCache, plan: Plan, *, is_shown: bool) -> Result | None:
     """Carry out a plan; what is best then (of several objectives the front), None where nothing has been told.
 
     Args:
@@ -68,7 +68,7 @@ class Loop:
         self,
         optimizer: Recording,
         asking: Asking,
-        plan: Workload,
+        plan: Plan,
         evaluator: Evaluator,
         display: Display,
         interrupts: Interrupts,

@@ -18,7 +18,7 @@ Several: TypeAlias = T | Iterable[T]
 Callback: TypeAlias = Callable[[Any, Trial], object]
 
 
-class Workload(NamedTuple):
+class Plan(NamedTuple):
     """The work of a call, where it is done, and when it stops.
 
     Attributes:
@@ -50,9 +50,7 @@ class Workload(NamedTuple):
         return Here(self.func, self.catch) if self.jobs == 1 else Processes(self.func, self.jobs)
 
 
-def plan_of(
-    func: Any, num_trials: Any, *, timeout: Any, jobs: Any, client: Any, catch: Any, callbacks: Any
-) -> Workload:
+def plan_of(func: Any, num_trials: Any, *, timeout: Any, jobs: Any, client: Any, catch: Any, callbacks: Any) -> Plan:
     """The plan.
 
     Raises:
@@ -77,7 +75,7 @@ def plan_of(
     calls = (callbacks,) if callable(callbacks) else _tuple_of("callbacks", callbacks)
     if wrong := [call for call in calls if not callable(call)]:
         raise TypeError(f"callbacks must be callable with the optimizer and a trial, got {wrong[0]!r}")
-    return Workload(func, whole("num_trials", num_trials, 1), timeout_s, whole("jobs", jobs, 1), client, kinds, calls)
+    return Plan(func, whole("num_trials", num_trials, 1), timeout_s, whole("jobs", jobs, 1), client, kinds, calls)
 
 
 def check_takes_a_dict(func: Any) -> None:

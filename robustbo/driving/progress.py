@@ -14,7 +14,6 @@ from robustbo.loop.belief.judge import judge
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fit import fit_to, is_robust
-from robustbo.report.summary.outcomes import outcomes_without_value
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 from robustbo.view.view import View
@@ -77,8 +76,9 @@ class Display:
     def _show(self, history: History, running: Collection[int]) -> None:
         counts = history.counts()
         best = self._best
-        if not best and counts["told"] and self._is_single and not outcomes_without_value(self._settings, history):
-            first = View(self._settings, history, self._fits).raw_best()
+        view = View(self._settings, history, self._fits)
+        if not best and self._is_single and view.is_measured:
+            first = view.raw_best()
             best = f"best {first.quantity.name or 'value'} {first.quantity.number(first.mean)}"
         failed = f"{counts['failed']} failed{self._regional}" if counts["failed"] else ""
         more = f" and {len(running) - SHOWN} more" if len(running) > SHOWN else ""

@@ -4,7 +4,6 @@ from typing import TypeAlias
 
 from robustbo.loop.belief.front import Front
 from robustbo.loop.belief.incumbent import Incumbent
-from robustbo.report.summary.outcomes import outcomes_without_value
 from robustbo.study.study import Study
 
 Result: TypeAlias = Incumbent | Front
@@ -19,7 +18,7 @@ def result(study: Study) -> Result | None:
         >>> result(opt) is None
         True
     """
-    settings, history = study.settings, study.history
-    if not history.having("told") or outcomes_without_value(settings, history):
+    view = study.view
+    if not view.is_measured:
         return None
-    return study.front() if len(settings.objectives) > 1 else study.best()
+    return study.front() if len(view.settings.objectives) > 1 else study.best()

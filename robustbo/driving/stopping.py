@@ -11,7 +11,7 @@ from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.loop.belief.front import reference_of
 from robustbo.loop.belief.incumbent import incumbents_by_model
 from robustbo.loop.belief.measured_points import measured_points
-from robustbo.loop.belief.outcome_models import OutcomeModels, unmeasured_outcomes, use_models
+from robustbo.loop.belief.outcome_models import OutcomeModels, use_models
 from robustbo.loop.candidates.replicate_by_hypervolume import expected_hypervolume
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.attempt import attempt
@@ -106,7 +106,7 @@ def promise(view: View, trial: Trial) -> Promise:
         view: Of the trials before this one.
         trial: It.
     """
-    if not view.history.trials.num("told"):
+    if not view.is_measured:
         return Promise(math.inf, 0.0)
     if view.settings.outcomes:
         return _of_several(view, trial)
@@ -142,9 +142,7 @@ def _of_several(view: View, trial: Trial) -> Promise:
         noise = [_noise(fitted, fitted.encoded([row])) for fitted in of_objectives]
         return Promise(gain if math.isfinite(gain) else math.inf, noise[0] if len(noise) == 1 else 0.0)
 
-    result = (
-        None if unmeasured_outcomes(settings, data) else use_models(settings, data, use, view.fits, is_judging=True)[0]
-    )
+    result, _ = use_models(settings, data, use, view.fits, is_judging=True)
     return Promise(math.inf, 0.0) if result is None else result
 
 

@@ -36,7 +36,7 @@ class Result:
 
 
 def rows_of(results: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Results in any form that generators take, as a list.
+    """The results as a list, checked to be dicts.
 
     Raises:
         TypeError: If it is no list of dicts.

@@ -7,7 +7,6 @@ from functools import partial
 
 from robustbo import seeds
 from robustbo.determinism.surroundings import pin_surroundings
-from robustbo.loop.belief.incumbent import Incumbent, incumbent, raw_incumbent
 from robustbo.loop.belief.outcome_models import OutcomeModels, unknown_rows, unmeasured_outcomes, use_models
 from robustbo.loop.candidates.choose import choose
 from robustbo.loop.candidates.initial_design import feasible_sobol_point, is_filled, sobol_point
@@ -26,8 +25,6 @@ from robustbo.trials.settings import Settings
 from robustbo.trials.tree import OPENED
 
 log = logging.getLogger("robustbo")
-
-__all__ = ["Incumbent", "Suggestion", "incumbent", "raw_incumbent", "step"]  # the best was found here once
 
 
 @pin_surroundings
@@ -68,7 +65,7 @@ def _step(settings: Settings, data: Data, trial: int, fits: FitCache) -> Suggest
     is_begun = count >= settings.num_initial or (feasibility is not None and is_filled(data, settings.num_initial))
     if settings.acquisition == "sobol" or not data.trials.num("told") or not is_begun:
         return _with_fallbacks(fill(), unlearned)
-    if names := unmeasured_outcomes(settings, data):
+    if names := unmeasured_outcomes(settings, data.trials):
         why = f"space-filling, since no value of {' and '.join(names)} has been told"
         return _with_fallbacks(fill(), why, unlearned)
     suggestion, fallback = use_models(

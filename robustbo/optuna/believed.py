@@ -1,4 +1,4 @@
-"""The belief of today in each value of a study, and the best of those believed so far: by one fit."""
+"""The belief of today in each value of a study, and the best of those believed so far."""
 
 import math
 from dataclasses import dataclass

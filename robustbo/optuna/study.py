@@ -123,6 +123,7 @@ def failures(study: Study) -> pd.DataFrame:
     trials = study.get_trials(deepcopy=False)
     lost = [trial.number for trial in trials if _is_lost(study, trial)]
     frame = pd.DataFrame([["failed", None, math.nan, None]] * len(lost), pd.Index(lost, dtype="int64"), [*FAILURE])
+    frame = frame.astype({"log_odds": "float64"})  # where there is no row, too
     if _space(trials) is not None:
         view, gathered = study_view(study)
         judged = _by_number(failure_frame(view.failures(is_judged=view.history.trials.num("told") > 0)), gathered)

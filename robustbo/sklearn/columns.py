@@ -9,11 +9,11 @@ from numpy.ma import MaskedArray
 
 from robustbo.errors import FitError
 from robustbo.optimizer import Optimizer
-from robustbo.sklearn.evaluation import Candidate
+from robustbo.sklearn.evaluation import EvaluatedCandidate
 
 
 def columns(
-    optimizer: Optimizer | None, candidates: Sequence[Candidate], metric: str | None, num_splits: int
+    optimizer: Optimizer | None, candidates: Sequence[EvaluatedCandidate], metric: str | None, num_splits: int
 ) -> dict[str, Any]:
     """One entry a candidate each.
 
@@ -28,7 +28,7 @@ def columns(
 
 
 def _fates(
-    optimizer: Optimizer | None, candidates: Sequence[Candidate], metric: str | None, num_splits: int
+    optimizer: Optimizer | None, candidates: Sequence[EvaluatedCandidate], metric: str | None, num_splits: int
 ) -> dict[str, Any]:
     """Columns that say which candidates failed, why, and which replicate others."""
     place = {candidate.trial.number: index for index, candidate in enumerate(candidates)}
@@ -68,14 +68,14 @@ def _columns_of(beliefs: _Beliefs, name: str) -> dict[str, Any]:
     }
 
 
-def _measured_scores(candidates: Sequence[Candidate], metric: str | None) -> _Beliefs:
+def _measured_scores(candidates: Sequence[EvaluatedCandidate], metric: str | None) -> _Beliefs:
     """The measured scores, for candidates of which nothing is learned."""
     unknown = np.full(len(candidates), math.nan)
     mean = np.array([candidate.mean(metric) for candidate in candidates])
     return _Beliefs(unknown > 0, unknown, unknown, unknown, mean, unknown, int(np.argmax(mean)))
 
 
-def _beliefs(optimizer: Optimizer, candidates: Sequence[Candidate]) -> _Beliefs:
+def _beliefs(optimizer: Optimizer, candidates: Sequence[EvaluatedCandidate]) -> _Beliefs:
     """The model's beliefs about each score."""
     numbers = [candidate.trial.number for candidate in candidates]
     told = [n for n in numbers if optimizer.history[n].state == "told"]

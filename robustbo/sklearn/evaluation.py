@@ -52,7 +52,7 @@ class SameFolds:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class EvaluatedCandidate:
     """A candidate, and what came of its fits.
 
     Attributes:
@@ -108,15 +108,15 @@ def score_of(fit: Fit, metric: str | None) -> float:
     return float(scores if metric is None else scores[metric])
 
 
-def evaluate_candidates(
-    evaluate: Callable[[], Sequence[Fit]], trials: Sequence[Trial], candidates: list[dict[str, Any]]
-) -> list[Candidate]:
+def summarize_fits(
+    evaluate: Callable[[], Sequence[Fit]], trials: Sequence[Trial], params: list[dict[str, Any]]
+) -> list[EvaluatedCandidate]:
     """Summarize the fits of some candidates.
 
     Args:
         evaluate: Gives their fits, those of the first candidate first.
         trials: What the optimizer asked for.
-        candidates: What the estimator is given, for each.
+        params: The estimator's parameters, of each candidate.
     """
     started = time.perf_counter()
     try:
@@ -125,16 +125,14 @@ def evaluate_candidates(
         if not (count := ALL_FAILED.search(str(error))):
             raise
         seconds, details = (time.perf_counter() - started) / int(count[1]), str(error).partition(DETAILS)[2]
-        warnings.warn(
-            f"All fits of {candidates} failed; the search goes on.\n{details}", FitFailedWarning, stacklevel=2
-        )
-        return [Candidate(t, params, None, details, seconds) for t, params in zip(trials, candidates, strict=True)]
+        warnings.warn(f"All fits of {params} failed; the search goes on.\n{details}", FitFailedWarning, stacklevel=2)
+        return [EvaluatedCandidate(t, of, None, details, seconds) for t, of in zip(trials, params, strict=True)]
     fits_per_trial = len(fits) // len(trials)
-    slices = zip(trials, candidates, range(0, len(fits), fits_per_trial), strict=True)
-    return [Candidate(trial, params, fits[start : start + fits_per_trial]) for trial, params, start in slices]
+    slices = zip(trials, params, range(0, len(fits), fits_per_trial), strict=True)
+    return [EvaluatedCandidate(trial, of, fits[start : start + fits_per_trial]) for trial, of, start in slices]
 
 
-def all_fits(candidates: Sequence[Candidate], num_splits: int, error_score: Any) -> list[Fit]:
+def all_fits(candidates: Sequence[EvaluatedCandidate], num_splits: int, error_score: Any) -> list[Fit]:
     """The fits of all candidates, where those of which scikit-learn kept none have the error's score.
 
     It must have kept those of one at least.
@@ -149,7 +147,7 @@ def all_fits(candidates: Sequence[Candidate], num_splits: int, error_score: Any)
     ]
 
 
-def no_score_error(candidates: Sequence[Candidate], metric: str | None) -> Exception:
+def no_score_error(candidates: Sequence[EvaluatedCandidate], metric: str | None) -> Exception:
     """The error of a search without a candidate that has a score: it says which errors there were, and how often.
 
     It is a TypeError where every error of a fit is one, else a ValueError.

@@ -11,7 +11,15 @@ from robustbo.optimizer import Optimizer
 from robustbo.sklearn.asking import next_trials
 from robustbo.sklearn.candidates import Candidates
 from robustbo.sklearn.columns import columns
-from robustbo.sklearn.evaluation import Candidate, Fit, SameFolds, all_fits, evaluate_candidates, no_score_error, task
+from robustbo.sklearn.evaluation import (
+    EvaluatedCandidate,
+    Fit,
+    SameFolds,
+    all_fits,
+    no_score_error,
+    summarize_fits,
+    task,
+)
 from robustbo.trials.history import Trial
 from robustbo.validation import whole
 
@@ -40,7 +48,7 @@ class Running:
         self._folds = SameFolds(search)
         self._candidates = Candidates.of(search.space)
         self.optimizer = self._optimizer()
-        self.done: list[Candidate] = []
+        self.done: list[EvaluatedCandidate] = []
         self.metric: str | None = None
         self.results: dict[str, Any] = {}
 
@@ -96,7 +104,7 @@ class Running:
         params = [self._candidates.params(trial.params) for trial in trials]
         num_fits = 0 if context is None else size * self._search.n_splits_
         with task(context, self._search, "batch", num_fits, is_sequential=False) as inner:
-            for candidate in evaluate_candidates(lambda: self._fits(params, inner), trials, params):
+            for candidate in summarize_fits(lambda: self._fits(params, inner), trials, params):
                 self._tell(candidate)
                 self.done.append(candidate)
         return True
@@ -111,7 +119,7 @@ class Running:
         self.results = self._evaluate(params, cv=self._folds, **told_of)
         return self.results["fits"][-len(params) * self.num_splits :]
 
-    def _tell(self, candidate: Candidate) -> None:
+    def _tell(self, candidate: EvaluatedCandidate) -> None:
         scores = None if candidate.fits is None else candidate.fits[0]["test_scores"]
         if isinstance(scores, Mapping):
             self._search._check_refit_for_multimetric(scores)

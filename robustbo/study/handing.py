@@ -50,7 +50,7 @@ def hand_out(view: View, n: int, by: str, fixed: Fixed = ()) -> list[Event]:
                 left = sum(event["event"] in ("ask", "assign") for event in new_events)
                 raise SpaceExhausted(f"{n} points were asked for, and only {left} are left; ask for {left}") from error
             events = [*diagnosis, {**ask, **author}]
-        view = view.at(view.settings, view.history.apply_all(events))
+        view = View(view.settings, view.history.apply_all(events), view.fits)
         new_events += events
     return new_events
 

@@ -18,7 +18,7 @@ REMEMBERED = 64  # histories: more than there are decisions at once
 
 
 class Decided(Protocol):
-    """A decision; a `robustbo.loop.decide.Suggestion` is one."""
+    """A decision; a `robustbo.loop.candidates.suggestion.Suggestion` is one."""
 
     def events(self, trial: int) -> list[dict[str, Any]]:
         """Events that a journal keeps of it: a diagnosis, if there is one, then the ask."""

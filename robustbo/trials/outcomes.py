@@ -108,8 +108,8 @@ def outcomes_of(
             of the outcomes.
 
     Example:
-        >>> found, texts = outcomes_of([("yield", "maximize")], ["0.95<=purity"])
-        >>> texts, [wanted.name for wanted in found], found[1].low
+        >>> goals, texts = outcomes_of([("yield", "maximize")], ["0.95<=purity"])
+        >>> texts, [goal.name for goal in goals], goals[1].low
         (('purity >= 0.95',), ['yield', 'purity'], 0.95)
     """
     outcomes = {name: Wanted(name, direction) for name, direction in objectives}
@@ -129,14 +129,12 @@ def outcomes_of(
             raise ValueError(f"outcome_constraints must leave {read.name!r} some value, got {low} <= ... <= {high}")
         outcomes[read.name] = Wanted(read.name, last.direction, low, high)
     for quantity in quantities:
-        outcome = outcomes[one_of("the name of an outcome", quantity.name, outcomes)]
-        if outcome.low > quantity.high or outcome.high < quantity.low:
+        goal = outcomes[one_of("the name of an outcome", quantity.name, outcomes)]
+        if goal.low > quantity.high or goal.high < quantity.low:
             possible = f"some value in the possible range {quantity.range}"
-            raise ValueError(
-                f"outcome_constraints must leave {outcome.name!r} {possible}, got {_constraint_texts(outcome)}"
-            )
-        outcomes[quantity.name] = replace(outcome, outcome=quantity)
-    return tuple(outcomes.values()), tuple(text for outcome in outcomes.values() for text in _constraint_texts(outcome))
+            raise ValueError(f"outcome_constraints must leave {goal.name!r} {possible}, got {_constraint_texts(goal)}")
+        outcomes[quantity.name] = replace(goal, outcome=quantity)
+    return tuple(outcomes.values()), tuple(text for goal in outcomes.values() for text in _constraint_texts(goal))
 
 
 def _read(text: Any) -> Wanted:
@@ -158,20 +156,20 @@ def quantities_of(quantities: Any) -> tuple[Outcome, ...]:
     Raises:
         ValueError, TypeError: If it is none, or two have one name.
     """
-    outcomes = (quantities,) if isinstance(quantities, Outcome) else quantities
-    if isinstance(outcomes, str) or not isinstance(outcomes, Iterable):
+    listed = (quantities,) if isinstance(quantities, Outcome) else quantities
+    if isinstance(listed, str) or not isinstance(listed, Iterable):
         raise TypeError(
             f"outcome must be an Outcome, such as rb.Outcome('yield', unit='%'), or a list, got {quantities!r}"
         )
-    outcomes = tuple(outcomes)
-    if wrong := [outcome for outcome in outcomes if not isinstance(outcome, Outcome)]:
+    listed = tuple(listed)
+    if wrong := [quantity for quantity in listed if not isinstance(quantity, Outcome)]:
         raise TypeError(f"each outcome must be an Outcome, such as rb.Outcome('yield', unit='%'), got {wrong[0]!r}")
-    for outcome in outcomes:
-        outcome.check_content()
-    names = [outcome.name for outcome in outcomes]
+    for quantity in listed:
+        quantity.check_content()
+    names = [quantity.name for quantity in listed]
     if len(set(names)) < len(names):
         raise ValueError(f"each outcome must have a name of its own, got {names}")
-    return outcomes
+    return listed
 
 
 def reference_of(point: Any, objectives: Sequence[tuple[str, Direction]]) -> tuple[tuple[str, float], ...]:

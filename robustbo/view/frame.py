@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from robustbo.loop.belief.judge import COLUMNS, Outlier
+from robustbo.loop.belief.judge import Outlier
 from robustbo.loop.feasibility.report import Failure
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
@@ -12,6 +12,7 @@ from robustbo.trials.settings import Settings
 VALUE = "value"  # the column of values that have no name
 OWN = ("trial", "state", "origin", "reason", "repeats", "asked_by", "asked_at")  # columns of trials
 EVIDENCE = ("expected", "expected_sd", "evidence", "probability_wrong", "status", "flagged", "weight")
+COLUMNS = ("value", "expected", "sd", "evidence", "probability_wrong", "status", "flagged", "remeasured", "weight")
 FAILURE = ("reason", "looks_like", "log_odds", "again")
 NUMBERS = ("value", "expected", "sd", "evidence", "probability_wrong", "weight", "log_odds")
 DTYPES = dict.fromkeys(NUMBERS, "float64") | {"status": "object", "flagged": "bool"}

@@ -1,4 +1,4 @@
-"""The one object that is read: an optimization as it stands, with all that follows from it computed once and kept."""
+"""The one object that is read: an optimization as it stands; beliefs about its trials are computed once and kept."""
 
 from collections.abc import Callable, Collection, Hashable, Iterable
 from typing import Any, TypeVar, overload
@@ -10,6 +10,7 @@ from robustbo.loop.belief import constrained_best
 from robustbo.loop.belief.front import Front, credible_points, front, hypervolumes
 from robustbo.loop.belief.incumbent import Incumbent, incumbent, incumbents, raw_incumbent
 from robustbo.loop.belief.measured_points import FrontPoint
+from robustbo.loop.belief.outcome_models import unmeasured_outcomes
 from robustbo.loop.belief.outliers import Outlier, outliers
 from robustbo.loop.candidates.suggestion import Suggestion
 from robustbo.loop.decide import step
@@ -28,7 +29,9 @@ T = TypeVar("T")
 
 
 class View:
-    """An optimization as it stands; nothing of it changes, so all that is computed of it is computed once.
+    """An optimization as it stands; nothing of it changes, so what is believed of its trials is computed once.
+
+    `predict`, `viability` and `suggest`, which depend on points to be named, are computed each time, by the same fits.
 
     What is asked of one view by two threads at once may be computed by both, to the same.
 
@@ -105,6 +108,15 @@ class View:
         """
         find = constrained_best.raw_best if self.settings.outcomes else raw_incumbent
         return self._once("raw best", lambda: find(self.settings, self.history))
+
+    def unmeasured_outcomes(self) -> list[str]:
+        """The names of the outcomes of which no value counts, so that nothing is believed of any point."""
+        return [*self._once("unmeasured outcomes", lambda: unmeasured_outcomes(self.settings, self.history.trials))]
+
+    @property
+    def is_measured(self) -> bool:
+        """Return whether a value has been told, of each of several outcomes."""
+        return self.history.trials.num("told") > 0 and not self.unmeasured_outcomes()
 
     def front(self, fixed: Fixed = ()) -> Front:
         """The points measured that are believed to keep the outcome constraints, and to be beaten by no other.
@@ -207,9 +219,8 @@ class View:
                 judged = self.outliers()
             except FitError as error:
                 warn(f"the frame has no evidence: {error}", NumericsWarning)
-                judged = []
-        key = "frame", None if judged is None else len(judged)
-        return self._once(key, lambda: trial_frame(self.settings, self.history, judged)).copy()
+                return trial_frame(self.settings, self.history, [])
+        return self._once(("frame", evidence), lambda: trial_frame(self.settings, self.history, judged)).copy()
 
     def suggest(self, trial: int, fixed: Fixed = ()) -> Suggestion:
         """The point that trial number ``trial`` is to measure; see `robustbo.loop.decide.step`.

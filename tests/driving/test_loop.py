@@ -21,7 +21,7 @@ import robustbo as rb
 from robustbo.driving import loop
 from robustbo.driving.asking import MARK
 from robustbo.driving.evaluators.outcome import Evaluation
-from robustbo.driving.plan import Workload
+from robustbo.driving.plan import Plan
 from robustbo.driving.progress import Display
 from robustbo.errors import JournalWriteError
 from robustbo.loop.surrogate.cache import FitCache
@@ -591,7 +591,7 @@ def scripted(monkeypatch):
     """Optimize with an evaluator that follows a script."""
 
     def optimize_by(opt, num_trials, evaluator, **options):
-        monkeypatch.setattr(Workload, "evaluator", lambda plan: evaluator)
+        monkeypatch.setattr(Plan, "evaluator", lambda plan: evaluator)
         return optimize(opt, num_trials, **options)
 
     return optimize_by

@@ -65,7 +65,7 @@ def test_only_told_trials_are_fitted():
         .apply({"event": "exclude", "trial": 1})
         .apply({"event": "ask", "trial": 5, "params": SPACE.sobol(0, 9)})
     )
-    assert observations(settings(), made).observations_without().numbers == (0, 2, 3, 4)
+    assert observations(settings(), made).all_observations().numbers == (0, 2, 3, 4)
 
 
 def test_predictions_speak_the_users_units_in_either_direction():

@@ -47,6 +47,21 @@ def test_the_report_of_failures(study):
     assert failures(study)["reason"].to_dict() == {8: "failed"}
 
 
+def test_the_report_of_failures_has_numbers_where_no_trial_has_the_state_of_one():
+    study = optuna.create_study(sampler=RobustSampler(seed=0))
+
+    def pruned(trial):
+        x = trial.suggest_float("x", -1, 1)
+        if trial.number == 2:
+            raise optuna.TrialPruned
+        return x**2
+
+    study.optimize(pruned, n_trials=6)
+    report = failures(study)
+    assert report.index.tolist() == [2]
+    assert report["log_odds"].dtype == "float64"
+
+
 def test_an_excluded_value_is_the_best_of_nothing_and_comes_back(study):
     first = best(study).number
     exclude(study, first)

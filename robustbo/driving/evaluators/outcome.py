@@ -113,7 +113,7 @@ def _end_of(text: str) -> str:
 
 
 def outcome_of_exit(how: str) -> Evaluation:
-    """The process did, and so nothing of the function's doing is known."""
+    """The outcome where the process ended: nothing of the function's doing is known."""
     reason = f"the process that evaluated it ended with {how}"
     return Evaluation(None, reason, reason[:LINE])
 

@@ -57,6 +57,6 @@ def inner_closed_form(function: AcquisitionFunction) -> ClosedForm | None:
 
 
 def with_fewer_samples(function: AcquisitionFunction) -> AbstractContextManager[None]:
-    """Run the block with an eighth of the samples of a `inner_closed_form`; others stay as they are."""
+    """Run the block with an eighth of the samples of the `ClosedForm` inside; others stay as they are."""
     inner = inner_closed_form(function)
     return nullcontext() if inner is None else inner.fewer_samples()

@@ -20,7 +20,7 @@ from robustbo.trials.settings import Settings
 
 @pin_surroundings
 def best(settings: Settings, history: History, fits: FitCache | None = None, fixed: Fixed = ()) -> Incumbent:
-    """The best of one objective points the points measured, where other outcomes must keep bounds.
+    """The best of one objective among the points measured, where other outcomes must keep bounds.
 
     Of the points that probably keep them it is the one whose lead over the worst, times that probability, is largest:
     as if a point that breaks a bound were worth as much as the worst. Where none probably does, it is the one most

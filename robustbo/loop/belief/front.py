@@ -102,7 +102,7 @@ def use_points(settings: Settings, data: Data, fits: FitCache | None, make: Call
     """
     if not data.told:
         raise ValueError(NOTHING_TOLD)
-    if names := unmeasured_outcomes(settings, data):
+    if names := unmeasured_outcomes(settings, data.trials):
         raise ValueError(f"each outcome needs at least one told value that is not excluded, {names} have none")
 
     def use(models: OutcomeModels) -> T:
@@ -141,9 +141,9 @@ def _front(settings: Settings, data: Data, points: MeasuredPoints) -> Front:
     signs = [model.outcome.sign for model in points.models if model.outcome.is_objective]
     names = [name for name, _ in settings.objectives]
     numbers = zip(names, signs, reference.tolist(), strict=True)
-    turned = {name: sign * number for name, sign, number in numbers}
+    in_units = {name: sign * number for name, sign, number in numbers}
     front_points = tuple(points.point(i, chances[i].item()) for i in order)
-    return Front(front_points, turned, hypervolume(Y[is_in], reference))
+    return Front(front_points, in_units, hypervolume(Y[is_in], reference))
 
 
 def reference_of(settings: Settings, points: MeasuredPoints) -> Tensor:

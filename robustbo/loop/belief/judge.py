@@ -20,9 +20,6 @@ from robustbo.surrogates.common.contract import capabilities, diagnose, quiet
 from robustbo.trials.history import Trial
 from robustbo.trials.outcome import Outcome
 
-# What other libraries' data frames say of a value: attributes of an `Outlier`.
-COLUMNS = ("value", "expected", "sd", "evidence", "probability_wrong", "status", "flagged", "remeasured", "weight")
-
 
 @dataclass(frozen=True)
 class Outlier:

@@ -128,7 +128,7 @@ def measured_points(data: Data, models: OutcomeModels) -> MeasuredPoints:
     predictions = [model.fitted.predict(X) for model in models]
     check_finite(*(number for pair in predictions for numbers in pair for number in numbers))
     means, sds = (torch.tensor([pair[i] for pair in predictions], dtype=torch.float64).T for i in (0, 1))
-    return MeasuredPoints(models, trials, points, X, means, sds, _feasible(models, means, sds))
+    return MeasuredPoints(models, trials, points, X, means, sds, probability_feasible(models, means, sds))
 
 
 def _doubtful_rows(model: OutcomeModel, rows: Collection[Row]) -> set[Row]:
@@ -142,11 +142,21 @@ def _doubtful_rows(model: OutcomeModel, rows: Collection[Row]) -> set[Row]:
     return {*measured} - believed
 
 
-def _feasible(models: Sequence[OutcomeModel], means: Tensor, sds: Tensor) -> Tensor:
-    """The probability that all outcomes keep their bounds, each by itself."""
+def probability_feasible(
+    models: Sequence[OutcomeModel], means: Tensor, sds: Tensor, without: int | None = None
+) -> Tensor:
+    """The probability at ``m`` points that all outcomes keep their bounds, each by itself.
+
+    Args:
+        models: ``M`` of them.
+        means: ``m x M``.
+        sds: ``m x M``.
+        without: The index of an outcome that is not asked.
+    """
     p = torch.ones(len(means), dtype=torch.float64)
     for i, model in enumerate(models):
-        p = p * probability_within(model.outcome, means[:, i], sds[:, i])
+        if i != without:
+            p = p * probability_within(model.outcome, means[:, i], sds[:, i])
     return p
 
 

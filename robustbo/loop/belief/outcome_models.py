@@ -4,7 +4,7 @@ Where the surrogates say together that a trial failed as a whole, all its values
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
@@ -24,6 +24,7 @@ from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.numerics.pursuit.penalty import RATE
 from robustbo.trials.outcomes import Wanted
 from robustbo.trials.settings import Settings
+from robustbo.trials.tree import Trials
 
 T = TypeVar("T")
 
@@ -46,7 +47,7 @@ class OutcomeModel:
     settings: Settings
     data: Data
     fitted: FittedSurrogate
-    failed: Mapping[int, float] = field(default_factory=dict)
+    failed: dict[int, float] = field(default_factory=dict)
 
     @property
     def name(self) -> str | None:
@@ -77,9 +78,10 @@ def finite_expectation(mean: float, sd: float) -> Expectation | None:
     return (mean, sd) if math.isfinite(mean) and math.isfinite(sd) else None
 
 
-def unmeasured_outcomes(settings: Settings, data: Data) -> list[str]:
+def unmeasured_outcomes(settings: Settings, trials: Trials) -> list[str]:
     """The names of the outcomes of which no value counts, so that nothing can be learned of them."""
-    return [outcome.name for outcome in settings.outcomes if not data.of(outcome).told]
+    told = trials.having("told")
+    return [o.name for o in settings.outcomes if not any(trial.of(o.name).state == "told" for trial in told)]
 
 
 def use_models(
@@ -102,7 +104,7 @@ def use_models(
     if not settings.outcomes:
         only = Wanted("", settings.direction)
         return fit_and_use(
-            settings, data, lambda *fit: use((OutcomeModel(only, fit[0], data, fit[1]),)), fits, is_judging=is_judging
+            settings, data, lambda *fit: use((_outcome_model(only, data, *fit),)), fits, is_judging=is_judging
         )
     plain = replace(settings, surrogate=PLAIN, options="{}", committee_from=None)
     failures: list[str] = []
@@ -142,6 +144,8 @@ def _outcome_model(outcome: Wanted, table: Data, settings: Settings, fitted: Fit
 def _leave_out_failed_trials(models: OutcomeModels, fits: FitCache) -> OutcomeModels:
     """The models with trials that have probably failed as a whole left out of every outcome's fit."""
     p = _failure_probabilities(models)
+    if not p:
+        return models
     numbers = {number for number, probability in p.items() if probability > FAILED}
     refitted = []
     for model in models:
@@ -150,7 +154,8 @@ def _leave_out_failed_trials(models: OutcomeModels, fits: FitCache) -> OutcomeMo
             refit = partial(fit_to, model.settings, model.data, fits.of(model.outcome.name), sorted(failed))
             fitted, _ = attempt(refit, model.settings.surrogate)
             model = model if fitted is None else replace(model, fitted=fitted)  # or it stays as it is
-        refitted.append(replace(model, failed=p))
+        model.failed.update(p)  # in place: what it believes is kept
+        refitted.append(model)
     return tuple(refitted)
 
 

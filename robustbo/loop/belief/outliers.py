@@ -5,7 +5,7 @@ from functools import partial
 
 from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
-from robustbo.loop.belief.judge import Outlier, judge, suspicion_order
+from robustbo.loop.belief.judge import Outlier, suspicion_order
 from robustbo.loop.belief.outcome_models import OutcomeModels, use_models
 from robustbo.loop.observations.table import Data, observations
 from robustbo.loop.surrogate.cache import FitCache
@@ -34,7 +34,7 @@ def outliers(settings: Settings, history: History, fits: FitCache | None = None)
 def _reports(data: Data, models: OutcomeModels) -> list[Outlier]:
     reports = []
     for model in models:
-        for report in judge(model.data, model.fitted):
+        for report in model.belief:
             number = report.trial.number
             failed = model.failed.get(number)
             reports.append(replace(report, trial=data.trials[number], outcome=model.name, failed=failed))

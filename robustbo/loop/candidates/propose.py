@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from robustbo.loop.candidates.pending import free_points, is_taken
+from robustbo.loop.candidates.pending import free_points, is_taken, unavailable_points
 from robustbo.loop.candidates.search import Search
 from robustbo.loop.observations.table import Data
 from robustbo.loop.optimize_acqf.ties import first_of_best
@@ -30,7 +30,7 @@ def propose(search: Search, data: Data, seed: Callable[[str], int]) -> dict[str,
         point = search.next_point()
         if not is_taken(data, point):
             return point
-    points = free_points(data.region, {trial.point for trial in (*data.pending, *data.barred)}, seed("others"))
+    points = free_points(data.region, unavailable_points(data), seed("others"))
     values = search.values_at([data.space.to_unit(point) for point in points])
     return points[first_of_best(values)]
 

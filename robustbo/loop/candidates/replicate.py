@@ -73,7 +73,7 @@ def _doubtful_point(reports: Sequence[Outlier], expectation: Expectation | None)
 def replicate(
     data: Data, fitted: FittedSurrogate, belief: OutlierReports, new: Row, *, max_replicates: int, is_any: bool = False
 ) -> DoubtfulPoint | None:
-    """The point that gets a replicate in group of a new one, if any: the one that it is worth most to know.
+    """The point that gets a replicate in place of a new one, if any: the one that it is worth most to know.
 
     Args:
         data: All trials.

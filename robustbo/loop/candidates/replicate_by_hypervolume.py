@@ -10,7 +10,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from robustbo.loop.belief.measured_points import MeasuredPoints, larger_is_better, probability_within
+from robustbo.loop.belief.measured_points import (
+    MeasuredPoints,
+    larger_is_better,
+    probability_feasible,
+    probability_within,
+)
 from robustbo.loop.belief.outcome_models import OutcomeModels
 from robustbo.loop.candidates.replicate import DoubtfulPoint, doubtful_points
 from robustbo.loop.observations.table import Data, Row
@@ -59,15 +64,6 @@ def _predict(models: OutcomeModels, row: Row) -> _Prediction:
     return _Prediction(mean, sd)
 
 
-def _probability_feasible(models: OutcomeModels, prediction: _Prediction, but: int | None = None) -> Tensor:
-    """The probability that the outcomes keep their bounds, but for one of them: one value."""
-    p = torch.ones(1, dtype=torch.float64)
-    for m, model in enumerate(models):
-        if m != but:
-            p = p * probability_within(model.outcome, prediction.mean[:, m], prediction.sd[:, m])
-    return p
-
-
 def _room(points: MeasuredPoints, reference: Tensor, but: Row | None = None) -> Room:
     """The room that the believed front leaves for gains; with one objective that is what is above the best."""
     rows = [tuple(points.models[0].data.rows[trial.number]) for trial in points.trials]
@@ -80,7 +76,7 @@ def expected_hypervolume(points: MeasuredPoints, reference: Tensor, new: Row) ->
     prediction = _predict(points.models, new)
     sd = larger_is_better(points.models, prediction.sd).abs()
     added = gain(_room(points, reference), larger_is_better(points.models, prediction.mean), sd)
-    return (added * _probability_feasible(points.models, prediction)).item()
+    return (added * probability_feasible(points.models, *prediction)).item()
 
 
 def _worth(points: MeasuredPoints, reference: Tensor, row: Row, doubtful: Mapping[int, DoubtfulPoint]) -> float:
@@ -96,12 +92,12 @@ def _worth(points: MeasuredPoints, reference: Tensor, row: Row, doubtful: Mappin
         mu, sd = torch.tensor([[point.expected], [point.sd]], dtype=torch.float64)
         if m in objectives:
             sign, k = outcome.sign, objectives.index(m)
-            worth = worth_of_objective(to, Y, k, sign * y, w, sign * mu, sd) * _probability_feasible(models, prediction)
+            worth = worth_of_objective(to, Y, k, sign * y, w, sign * mu, sd) * probability_feasible(models, *prediction)
         else:
             is_within = torch.tensor([outcome.keeps(value) for value in point.values], dtype=torch.float64)
             p = (w * is_within).sum(-1) + (1 - w.sum(-1)).clamp_min(0) * probability_within(outcome, mu, sd)
             worth = worth_of_constraint(
-                gain(to, Y, torch.zeros_like(Y)) * _probability_feasible(models, prediction, m), p
+                gain(to, Y, torch.zeros_like(Y)) * probability_feasible(models, *prediction, without=m), p
             )
         total += worth.nan_to_num(0.0).item()
     return total

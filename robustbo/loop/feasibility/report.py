@@ -59,14 +59,14 @@ def failures(
     reports = []
     for trial in data.failed:
         odds_by_user = {None: math.nan, True: math.inf, False: -math.inf}[trial.retry]
-        again = _fate_elsewhere({t.state for t in data.groups[trial.point].trials if t is not trial})
+        again = _fate_of_others({t.state for t in data.groups[trial.point].trials if t is not trial})
         is_alone = len(data.failed) == 1 and again in (None, "pending")
         odds = odds_by_user if model is None or trial.retry is not None or is_alone else model.log_odds[trial.number]
         reports.append(Failure(trial, odds, again))
     return reports
 
 
-def _fate_elsewhere(states: Collection[str]) -> Fate:
+def _fate_of_others(states: Collection[str]) -> Fate:
     """The fate of the other trials at a point, by their states."""
     if not states:
         return None

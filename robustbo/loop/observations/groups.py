@@ -22,7 +22,7 @@ class PointGroup(NamedTuple):
         return any(t.is_open or t.retry is False for t in self.trials)
 
     @property
-    def replicates(self) -> tuple[Trial, ...]:
+    def judged_together(self) -> tuple[Trial, ...]:
         """The trials that are judged together: one that was asked, and its replicates.
 
         Other values at the same point (a discrete space comes back to its points, users tell their own) were expected
@@ -35,6 +35,6 @@ class PointGroup(NamedTuple):
     @property
     def expectation(self) -> Expectation | None:
         """The expectation of all other values here: that of the first replicate, or else of when it was first asked."""
-        together = self.replicates
+        together = self.judged_together
         expectations = [t.expectation for t in [*(t for t in together if t.repeats is not None), *together[:1]]]
         return next((expectation for expectation in expectations if expectation is not None), None)

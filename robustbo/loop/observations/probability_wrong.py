@@ -75,7 +75,7 @@ def quarantine_suspects(data: Data) -> frozenset[int]:
     """
     model, suspects = CorruptionModel.of(data), set[int]()
     for group in data.groups.values():
-        replicates, expectation = group.replicates, group.expectation
+        replicates, expectation = group.judged_together, group.expectation
         if replicates and expectation is not None:
             is_better = all(data.sign * (t.measured - expectation[0]) > 0 for t in replicates)
             suspects |= (
@@ -107,7 +107,7 @@ def probabilities_wrong(
     """
     model, chances = CorruptionModel.of(data), dict[int, float]()
     for group in data.groups.values():
-        replicates = group.replicates
+        replicates = group.judged_together
         together = len(replicates) > 1 or any(t.number in unseen for t in replicates)
         expectation = (
             next((unseen[t.number] for t in replicates if t.number in unseen), group.expectation) if together else None

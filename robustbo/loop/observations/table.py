@@ -165,9 +165,9 @@ class Data:
         """The rows of some trials."""
         return [self.rows[number] for number in numbers]
 
-    def observations_without(self, without: Collection[int] = ()) -> Observations:
-        """The observations of all told trials but some: not of failed, excluded or pending ones."""
-        told = [t for t in self.told if t.number not in without]
+    def all_observations(self) -> Observations:
+        """The observations of all told trials: not of failed, excluded or pending ones."""
+        told = self.told
         sds = [t.sd for t in told if t.sd is not None]
         if 0 < len(sds) < len(told):
             lacking = [t.number for t in told if t.sd is None]

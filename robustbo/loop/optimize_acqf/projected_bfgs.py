@@ -115,7 +115,7 @@ def _shorten(at: ClimbStates, gained: Array, slope_rise: Array) -> ClimbStates:
 
 
 def _update(at: ClimbStates, x: Array, f: Array, g: Array) -> ClimbStates:
-    """Elsewhere, with models that have learned from it (BFGS), and new steps."""
+    """The climbs at their new places, with models that have learned from the step (BFGS), and new steps."""
     s, y = x - at.x, at.g - g
     sy, yy, ss = np.vecdot(s, y), np.vecdot(y, y), np.vecdot(s, s)
     learns = sy > CURVED * np.sqrt(yy * ss)

@@ -67,9 +67,7 @@ def fit_to(settings: Settings, data: Data, fits: FitCache, failed: Collection[in
         raise ValueError("a surrogate needs at least one told value, got none; tell one first")
     settings = replace(settings.of_size(len(data.told)), space=data.space)
     guess = partial(_rough_prediction, settings, fits)
-    part = (
-        select_subset(data.observations_without(), guess, fits, settings) if _capabilities(settings).is_cubic else None
-    )
+    part = select_subset(data.all_observations(), guess, fits, settings) if _capabilities(settings).is_cubic else None
     fitted = _fit_without_quarantine(settings, data, part, fits, frozenset(failed))
     return fitted if part is None else replace(fitted, appraisals=_appraise_left_out(settings, part, fits))
 
@@ -78,7 +76,7 @@ def _fit_without_quarantine(
     settings: Settings, data: Data, part: Subset | None, fits: FitCache, failed: frozenset[int]
 ) -> FittedSurrogate:
     """The surrogate fitted without what is quarantined, if that is to be left out."""
-    among = data.observations_without() if part is None else part.told
+    among = data.all_observations() if part is None else part.told
     is_to_be = settings.quarantine and is_robust(settings) and not _capabilities(settings).judges_alone
     in_doubt = quarantine_suspects(data) if is_to_be else frozenset[int]()
     left_out = in_doubt | failed - data.vouched
@@ -93,12 +91,12 @@ def _fit_without_quarantine(
 
 def _credible_after_all(data: Data, fitted: FittedSurrogate, left_out: frozenset[int]) -> set[int]:
     """Trials, of those at points that are left out as a whole, believed by the model without them."""
-    doubts, places = CorruptionModel.of(data), groups_left_out(data, left_out)
-    against = zip(places, fitted.expect(data.rows_of([place.told[0].number for place in places])), strict=True)
+    model, groups = CorruptionModel.of(data), groups_left_out(data, left_out)
+    against = zip(groups, fitted.expect(data.rows_of([group.told[0].number for group in groups])), strict=True)
     wrong = {
         number: p
-        for place, expectation in against
-        for number, p in doubts.probability_wrong(place.told, expectation).items()
+        for group, expectation in against
+        for number, p in model.probability_wrong(group.told, expectation).items()
     }
     return wrong.keys() - probably_wrong(wrong)
 

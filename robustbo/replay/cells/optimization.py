@@ -80,7 +80,10 @@ class OptimizationCell(Cell):
     @classmethod
     def from_record(cls, folder: Path, header: Mapping[str, Any], events: Sequence[Event]) -> Self:
         """A cell as it was recorded, of as many trials."""
-        rest = in_new_names(header)
+        try:
+            rest = in_new_names(header)
+        except TypeError as error:
+            raise SpecError(f"{folder}: {error}") from None
         keys = [key for key in Method.model_fields if key in rest or key not in Method.later]
         if missing := [key for key in keys if key not in rest]:
             raise SpecError(f"{folder}: recorded before methods had {', '.join(missing)}; record it again")
@@ -99,10 +102,10 @@ class OptimizationCell(Cell):
     def entries(self) -> list[dict[str, Any]]:
         """Recorded entries, one a trial."""
         entries = [dict(event) for event in self.events() if event["event"] == "trial"]
+        first = outcome_names(entries[0]) if entries else None
         for number, entry in enumerate(entries):
             is_out_of_turn = entry["trial"] != number or max(trials_of(entry["recommended"]), default=0) > number
-            names = outcome_names(entry)
-            if is_out_of_turn or names == set() or names != outcome_names(entries[0]):
+            if is_out_of_turn or first == set() or outcome_names(entry) != first:
                 raise JournalError(f"{self.record}: trial {number} is recorded as {entry}, which cannot be")
         return entries
 

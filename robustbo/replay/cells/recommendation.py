@@ -2,7 +2,6 @@
 
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.trials.history import History
-from robustbo.trials.settings import Settings
 from robustbo.trials.tree import Trials
 from robustbo.view.view import View
 
@@ -25,19 +24,12 @@ def recommend(spec: RunSpec, view: View, number: int) -> Recommended:
     """
     settings, history = view.settings, History(Trials(view.history.trials[: number + 1]))
     is_asked = (number + 1) % spec.recommend_every == 0
-    if number + 1 < min(spec.num_initial, spec.trials) or not is_asked or not _is_told(settings, history):
-        return None
     past_view = view.at(settings, history)
+    if number + 1 < min(spec.num_initial, spec.trials) or not is_asked or not past_view.is_measured:
+        return None
     if len(settings.objectives) > 1:
         return sorted(point.trial.number for point in past_view.front())
     return past_view.best().trial.number
-
-
-def _is_told(settings: Settings, history: History) -> bool:
-    """Return whether each outcome has a value that counts."""
-    if not settings.outcomes:
-        return bool(history.having("told"))
-    return all(any(trial.of(outcome.name).state == "told" for trial in history) for outcome in settings.outcomes)
 
 
 def flags(view: View) -> Flagged:

@@ -8,7 +8,6 @@ from robustbo import limits
 from robustbo.foreign.reading import bytes_of
 from robustbo.replay.spec.reading import SPEC_FILE, AnySpec
 from robustbo.replay.spec.regression import RegressionSpec
-from robustbo.trials.former_names import in_new_names
 from robustbo.trials.storage.whole import replace_text
 
 PUBLISHED = "published.csv"
@@ -37,5 +36,4 @@ def keep(spec: AnySpec, folder: Path) -> None:
 def _plain(spec: AnySpec) -> dict[str, object]:
     """Spec as TOML values: unset ones left out, published figures by the name of their copy beside it."""
     values = spec.model_dump(mode="json", exclude_none=True)
-    values["methods"] = {name: in_new_names(method) for name, method in values["methods"].items()}
     return values | ({"published": PUBLISHED} if "published" in values else {})

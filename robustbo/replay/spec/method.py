@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from robustbo.surrogates.registry import SURROGATES, check_options, is_known, name_of
-from robustbo.trials.former_names import in_new_names, in_old_names
+from robustbo.trials.former_names import in_new_names
 from robustbo.trials.settings import (
     DEFAULT_MAX_REPLICATES,
     DEFAULT_REPLICATE,
@@ -41,12 +41,7 @@ class Frozen(BaseModel):
     @model_serializer(mode="wrap")
     def _drop_unset(self, serialize: Any) -> dict[str, Any]:
         unsaid = {key for key in self.later if getattr(self, key) == type(self).model_fields[key].default}
-        return self.as_recorded({key: value for key, value in serialize(self).items() if key not in unsaid})
-
-    @staticmethod
-    def as_recorded(entries: dict[str, Any]) -> dict[str, Any]:
-        """Entries by the names that records have them by."""
-        return entries
+        return {key: value for key, value in serialize(self).items() if key not in unsaid}
 
 
 def why_not(error: ValidationError) -> str:
@@ -114,11 +109,6 @@ class Method(Chosen):
     sees: Literal["measured", "clean", "errors"] = "measured"
     engine: Literal["robustbo", "ax", "ax-default", "ax-viability", "botorch", "optuna-gp", "optuna-tpe"] = "robustbo"
     failures: Failures = "learn"
-
-    @staticmethod
-    def as_recorded(entries: dict[str, Any]) -> dict[str, Any]:
-        """Entries by the names that records have them by: the former ones, of which cells have their hash."""
-        return in_old_names(entries)
 
     @model_validator(mode="before")
     @classmethod

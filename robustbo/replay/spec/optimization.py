@@ -25,6 +25,7 @@ from robustbo.tasks.problem import names as problem_names
 from robustbo.tasks.repeats import Repeats
 from robustbo.tasks.several import ALL, OutcomeCorruption, SeveralProblem, build_outcome_corruption
 from robustbo.tasks.sticking import Sticks
+from robustbo.trials.former_names import in_old_names
 from robustbo.trials.settings import default_num_initial
 from robustbo.validation import name_in_registry
 
@@ -220,7 +221,8 @@ class RunSpec(Strict):
     def cell(self, method: str) -> dict[str, Any]:
         """All that a replication of one method depends on; how many trials and replications there are is not in it."""
         settings = self.model_dump(mode="json", exclude={"title", "methods", "trials", "replications"})
-        return settings | {"method": method, **self.methods[method].model_dump(mode="json")}
+        entries = in_old_names(self.methods[method].model_dump(mode="json"))  # of which cells have their hash
+        return settings | {"method": method, **entries}
 
 
 def _problem(info: ValidationInfo) -> Problem | None:

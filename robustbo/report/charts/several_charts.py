@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from robustbo.report.charts import fronts, one_outcome
 from robustbo.report.charts.chart import Chart
 from robustbo.report.charts.one_outcome import SingleOutcome, single_outcomes
-from robustbo.report.summary.outcomes import outcomes_without_value
 from robustbo.view.view import View
 
 ACROSS = 3  # charts beside each other
@@ -13,7 +12,7 @@ ACROSS = 3  # charts beside each other
 
 def has_front(view: View) -> bool:
     """Return whether there are several objectives, and a value of each outcome."""
-    return len(view.settings.objectives) > 1 and not outcomes_without_value(view.settings, view.history)
+    return len(view.settings.objectives) > 1 and view.is_measured
 
 
 def front_charts(view: View, singles: Sequence[SingleOutcome]) -> list[Chart]:
@@ -32,10 +31,8 @@ def timelines(view: View, singles: Sequence[SingleOutcome]) -> list[Chart]:
     Raises:
         FitError: If no surrogate can be fitted.
     """
-    settings = view.settings
-    is_measured = not outcomes_without_value(settings, view.history)
-    points = view.credible_points() if is_measured else ()
-    best = view.bests() if is_measured and len(settings.objectives) == 1 else []
+    points = view.credible_points() if view.is_measured else ()
+    best = view.bests() if view.is_measured and len(view.settings.objectives) == 1 else []
     return [one_outcome.values(single, points, best if single.outcome.is_objective else ()) for single in singles]
 
 

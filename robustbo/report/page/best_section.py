@@ -100,12 +100,12 @@ def front_recipes(view: View, overview: dict[str, Any]) -> Recipes:
         for row in text_outcomes.rows(values, labels)
     ]
     if not rows:
-        return Recipes(SEVERAL, notes=(f"{text[0].upper()}{text[1:]}.",))
+        return Recipes(SEVERAL, notes=(f"{text}.",))
     recipes = [
         [Wrapped(f"{point.trial.number}: {text_outcomes.brief(point.params, SHORT)}", 8), *row.values()]
         for point, row in zip(front, rows, strict=True)
     ]
     middle = [MIDDLE.format(fronts.compromise(settings, front).trial.number)] if len(front) > 1 else []
     origin = f"the reference point {'was given' if settings.reference_point else 'is from what is believed'}"
-    notes = (*middle, f"{text[0].upper()}{text[1:]}; {origin}.")
+    notes = (*middle, f"{text}; {origin}.")
     return Recipes(SEVERAL, table=Table(["trial", *rows[0]], recipes), notes=notes)

@@ -22,7 +22,6 @@ from robustbo.report.page.slices_section import Around, SlicesSection, Surface, 
 from robustbo.report.page.table import Table
 from robustbo.report.page.trials_section import trials_section
 from robustbo.report.summary import space, text_space
-from robustbo.report.summary.outcomes import outcomes_without_value
 from robustbo.report.summary.overview import overview
 from robustbo.report.summary.text_summary import how, how_far, tables
 from robustbo.report.summary.text_todo import todo
@@ -81,9 +80,8 @@ def sections(view: View, place: str = SOMEWHERE, made_at: datetime | None = None
     """The data of each section of the template, None for those that the page has not."""
     settings, summary = view.settings, overview(view)
     is_several, is_told = bool(settings.outcomes), bool(view.history.having("told"))
-    missing = outcomes_without_value(settings, view.history)
     outcomes = Attempt.of(view, lambda: _outcomes(view)) if is_several else Attempt(OutcomeCharts())
-    is_believed = outcomes.reason is None and is_told and not missing
+    is_believed = outcomes.reason is None and view.is_measured
     around = _around(view, summary, is_believed=is_believed)
     is_judged = "outliers" not in summary.get("not_computed", {}) and is_told
     has_outliers = bool(outcomes.result and outcomes.result.singles) if is_several else is_told
@@ -137,8 +135,7 @@ def _best(view: View, summary: dict[str, Any], outcomes: Attempt, *, is_believed
     if outcomes.reason is not None:
         return Recipes(title, notes=(f"What is believed could not be computed: {outcomes.reason}.",))
     if not is_believed:
-        missing = outcomes_without_value(view.settings, view.history)
-        text = f"No value of {' and of '.join(missing)}" if outcomes.result.singles else "Nothing"
+        text = f"No value of {' and of '.join(view.unmeasured_outcomes())}" if outcomes.result.singles else "Nothing"
         return Recipes(title, notes=(f"{text} has been told yet.",))
     return best_recipe(view, summary) if summary["incumbent"] is not None else front_recipes(view, summary)
 

@@ -17,7 +17,6 @@ from robustbo.report.page import journal_page
 from robustbo.report.page.environment import render
 from robustbo.report.page.html import check_name, document, switches
 from robustbo.report.page.table import Table
-from robustbo.report.summary.outcomes import outcomes_without_value
 from robustbo.report.summary.text_outcomes import place_of
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage.whole import replace_text
@@ -74,8 +73,7 @@ def page(journals: Sequence[NamedView], *, made_at: datetime | None = None) -> s
 
 def _bests(view: View) -> Sequence[Incumbent]:
     """The best points so far, where there is one objective and a value."""
-    has_one = len(view.settings.objectives) < 2 and view.history.having("told")
-    return view.bests() if has_one and not outcomes_without_value(view.settings, view.history) else ()
+    return view.bests() if len(view.settings.objectives) < 2 and view.is_measured else ()
 
 
 def _goal(settings: Settings) -> str:

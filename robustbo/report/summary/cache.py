@@ -16,7 +16,7 @@ from robustbo.trials import worker
 from robustbo.trials.storage.places import Place, contents
 
 COUNT = 64  # overviews kept, the last used
-CODE = Path(__file__).parents[1]
+CODE = Path(__file__).parents[2]  # the package
 BENEATH = ("torch", "gpytorch", "botorch", "linear_operator", "numpy", "scipy")
 
 

@@ -9,7 +9,6 @@ from robustbo.loop.belief.measured_points import FrontPoint
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.trials.history import History
 from robustbo.trials.outcomes import Wanted
-from robustbo.trials.settings import Settings
 from robustbo.view.view import View
 
 Plain = dict[str, Any]
@@ -30,18 +29,11 @@ def outcome_values(view: View, outliers: Sequence[Outlier] | None) -> Plain:
     values |= {"outcome_constraints": list(settings.outcome_constraints)}
     values |= {"outcomes": [_counts(outcome, history, outliers) for outcome in settings.outcomes]}
     if len(settings.objectives) > 1:
-        is_measured = not outcomes_without_value(settings, history)
-        front, reason = attempt(view.front, settings.surrogate) if is_measured else (None, None)
+        front, reason = attempt(view.front, settings.surrogate) if view.is_measured else (None, None)
         values["front"] = None if front is None else front_values(front)
         if reason is not None:
             values["not_computed"] = {"front": reason}
     return values
-
-
-def outcomes_without_value(settings: Settings, history: History) -> list[str]:
-    """The outcomes of which no value counts, so that nothing is believed of any point."""
-    told = history.having("told")
-    return [o.name for o in settings.outcomes if not any(trial.of(o.name).state == "told" for trial in told)]
 
 
 def _counts(outcome: Wanted, history: History, outliers: Sequence[Outlier] | None) -> Plain:

@@ -9,7 +9,6 @@ from robustbo.loop.belief.outliers import Outlier
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.report.summary import outcomes, space
 from robustbo.report.summary.failures import failure_values
-from robustbo.report.summary.outcomes import outcomes_without_value
 from robustbo.report.summary.text_summary import TITLES
 from robustbo.trials import worker
 from robustbo.trials.history import Trial
@@ -25,7 +24,7 @@ def overview(view: View) -> dict[str, Any]:
     outliers, reason = attempt(view.outliers, view.settings.surrogate)
     of_outcomes = outcomes.outcome_values(view, outliers)
     uncomputed = ({} if reason is None else {"outliers": reason}) | of_outcomes.pop("not_computed", {})
-    has_best = _has_raw_best(view) and not outcomes_without_value(view.settings, view.history)
+    has_best = len(view.settings.objectives) < 2 and view.is_measured
     doubtful = [o for o in outliers or () if o.flagged or o.evidence >= MIN_EVIDENCE]
     return (
         at_once(view)
@@ -66,7 +65,7 @@ def at_once(view: View) -> dict[str, Any]:
 def _has_raw_best(view: View) -> bool:
     """Return whether there is a best measured value: of one objective that has values."""
     settings = view.settings
-    missing = {*outcomes_without_value(settings, view.history)}.intersection(name for name, _ in settings.objectives)
+    missing = {*view.unmeasured_outcomes()}.intersection(name for name, _ in settings.objectives)
     return view.history.trials.num("told") > 0 and len(settings.objectives) < 2 and not missing
 
 

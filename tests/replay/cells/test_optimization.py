@@ -220,6 +220,12 @@ def test_a_trial_that_tells_of_several_outcomes_among_trials_of_one_value_is_ref
         again.entries()
 
 
+def test_a_record_that_has_a_setting_by_two_names_is_refused(whole, tmp_path):
+    header, events = read(whole.record).header["cell"], read(whole.record).events
+    with pytest.raises(SpecError, match="remeasure is called replicate now, got both"):
+        OptimizationCell.from_record(tmp_path, {**header, "replicate": "any"}, events)
+
+
 def test_another_spec_does_not_continue_a_cell(whole):
     other = cell(whole.folder, corruption={"kind": "constant", "probability": 0.1, "value": 100.0})
     with pytest.raises(SpecError, match=r"another spec.*\n  corruption.probability: recorded 0.3, now 0.1"):

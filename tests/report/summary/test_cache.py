@@ -112,3 +112,7 @@ def test_the_last_used_are_kept(study, monkeypatch):
     cache.get("b")
     cache.put("d", {"pending": []})
     assert [path.stem for path in files()] == ["b", "d"]
+
+
+def test_the_key_follows_from_all_the_code_of_the_package():
+    assert {"loop", "numerics", "report", "surrogates", "view"} <= {path.name for path in cache.CODE.iterdir()}
