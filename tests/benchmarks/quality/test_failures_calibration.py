@@ -41,7 +41,7 @@ def test_asks_after_the_first_failure_are_looked_at(load, tmp_path):
     )
     cell = OptimizationCell.of(spec, "relevance-pursuit", 0, tmp_path)
     cells.run(cell, lambda *_: None)
-    rows = load("quality.failures_calibration").said(cell.journal, "disc")
+    rows = load("quality.failures_calibration").value_probabilities(cell.journal, "disc")
     states = [entry["value"] is not None for entry in cell.entries()]
     first = states.index(False)
     assert rows["trial"].tolist() == list(range(first + 1, 9))
