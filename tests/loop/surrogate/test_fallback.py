@@ -12,7 +12,7 @@ from robustbo.errors import JournalWriteError, SpaceExhausted
 from robustbo.loop.surrogate.attempt import attempt, is_survivable
 from robustbo.report.page import journal_page
 from robustbo.report.summary.overview import overview
-from robustbo.surrogates.common.closed_form import ClosedForm
+from robustbo.surrogates.common.closed_form import ClosedFormGP
 from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.common.model_averaging import ModelAveraging
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
@@ -26,7 +26,7 @@ PLACES = (
     (RelevancePursuitGP, "probability_right"),
     (ModelAveraging, "marginals"),
     (ModelAveraging, "at_inputs"),
-    (ClosedForm, "diagnose"),
+    (ClosedFormGP, "diagnose"),
     (MapGP, "custom_fit"),
 )
 BREAKS = [(*place, error) for place, error in zip(PLACES, [*MISTAKES, AssertionError("w > 0")], strict=True)]

@@ -178,12 +178,12 @@ def test_where_no_thread_can_be_started_the_line_is_looked_at_now_and_then(path,
 BUSY = """
 import sys, threading
 import robustbo as rb
-from robustbo.study import handing
-step = handing.step
+from robustbo.view import view
+step = view.step
 def slow(*args):
     threading.Event().wait(0.03)
     return step(*args)
-handing.step = slow
+view.step = slow
 opt = rb.Optimizer.resume(sys.argv[1])
 def work():
     while True:
@@ -199,6 +199,7 @@ def test_an_ask_waits_for_few_of_another_process_that_asks_all_the_time(tmp_path
     opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), direction="minimize", acquisition="sobol", seed=0, journal=journal)
     with subprocess.Popen([sys.executable, "-c", BUSY, journal], stdin=subprocess.PIPE) as process:
         while len(opt.history) < 3:
+            assert process.poll() is None
             threading.Event().wait(0.01)
         meanwhile = []
         for _ in range(4):
