@@ -47,7 +47,7 @@ def asymmetric(
     return X, _with(y, rows, y[rows] + sign * _sizes(y, rows, generator))
 
 
-def focus(
+def focused(
     X: np.ndarray, y: np.ndarray, rows: np.ndarray, generator: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows replaced, inputs and targets, by a cluster in the middle of the inputs and 3 s below the targets there.
@@ -108,7 +108,7 @@ def neal(
 CORRUPTIONS: dict[str, Corruption] = {
     "uniform": uniform,
     "asymmetric": asymmetric,
-    "focused": focus,
+    "focused": focused,
     "constant": constant,
     "student-t": student_t,
     "laplace": laplace,

@@ -98,7 +98,8 @@ def generation_strategy(
     A single candidate is found by the closed form of it, in the outcomes as the surrogate transforms them; so is one of
     several objectives, or under outcome constraints.
 
-    Where trials have failed or were abandoned, the probability of a value counts too (`viable.CAUTION`).
+    Where trials have failed or were abandoned, the probability of a value counts too
+    (`loop.acquisition.feasibility_weight.CAUTION`).
 
     Each metric has a model of its own, with outliers of its own. Several objectives have qLogNEHVI, and outcome
     constraints count as they do in Ax, by what is believed: see `SeededAcquisition`.

@@ -30,8 +30,8 @@ _this_thread = threading.local()  # ``generators``: those that it is within a bl
 class OwnGenerator(TorchFunctionMode):
     """Mode in whose block torch draws, in this thread alone, from a generator that is seeded here.
 
-    Whole numbers are divided in float32, whatever torch's default type: `torch.quasirandom.SobolEngine` has its first
-    point from that, so that what is drawn depends on the seed alone.
+    Whole numbers are divided (by ``/`` and `torch.div`) in float32, whatever torch's default type:
+    `torch.quasirandom.SobolEngine` has its first point from that, so that what is drawn depends on the seed alone.
 
     Args:
         seed: In [0, 2^63).
@@ -102,8 +102,7 @@ def generators() -> list[OwnGenerator]:
 def leave_to(depth: int) -> None:
     """Leave the blocks that an interrupt has kept from ending, until the thread is within so many."""
     while len(generators()) > depth:
-        generators()[-1].leave()
-        generators().pop()
+        generators()[-1].__exit__()
 
 
 @contextmanager

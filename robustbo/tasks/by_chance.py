@@ -24,7 +24,10 @@ class ByChance:
         return (self.wrong_value(value, x, draw), True) if is_corrupted else (value, False)
 
     def draw(self, generator: np.random.Generator) -> Any:
-        """Draw the random numbers that the wrong value is made of; none unless a subclass needs some."""
+        """Draw the random numbers that the wrong value is made of; none unless a subclass needs some.
+
+        What is drawn last of a trial's numbers may be drawn by `wrong_value`: then this is the generator itself.
+        """
         return None
 
     def wrong_value(self, value: float, x: Mapping[str, Any], draw: Any) -> float:

@@ -78,7 +78,7 @@ class Secant(NamedTuple):
 
 @lapack.quiet()  # what may not be visited may overflow
 def ascend(
-    at: Callable[[Tensor], Point], x: Tensor, low: Tensor, high: Tensor, *, ftol: float = 1e-9, maxiter: int = 100
+    at: Callable[[Tensor], Point], x: Tensor, low: Tensor, high: Tensor, *, ftol: float = 1e-9, maxiter: int = 200
 ) -> Ascent:
     """Climb from x to a local maximum within bounds.
 
@@ -146,11 +146,26 @@ def ascend_by_gradient(
 
 
 def climb_within(
-    at: Callable[[Tensor], Point], x: Tensor, bounds: Sequence[tuple[float, float]], *, is_informed: bool, ftol: float
+    at: Callable[[Tensor], Point],
+    x: Tensor,
+    bounds: Sequence[tuple[float, float]],
+    *,
+    is_informed: bool,
+    ftol: float,
+    maxiter: int = 200,
 ) -> Ascent:
-    """Climb from x within pairs of bounds, by the information where points have one, else by the gradient alone."""
+    """Climb from x within pairs of bounds, by the information where points have one, else by the gradient alone.
+
+    Args:
+        at: The function and its derivatives.
+        x: Where to begin.
+        bounds: A pair a coordinate.
+        is_informed: Whether points have the information.
+        ftol: Relative rise at which the climb stops.
+        maxiter: Most steps.
+    """
     climb = ascend if is_informed else ascend_by_gradient
-    return climb(at, x, *x.new_tensor(bounds).T, ftol=ftol)
+    return climb(at, x, *x.new_tensor(bounds).T, ftol=ftol, maxiter=maxiter)
 
 
 def correct_information(A: Array, secants: Sequence[Secant]) -> Array:

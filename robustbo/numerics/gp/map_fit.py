@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from robustbo.numerics.gp.ascent import Point, ascend, ascend_by_gradient
+from robustbo.numerics.gp.ascent import Point, climb_within
 from robustbo.numerics.gp.log_posterior import LogPosterior, Model, gradient, information, log_posterior
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
@@ -110,13 +110,14 @@ def climb(
     of, scale = PARAMETERIZATIONS[parameterization], v[support].clamp_min(LEAST).numpy()
     precision = model.prior_precision if parameterization == "log" else None
     begin = torch.cat([theta, torch.from_numpy(of.inverse(rho[support].numpy(), scale))])
-    bounds = theta.new_tensor(model.bounds + [(0.0, of.high)] * len(support))
+    bounds = model.bounds + [(0.0, of.high)] * len(support)
     initial_warp = model.warp_at(theta)
     point = _Objective(
         model, support, scale, of, precision, None if initial_warp is None else initial_warp.log_secant
     ).point
-    way = ascend_by_gradient if precision is None else ascend
-    x, _, (value, added), evaluations, converged = way(point, begin, *bounds.T, ftol=ftol, maxiter=maxiter)
+    x, _, (value, added), evaluations, converged = climb_within(
+        point, begin, bounds, is_informed=precision is not None, ftol=ftol, maxiter=maxiter
+    )
     return Fit(x[: len(theta)], added, value.F, value.evidence.L.item(), evaluations, converged), value
 
 

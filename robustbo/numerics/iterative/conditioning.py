@@ -58,7 +58,7 @@ class IterativePosterior(NamedTuple):
 
 
 def condition(prior: TiledCovariance, r: Tensor, weighting: Weighting, plan: IterationPlan) -> IterativePosterior:
-    """Look at observations that are weighed.
+    """Condition on weighted observations.
 
     Args:
         prior: Covariance of the observations, with the noise as it is.
@@ -76,6 +76,6 @@ def condition(prior: TiledCovariance, r: Tensor, weighting: Weighting, plan: Ite
 
 
 def condition_in_rounds(prior: TiledCovariance, r: Tensor, weights: Weights, plan: IterationPlan) -> IterativePosterior:
-    """Look after the weights have been through all their rounds, each around what the last look predicts."""
+    """Condition once the weights have been through all their rounds, each around the last round's predictions."""
     weighting = weights.settle(r, lambda weighting: condition(prior, r, weighting, plan).left_out)
     return condition(prior, r, weighting, plan)

@@ -193,7 +193,7 @@ class FixedHyperparameters:
                 break  # it goes round
             visited.add(members.tobytes())
             state = self.at(members, rho)
-            best = max(best, state, key=lambda part: score(part, penalty))
+            best = max(best, state, key=lambda candidate: score(candidate, penalty))
         return best
 
     def _members(self, support: Collection[int]) -> Indices:

@@ -126,7 +126,7 @@ def score(level: Level, penalty: Penalty) -> float:
 def plausible_levels(levels: Sequence[Level], penalty: Penalty) -> list[Level]:
     """The levels that may have a part in an average."""
     scores = [score(level, penalty) for level in levels]
-    return [level for level, height in zip(levels, scores, strict=True) if height > max(scores) - REACH]
+    return [level for level, value in zip(levels, scores, strict=True) if value > max(scores) - REACH]
 
 
 def best_per_support(fits: Sequence[Fit]) -> list[Fit]:

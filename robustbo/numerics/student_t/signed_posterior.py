@@ -20,7 +20,7 @@ LEAST = 1e-300  # a curvature that tells nothing, and whose inverse, and all tha
 
 
 class SignedPosterior(NamedTuple):
-    """The posterior of latent values, see `posterior`.
+    """The posterior of latent values, see `signed_posterior`.
 
     Attributes:
         K: ``n x n`` prior covariance.

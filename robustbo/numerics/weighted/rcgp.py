@@ -109,7 +109,7 @@ def condition(K: Tensor, r: Tensor, s2: Tensor, weighting: Weighting) -> Conjuga
 
 
 class PredictionErrors(NamedTuple):
-    """The error of each value against the prediction by all others, and that prediction's variance, noise included."""
+    """The error of each value against a prediction of it, and that prediction's variance, noise included."""
 
     e: Tensor
     t: Tensor

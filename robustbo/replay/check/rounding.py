@@ -13,7 +13,7 @@ from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
 VALUE = 1e-12  # of its size: a value follows from its point by some hundred operations, of 1e-16 each
-POINT = 1e-6  # of a parameter's range: what tells open points apart, too (`loop.distinct.NEAR`)
+POINT = 1e-6  # of a parameter's range: what tells open points apart, too (`loop.candidates.pending.NEAR`)
 MODEL = 1e-5  # of the spread of the values; see `asks`
 
 Path = tuple[str | int, ...]  # keys and places that lead to a number within what is compared

@@ -33,7 +33,7 @@ class MapGP(ClosedFormGP, Surrogate, RowVariancesGP):
 
     The base is Matern-5/2 with ARD, a free signal variance, BoTorch's dimension-scaled prior on the length-scales, a
     profiled constant mean, and outcomes robustly standardized and through the inverse hyperbolic sine (or a warp:
-    `learns_warp.LearnsWarp`).
+    `warped_gp.WarpedGP`).
 
     Args:
         train_X: ``n x d`` inputs.

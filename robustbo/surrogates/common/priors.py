@@ -51,14 +51,13 @@ def kernel_module(name: str, d: int, is_signal_free: bool) -> Kernel:
         lengthscale_prior=LogNormalPrior(*prior),
         lengthscale_constraint=GreaterThan(MIN_L, transform=None, initial_value=math.exp(prior.log_mode)),
     )
-    if not is_signal_free:
-        return in_float32(kernel)
-    scaled = ScaleKernel(
-        kernel,
-        outputscale_prior=LogNormalPrior(*SIGNAL_PRIOR),
-        outputscale_constraint=GreaterThan(MIN_S2F, transform=None, initial_value=1.0),
-    )
-    return in_float32(scaled)
+    if is_signal_free:
+        kernel = ScaleKernel(
+            kernel,
+            outputscale_prior=LogNormalPrior(*SIGNAL_PRIOR),
+            outputscale_constraint=GreaterThan(MIN_S2F, transform=None, initial_value=1.0),
+        )
+    return in_float32(kernel)
 
 
 def likelihood_module() -> OutlierGaussianLikelihood:

@@ -56,12 +56,12 @@ class WarpedGP(MapGP):
 
     def search_model(self, rows: Tensor | slice = ALL) -> Model:
         """The model for the search: outcomes before the warp, which is searched too."""
-        model, bend = super().search_model(rows), self._warp
-        if bend is None:
+        model, learned = super().search_model(rows), self._warp
+        if learned is None:
             return model
-        z, s2 = bend.unbend(model.y), model.s2_known
+        z, s2 = learned.unbend(model.y), model.s2_known
         blocks = warp.FREE if len(self.train_targets) >= FEWEST else warp.fixed_warp((0.0, 0.0))
-        return model._replace(y=z, s2_known=None if s2 is None else s2 / bend.variance_slope(z), warp=blocks)
+        return model._replace(y=z, s2_known=None if s2 is None else s2 / learned.variance_slope(z), warp=blocks)
 
     def _set_theta(self, model: Model, theta: Tensor) -> None:
         super()._set_theta(model, theta)
@@ -77,10 +77,10 @@ class WarpedGP(MapGP):
 
     def load_state_dict(self, state_dict: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
         """Take hyperparameters and the warp; the variances of this model's own rows follow from them."""
-        if (bend := self._warp) is None:
+        if (learned := self._warp) is None:
             return super().load_state_dict(state_dict, *args, **kwargs)
-        Y, Yvar = original_outcomes(self, bend)
+        Y, Yvar = original_outcomes(self, learned)
         result = super(MapGP, self).load_state_dict(state_dict, *args, **kwargs)
-        retransform(self, bend, Y, Yvar)
+        retransform(self, learned, Y, Yvar)
         self._renew()
         return result

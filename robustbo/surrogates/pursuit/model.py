@@ -44,7 +44,7 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
         parameterization: Of the added variances: "log", "convex" or "canonical".
         levels: Support sizes to visit, as fractions of n (float) or counts (int). They, direction and sweeps are those
             of a search from nothing, which has at most `growth.MANY` observations unless ``is_grown`` is False.
-        selection: "corrected" (`penalty.corrected`; a value that recurs at several points, as from a sensor that
+        selection: "corrected" (`penalty.corrected_rule`; a value that recurs at several points, as from a sensor that
             sticks, counts as one outlier: `penalty.Penalty`), "botorch" or "paper".
         outlier_rate: Your own prior rate of outliers, in (0, 1); with "corrected".
         num_outliers: A known number of outliers, of which at most n / 2 are looked for among n values; takes the place
