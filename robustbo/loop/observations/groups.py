@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from robustbo.censored import is_bound
 from robustbo.loop.observations.expectation import Expectation
 from robustbo.trials.trial import Trial
 
@@ -27,8 +28,9 @@ class PointGroup(NamedTuple):
 
         Other values at the same point (a discrete space comes back to its points, users tell their own) were expected
         by models that knew the first, and are left to the surrogate; so is a point where the user has excluded a value.
+        What was told as a bound is judged by what it says (`robustbo.loop.surrogate.censored_fit`).
         """
-        told = self.told
+        told = tuple(t for t in self.told if not is_bound(t.measured))
         are_repeats = all(t.repeats is not None for t in told[1:])
         return told if are_repeats and not any(t.state == "excluded" for t in self.trials) else ()
 

@@ -10,14 +10,16 @@ import time
 from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import torch
 from botorch.exceptions import InputDataError
+from torch import Tensor
 
 from robustbo import seeds
 from robustbo.determinism.isolation import isolation, seed_everything
 from robustbo.determinism.surroundings import pin_surroundings
-from robustbo.errors import FitError
+from robustbo.errors import FitError, NumericsWarning, warn
 from robustbo.loop.observations.expectation import Appraisal
 from robustbo.loop.observations.probability_wrong import (
     CorruptionModel,
@@ -29,11 +31,14 @@ from robustbo.loop.observations.table import Data, Observations, observations
 from robustbo.loop.observations.units import center_and_scale, in_model_units
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.loop.surrogate.cache import FitCache
+from robustbo.loop.surrogate.censored_fit import fit_to_bounds
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.loop.surrogate.subset import RoughPrediction, Subset, select_subset
 from robustbo.loop.surrogate.warm_start import WarmStart, predecessor, sample_size
+from robustbo.numerics.pursuit.penalty import RATE
 from robustbo.surrogates.common import contract
 from robustbo.surrogates.common.capabilities import Capabilities
+from robustbo.surrogates.common.row_variances import RowVariancesGP
 from robustbo.surrogates.registry import SURROGATES, model_class
 from robustbo.surrogates.transforms.input_encoding import one_hot_inputs
 from robustbo.trials.history import History
@@ -66,20 +71,21 @@ def fit_to(settings: Settings, data: Data, fits: FitCache, failed: Collection[in
     if not data.told:
         raise ValueError("a surrogate needs at least one told value, got none; tell one first")
     settings = replace(settings.of_size(len(data.told)), space=data.space)
-    guess = partial(_rough_prediction, settings, fits)
-    part = select_subset(data.all_observations(), guess, fits, settings) if _capabilities(settings).is_cubic else None
-    fitted = _fit_without_quarantine(settings, data, part, fits, frozenset(failed))
-    return fitted if part is None else replace(fitted, appraisals=_appraise_left_out(settings, part, fits))
+    guess, told = partial(_rough_prediction, settings, fits), data.all_observations()
+    part = select_subset(told, guess, fits, settings) if _capabilities(settings).is_cubic else None
+    fitted = _fit_without_quarantine(settings, data, told if part is None else part.told, fits, frozenset(failed))
+    if part is None:
+        return fitted
+    return replace(fitted, appraisals={**_appraise_left_out(settings, part, fits), **fitted.appraisals})
 
 
 def _fit_without_quarantine(
-    settings: Settings, data: Data, part: Subset | None, fits: FitCache, failed: frozenset[int]
+    settings: Settings, data: Data, among: Observations, fits: FitCache, failed: frozenset[int]
 ) -> FittedSurrogate:
-    """The surrogate fitted without what is quarantined, if that is to be left out."""
-    among = data.all_observations() if part is None else part.told
+    """The surrogate fitted without what is quarantined, if that is to be left out; a bound never is."""
     is_to_be = settings.quarantine and is_robust(settings) and not _capabilities(settings).judges_alone
     in_doubt = quarantine_suspects(data) if is_to_be else frozenset[int]()
-    left_out = in_doubt | failed - data.vouched
+    left_out = (in_doubt | failed - data.vouched) - among.bounded
     if not left_out or len(left_out) >= len(data.told):
         return _fit(settings, among, fits)
     fitted = _fit(settings, among.without(left_out), fits)
@@ -168,6 +174,8 @@ def _warm_start(settings: Settings, told: Observations, scale: float, fits: FitC
 
 
 def _fit_new(settings: Settings, told: Observations, fits: FitCache) -> FittedSurrogate:
+    if told.bounds and takes_bounds(settings, told):
+        return _fit_to_bounds(settings, told, fits)
     center, scale = center_and_scale(told.values)
     before = _warm_start(settings, told, scale, fits)
     started = time.perf_counter()
@@ -176,21 +184,64 @@ def _fit_new(settings: Settings, told: Observations, fits: FitCache) -> FittedSu
     X, Y, sds = in_model_units(settings.space, settings.sign, told, center, scale)
     seed = seeds.derive(settings.seed, len(told.values), "fit")
     with (isolation if settings.surrogate in SURROGATES else seed_everything)(seed), contract.quiet():
-        try:
-            model = model_class(settings.surrogate)(
-                X,
-                Y.unsqueeze(-1),
-                None if sds is None else sds.square().unsqueeze(-1),
-                input_transform=one_hot_inputs(settings.space),
-                **settings.surrogate_options,
-            )
-        except InputDataError as error:
-            raise FitError(f"{settings.surrogate} cannot take these values; exclude the wildest: {error}") from error
-        if told.vouched:
-            is_vouched = torch.tensor([number in told.vouched for number in told.numbers])
-            model.vouched = is_vouched  # of which a model that is none of ours takes no notice
+        model = _new_model(settings, told, X, Y, None if sds is None else sds.square())
         if before is None:
             contract.fit(model)
         else:
             contract.fit(model, before.state, before.rows_of(told.numbers))
     return FittedSurrogate(model, X, told, settings.space, settings.sign, center, scale, time.perf_counter() - started)
+
+
+def _new_model(settings: Settings, told: Observations, X: Tensor, Y: Tensor, Yvar: Tensor | None) -> Any:
+    """The model of ``n`` values, not fitted yet; bounds among them need no variance of their own."""
+    try:
+        model = model_class(settings.surrogate)(
+            X,
+            Y.unsqueeze(-1),
+            None if Yvar is None else Yvar.unsqueeze(-1),
+            input_transform=one_hot_inputs(settings.space),
+            **settings.surrogate_options,
+        )
+    except InputDataError as error:
+        raise FitError(f"{settings.surrogate} cannot take these values; exclude the wildest: {error}") from error
+    if cleared := told.vouched | told.bounded:
+        is_cleared = torch.tensor([number in cleared for number in told.numbers])
+        model.vouched = is_cleared  # of which a model that is none of ours takes no notice
+    return model
+
+
+def _fit_to_bounds(settings: Settings, told: Observations, fits: FitCache) -> FittedSurrogate:
+    """The surrogate fitted to values and bounds, from a fit to the values alone."""
+    base = _fit(settings, told.take([i for i in range(len(told.values)) if i not in {*told.bounds}]), fits)
+    X, _, sds = in_model_units(settings.space, settings.sign, told, base.center, base.scale)
+    values = torch.tensor([i for i in range(len(told.values)) if i not in {*told.bounds}])
+    started, rate = time.perf_counter(), _wrong_bounds(settings)
+
+    def build(Y: Tensor, Yvar: Tensor, before: Any) -> Any:
+        model = _new_model(settings, told, X, Y, Yvar)
+        model.likelihood.usual = values
+        state = None if before is None else contract.warm_start(before)
+        return contract.fit(model) if state is None else contract.fit(model, state, torch.arange(len(Y)))
+
+    seed = seeds.derive(settings.seed, len(told.values), "fit")
+    with (isolation if settings.surrogate in SURROGATES else seed_everything)(seed), contract.quiet():
+        model, appraisals = fit_to_bounds(told, X, base, sds, rate, build)
+    seconds = time.perf_counter() - started
+    fitted = FittedSurrogate(model, X, told, settings.space, settings.sign, base.center, base.scale, seconds)
+    return replace(fitted, appraisals=appraisals)
+
+
+def _wrong_bounds(settings: Settings) -> float:
+    """The prior probability that a bound is wrong: none is by a surrogate that believes every value."""
+    return float(settings.surrogate_options.get("outlier_rate") or RATE) if is_robust(settings) else 0.0
+
+
+def takes_bounds(settings: Settings, told: Observations) -> bool:
+    """Return whether the surrogate takes bounds among values: else limits stand for measurements, with a warning."""
+    if len(told.bounds) == len(told.values):
+        return False  # nothing is measured yet
+    if not issubclass(model_class(settings.surrogate), RowVariancesGP):
+        text = f"{settings.surrogate} takes no bounds: {len(told.bounds)} of them count as if measured at their limits"
+        warn(f"{text}; relevance-pursuit, the default, takes them as what they are", NumericsWarning)
+        return False
+    return True
