@@ -6,7 +6,7 @@ noise of values is what a fit to them alone found, where it is not known.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -14,11 +14,11 @@ import torch
 from botorch.models.gpytorch import GPyTorchModel
 from torch import Tensor
 
-from robustbo.censored import CensoredValue
+from robustbo.censored import CensoredValue, is_bound
 from robustbo.loop.observations.expectation import Appraisal
 from robustbo.loop.observations.table import Observations
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
-from robustbo.numerics.censored.sites import Bounds, PseudoValues, pseudo_values, without_sites
+from robustbo.numerics.censored.sites import Bounds, PseudoValues, pseudo_values, verdict, without_sites
 from robustbo.numerics.linalg.lapack import Array
 from robustbo.surrogates.common import contract
 
@@ -68,7 +68,8 @@ def bound_rows(told: Observations, base: FittedSurrogate, rate: float) -> BoundR
     signs = [value.sign for value in values if isinstance(value, CensoredValue)]
     s = base.sign * np.array([1.0 if sign == "<" else -1.0 for sign in signs])
     c = base.sign * (np.array([float(v) for v in values]) / base.scale - base.center / base.scale)
-    y = base.sign * (np.array(base.observations.values) / base.scale - base.center / base.scale)
+    measured = [value for value in base.observations.values if not is_bound(value)]
+    y = base.sign * (np.array(measured) / base.scale - base.center / base.scale)
     median = float(np.median(y))
     spread = TO_ROBUST_SD * float(np.median(np.abs(y - median))) or 1.0
     eps = np.array([0.0 if told.numbers[i] in told.vouched else rate for i in rows])
@@ -130,6 +131,30 @@ def appraisals(
     return {
         told.numbers[i]: Appraisal(mean, spread, nats, p > EVEN, 1 - p if rate else None, p)
         for i, mean, spread, nats, p in rows
+    }
+
+
+def appraise_others(
+    told: Observations, fitted: FittedSurrogate, appraisals: Mapping[int, Appraisal], rate: float
+) -> dict[int, Appraisal]:
+    """Appraisals of observations outside a fit, where bounds are appraised by what they say.
+
+    Args:
+        told: The observations.
+        fitted: The surrogate, fitted to others.
+        appraisals: Theirs, by trial, the limits taken for values.
+        rate: How many bounds are wrong.
+    """
+    if not told.bounds:
+        return dict(appraisals)
+    own = [appraisals[told.numbers[i]] for i in told.bounds]
+    mean = fitted.sign * (np.array([a.expected for a in own]) / fitted.scale - fitted.center / fitted.scale)
+    sd = np.array([a.sd for a in own]) / fitted.scale
+    wrong, evidence = verdict(mean, sd, bound_rows(told, fitted, rate).bounds(sd))
+    rows = zip(told.bounds, own, wrong.tolist(), evidence.tolist(), strict=True)
+    return dict(appraisals) | {
+        told.numbers[i]: Appraisal(a.expected, a.sd, nats, p > EVEN, 1 - p if rate else None, p)
+        for i, a, p, nats in rows
     }
 
 

@@ -100,10 +100,21 @@ def pseudo_values(m: Array, C: Array, bounds: Bounds) -> PseudoValues:
     says = tau > VAGUE / v
     variance = 1 / np.where(says, tau, VAGUE / v)
     y = m + np.where(says, nu * variance, 0.0)  # eq. 18.2
-    log_kept = log_ndtr(at.u)
     mean, sd = m + r * at.mu_, r * np.sqrt(at.v_)
-    wrong = np.exp(bounds.log_b - at.log_Z)  # eq. 18.3
-    return PseudoValues(y, variance, mean, sd, wrong, -log_kept, at.L)
+    return PseudoValues(y, variance, mean, sd, *verdict(mean, np.hypot(sd, bounds.sd), bounds), at.L)
+
+
+def verdict(mean: Array, sd: Array, bounds: Bounds) -> tuple[Array, Array]:
+    """The probabilities that bounds are wrong, and the evidence against each, by predictions of measurements.
+
+    Args:
+        mean: ``k`` means of a measurement, by all but the bound.
+        sd: ``k`` standard deviations, noise included.
+        bounds: The bounds.
+    """
+    log_kept = log_ndtr(bounds.s * (bounds.c - mean) / sd)
+    log_Z = np.logaddexp(bounds.log_b, np.log1p(-bounds.eps) + log_kept)
+    return np.exp(bounds.log_b - log_Z), -log_kept  # eq. 18.3
 
 
 def without_sites(mean: Array, covariance: Array, y: Array, variance: Array) -> tuple[Array, Array]:
