@@ -183,3 +183,9 @@ def from_text(value: Any) -> Any:
 def is_bound(value: Any) -> bool:
     """Return whether a recorded value is one of which only a bound is known."""
     return isinstance(value, CensoredValue)
+
+
+def check_noise(value: Any, sd: float | None, of: str = "") -> None:
+    """Raise a ValueError where a bound was told with the noise of a value."""
+    if is_bound(value) and sd is not None:
+        raise ValueError(f"the bound {value}{of} must have no sd, got {sd}; leave it out")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from robustbo.censored import censored, censored_value
+from robustbo.censored import censored, censored_value, check_noise
 from robustbo.errors import SpaceError
 from robustbo.searchspace.labels import has_other_unit, nearest_label, parts
 from robustbo.searchspace.space import Space
@@ -94,9 +94,12 @@ def measurements_of(
         point, sds = point_of(space, row[0]), columns.noise_sds(row[1])
         if outcomes:
             values = columns.outcome_values(row[1])
+            for name, number in (values or {}).items():
+                check_noise(number, sds[name], f" of {name!r}")
             check({name: number for name, number in (values or {}).items() if math.isfinite(number)})
             return None if values is None else (point, values, {name: sds[name] for name in values})
         number = columns.number(value, row[1])
+        check_noise(number, sds[value])
         if math.isfinite(number):
             check(number)
         return point, number, sds[value]

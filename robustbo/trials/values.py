@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, SupportsFloat
 
-from robustbo.censored import Bound, censored_value, is_bound
+from robustbo.censored import Bound, censored_value, check_noise
 from robustbo.trials.outcomes import Wanted
 from robustbo.validation import as_number, noise_sd, one_of, real
 
@@ -39,12 +39,6 @@ def _number(name: str, value: Any) -> float:
     return real(f"value of {name!r}", value) if bound is None else bound
 
 
-def _check_noise(of: str, value: float, sd: float | None) -> None:
-    """Raise a ValueError where a bound was told with the noise of a value."""
-    if is_bound(value) and sd is not None:
-        raise ValueError(f"the bound {value}{of} must have no sd, got {sd}; leave it out")
-
-
 def values_to_record(
     outcomes: Sequence[Wanted], value: Value, sd: Noise
 ) -> tuple[float | dict[str, float], float | dict[str, float | None] | None, list[str]]:
@@ -59,7 +53,7 @@ def values_to_record(
         if isinstance(value, Mapping):
             raise TypeError(f"value must be a real number, got {value!r}; several outcomes need objectives=")
         number, spread = _only(value), noise_sd(sd)
-        _check_noise("", number, spread)
+        check_noise(number, spread)
         return number, spread, []
     names = [outcome.name for outcome in outcomes]
     for argument, mapping in ("value", value), ("sd", sd):
@@ -74,5 +68,5 @@ def values_to_record(
     finite = {name: number for name, number in numbers.items() if math.isfinite(number)}
     noise = {name: noise_sd(number) for name, number in (sd or {}).items()}
     for name, number in finite.items():
-        _check_noise(f" of {name!r}", number, noise.get(name))
+        check_noise(number, noise.get(name), f" of {name!r}")
     return finite, {name: noise.get(name) for name in finite}, [name for name in numbers if name not in finite]
