@@ -31,7 +31,7 @@ def test_a_cell_may_have_a_bound(opt, tmp_path, header, rows, values):
 
 def test_a_bound_of_a_trial_is_told_once_and_amended_when_it_has_changed(opt, tmp_path):
     path = tmp_path / "sheet.csv"
-    (trial,) = opt.write_sheet(path, 1)
+    opt.write_sheet(path, 1)
     path.write_text(path.read_text().rstrip() + "<0.05\n")
     assert [t.value for t in opt.read_sheet(path)] == [censored("<", 0.05)]
     assert opt.read_sheet(path) == []
