@@ -29,12 +29,14 @@ class WarmStart(NamedTuple):
         numbers: The trials it was fitted to, in order.
         center: Value that the model sees as 0.
         scale: Units of the value that it sees as 1.
+        spread: Robust standard deviation of its values.
         state: Where its search ended, as the surrogate has it; None where it does not tell.
     """
 
     numbers: tuple[int, ...]
     center: float
     scale: float
+    spread: float
     state: Any
 
     def rows_of(self, numbers: tuple[int, ...]) -> Tensor:
@@ -42,9 +44,9 @@ class WarmStart(NamedTuple):
         place = {number: i for i, number in enumerate(self.numbers)}
         return torch.tensor([place.get(number, -1) for number in numbers])
 
-    def serves(self, scale: float) -> bool:
-        """Return whether a search of observations in these units may begin here."""
-        return self.scale / 2 <= scale <= self.scale * 2
+    def serves(self, spread: float) -> bool:
+        """Return whether a search of observations of this robust standard deviation may begin here."""
+        return self.spread / 2 <= spread <= self.spread * 2
 
 
 def sample_size(n: int) -> int | None:
