@@ -18,6 +18,7 @@ from torch import Tensor
 STEP = 10  # trials between two counts at which a search of few begins anew, see `anchor`
 SHARE = 32  # of many, the step is between 1/32 and 1/16 of them
 ROOT = 8  # observations of the smallest sample; a larger one costs more, since a search from nothing does
+RATIO = 4.0  # of the standard deviations of two sets of values, beyond which one search is no beginning of the other
 QUARTER = 4  # a sample is a quarter of the observations at least, and less than half of them
 MOST = 256  # observations of the largest sample; of more the hyperparameters are known well enough
 
@@ -46,7 +47,7 @@ class WarmStart(NamedTuple):
 
     def serves(self, spread: float) -> bool:
         """Return whether a search of observations of this robust standard deviation may begin here."""
-        return self.spread / 2 <= spread <= self.spread * 2
+        return self.spread / RATIO <= spread <= self.spread * RATIO
 
 
 def sample_size(n: int) -> int | None:

@@ -2,7 +2,7 @@
 
 Each value is right or wrong. The right ones share the objective and differ by their noise; a wrong one has a wide
 density of its own. The objective is what was predicted, with the tails of a Student-t distribution, since fitted models
-are too sure of themselves; or it is surprising there, which is rare, and may then be anything that a wrong value may be.
+are too sure of themselves; or it is surprising there, which is rare, and then it is anything that a wrong value may be.
 One value far out is wrong or the objective is surprising, and nothing but another measurement tells which. Values that
 agree on the scale of the noise clear each other, as surprising as they may be. Sets of right values with a wrong one in
 between are left out: k values have some k^2 / 2 sets.

@@ -55,7 +55,5 @@ def compare(same: Comparison, decision: Decision, may_be: Rounding) -> None:
     number = decision.recorded["trial"]
     same(f"trial {number}: diagnosis", decision.diagnosis, decision.diagnosis_recomputed, may_be, of=number)
     left_out = {*UNREPEATABLE, *(key for key in ADDED if key not in decision.recorded)}
-    recorded, recomputed = (
-        {k: e[k] for k in e if k not in left_out} for e in (decision.recorded, decision.recomputed)
-    )
+    recorded, recomputed = ({k: e[k] for k in e if k not in left_out} for e in (decision.recorded, decision.recomputed))
     same(f"trial {number}: ask", recorded, recomputed, may_be, of=number, is_counted=True)

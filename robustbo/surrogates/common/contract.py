@@ -109,12 +109,11 @@ class Surrogate(OnOneThread, GPyTorchModel):
             diagnostics = diagnose(model)
             of_others = diagnostics.expected, diagnostics.sd
             return normal_tails(*errors_in_model_units(outcome_transform(model), model.train_targets, *of_others))
-        else:
-            with torch.no_grad(), gpytorch.settings.debug(False):  # it asks whether training was meant
-                latent = model(model.train_inputs[0])
-                likelihood = model.likelihood  # without an outlier's own variance, which would excuse it
-                noise = likelihood.noise if hasattr(likelihood, "noise") else likelihood.noise_covar.base_noise.noise
-                expected, sd = latent.mean, (latent.variance + noise).sqrt()
+        with torch.no_grad(), gpytorch.settings.debug(False):  # it asks whether training was meant
+            latent = model(model.train_inputs[0])
+            likelihood = model.likelihood  # without an outlier's own variance, which would excuse it
+            noise = likelihood.noise if hasattr(likelihood, "noise") else likelihood.noise_covar.base_noise.noise
+            expected, sd = latent.mean, (latent.variance + noise).sqrt()
         return normal_tails(model.train_targets - expected, sd)
 
 

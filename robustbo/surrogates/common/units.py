@@ -8,6 +8,7 @@ from torch import Tensor
 
 SHORT = 1e-3  # standard deviations, within which a warp is as good as straight
 
+
 def in_outcome_units(transform: OutcomeTransform | None, mean: Tensor, sd: Tensor) -> tuple[Tensor, Tensor]:
     """``n`` means and standard deviations in the model's own units, in those of the outcome."""
     if transform is None:
