@@ -63,11 +63,11 @@ class TestOneValue:
         assert not quarantine_suspects(observations(Settings(SPACE, "minimize"), at(BAD)), RATE)
 
     def test_the_threshold_is_where_it_is_even(self):
-        first = next(d / 100 for d in range(100, 900) if left_out(at(1.0 - d / 100)) == [0])
+        first = next(d / 100 for d in range(20, 300) if left_out(at(1.0 - d / 100)) == [0])
         (trial,) = data(at(1.0 - first)).groups[(("x", False, 0.5),)].told
         found = data(at(1.0 - first))
         assert CorruptionModel.of(found, RATE).probability_wrong([trial], Expectation(1.0, 0.2))[0] > EVEN
-        assert 3 < first < 7
+        assert 3 < first / 0.2 < 7
 
     def test_nothing_was_expected_of_a_first_point_or_a_users(self):
         assert left_out(at(BAD, expected=None)) == []

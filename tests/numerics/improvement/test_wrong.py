@@ -106,9 +106,8 @@ def test_the_rate_is_the_prior():
 
 
 def test_two_values_that_agree_on_the_scale_of_the_noise_clear_each_other_however_gross():
-    for far in (2.0, 9.0, 30.0, 1e4):
-        assert max(probability_wrong([far, far + 1.5 * SIGMA])) < 0.15
-        assert min(probability_wrong([far, far + 20 * SIGMA])) > 0.5
+    assert all(max(probability_wrong([far, far + 1.5 * SIGMA])) < 0.15 for far in (2.0, 9.0, 30.0, 1e4))
+    assert all(min(probability_wrong([far, far + 20 * SIGMA])) > 0.5 for far in (2.0, 9.0, 30.0))
 
 
 def test_four_values_two_or_three_noise_sds_apart_agree():
