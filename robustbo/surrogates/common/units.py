@@ -6,8 +6,6 @@ import torch
 from botorch.models.transforms.outcome import OutcomeTransform
 from torch import Tensor
 
-SHORT = 1e-3  # standard deviations, within which a warp is as good as straight
-
 
 def in_outcome_units(transform: OutcomeTransform | None, mean: Tensor, sd: Tensor) -> tuple[Tensor, Tensor]:
     """``n`` means and standard deviations in the model's own units, in those of the outcome."""
@@ -29,10 +27,11 @@ def in_model_units(transform: OutcomeTransform | None, mean: Tensor, sd: Tensor)
 def expectations_in_outcome_units(
     transform: OutcomeTransform | None, targets: Tensor, mean: Tensor, sd: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """What is expected of ``n`` observations, in the outcome's units, and its standard deviations as they are seen.
+    """What is expected of ``n`` observations, in the outcome's units, and its standard deviations towards these.
 
-    An observation is as many standard deviations off as it is in the model's own units: where outcomes are warped a
-    standard deviation has no one length, and counts for its length on the way from the expectation to the observation.
+    Where outcomes are warped a standard deviation is as long as the way to the quantile on the side of the observation
+    that is one away in the model's own units; and where that would bring a distant observation nearer than it is, as
+    long as leaves it as many away. So an observation is within one if and only if it is so in the model's own units.
 
     Args:
         transform: Of the outcomes.
@@ -40,28 +39,33 @@ def expectations_in_outcome_units(
         mean: ``n`` expectations, likewise.
         sd: ``n`` standard deviations, likewise.
     """
-    expected, tangent = in_outcome_units(transform, mean, sd)
     if transform is None:
-        return expected, tangent
-    outcome, _ = in_outcome_units(transform, targets, sd)
-    return expected, _along(tangent, sd, targets - mean, outcome - expected)
+        return mean, sd
+    e = targets - mean
+    expected, side, outcome = (
+        in_outcome_units(transform, x, sd)[0] for x in (mean, mean + torch.where(e < 0, -sd, sd), targets)
+    )
+    off = (e / sd).abs()
+    is_distant = off > 1
+    as_many_away = (outcome - expected).abs() / torch.where(is_distant, off, 1.0)
+    one_away = (side - expected).abs()
+    return expected, torch.where(is_distant, one_away.minimum(as_many_away), one_away)
 
 
 def errors_in_model_units(
     transform: OutcomeTransform | None, targets: Tensor, expected: Tensor, sd: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Errors of ``n`` observations in the model's own units, and their standard deviations; inverts the above."""
-    mean, tangent = in_model_units(transform, expected, sd)
+    """Errors of ``n`` observations in the model's own units, and their standard deviations: inverts the above."""
+    mean, _ = in_model_units(transform, expected, sd)
+    e = targets - mean
     if transform is None:
-        return targets - mean, sd
-    outcome, _ = in_outcome_units(transform, targets, tangent)
-    return targets - mean, _along(tangent, sd, outcome - expected, targets - mean)
-
-
-def _along(tangent: Tensor, sd: Tensor, before: Tensor, after: Tensor) -> Tensor:
-    """Standard deviations in other units: along the ways from expectations to values, where these are long enough."""
-    is_long = before.abs() > SHORT * sd
-    return torch.where(is_long, sd * (after / torch.where(is_long, before, 1.0)).abs(), tangent)
+        return e, sd
+    outcome, _ = in_outcome_units(transform, targets, sd)
+    side, _ = in_model_units(transform, expected + torch.where(e < 0, -sd, sd), sd)
+    one_away, way = (side - mean).abs(), (outcome - expected).abs()
+    is_distant = way > sd
+    as_many_away = sd * e.abs() / torch.where(is_distant, way, 1.0)
+    return e, torch.where(is_distant, one_away.maximum(as_many_away), one_away)
 
 
 def in_squared_outcome_units(
