@@ -29,7 +29,7 @@ import torch
 
 from benchmarks.common import pages, recording
 from benchmarks.common.tables import put
-from benchmarks.quality.labelled_data import HALVES, TABLES, LabelledSet, read_sets
+from benchmarks.quality.labelled_data import HALVES, KINDS, TABLES, LabelledSet, read_sets
 from benchmarks.quality.labelled_reports import BY_DISTANCE, LINEAR, SURROGATES, held_out, linear_flags, value_reports
 from benchmarks.quality.labelled_scores import score_tables
 
@@ -50,10 +50,10 @@ class Cell(NamedTuple):
     work: Path | None
 
 
-def cells(data: Path, half: str, methods: Sequence[str], work: Path | None) -> Iterator[Cell]:
+def cells(data: Path, half: str, kinds: Sequence[str], methods: Sequence[str], work: Path | None) -> Iterator[Cell]:
     """All methods of a set before the next one; lines on tables alone."""
     lines = [name for name in LINEAR if name != "RLM" or find_spec("statsmodels")]
-    for dataset in read_sets(data, half):
+    for dataset in (dataset for dataset in read_sets(data, half) if dataset.kind in kinds):
         yield from (Cell(dataset, method, work) for method in methods)
         yield from (Cell(dataset, method, work) for method in lines if dataset.kind == TABLES)
 
@@ -63,10 +63,7 @@ def compute_rows(cell: Cell, is_held_out: bool) -> pd.DataFrame:
     dataset, started = cell.dataset, time.process_time()
     about = {"file": dataset.name, "kind": dataset.kind, "method": cell.method}
     measured = pd.DataFrame({"value": dataset.values, "label": dataset.labels}).assign(**about)
-    if cell.method in LINEAR:
-        reports = linear_flags(dataset, cell.method)
-    else:
-        reports = value_reports(dataset, cell.method)
+    reports = (linear_flags if cell.method in LINEAR else value_reports)(dataset, cell.method)
     seconds = time.process_time() - started
     if is_held_out and cell.method not in (*LINEAR, *BY_DISTANCE):
         predicted = held_out(dataset, cell.method)
@@ -80,7 +77,7 @@ def cell_rows(cell: Cell, is_held_out: bool) -> pd.DataFrame:
     torch.set_num_threads(1)
     if cell.work is None:
         return compute_rows(cell, is_held_out)
-    file = cell.work / f"{cell.dataset.name}-{cell.method.replace(' ', '-').replace('>', 'over')}.csv"
+    file = cell.work / f"{cell.dataset.name}-{cell.method.replace(',', '').replace(' ', '-').replace('>', 'over')}.csv"
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         part = file.with_suffix(".part")
@@ -97,13 +94,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--surrogates", nargs="+", default=list(SURROGATES), help="of the registry, or of our own names"
     )
     parser.add_argument("--half", choices=HALVES, default="all")
+    parser.add_argument("--sets", nargs="+", choices=KINDS, default=KINDS, help="kinds of them")
     parser.add_argument("--jobs", type=int, default=1, help="processes of one thread each")
     parser.add_argument("--no-folds", action="store_true", help="hold nothing out: ten times as quick")
     parser.add_argument("--work", type=Path, help="where rows are kept, and go on")
     parser.add_argument("--out", type=Path, help="a folder for the tables")
     parser.add_argument("--page", type=Path, help="a page with marks")
     options = parser.parse_args(arguments)
-    todo = list(cells(options.data, options.half, options.surrogates, options.work))
+    todo = list(cells(options.data, options.half, options.sets, options.surrogates, options.work))
     run = partial(cell_rows, is_held_out=not options.no_folds)
     tables = score_tables(pd.concat(recording.each(run, todo, options.jobs), ignore_index=True))
     put(tables, options.out)

@@ -38,7 +38,7 @@ def new_study(dataset: LabelledSet, method: str, rows: Sequence[int]) -> rb.Opti
 
 
 def value_reports(dataset: LabelledSet, method: str) -> pd.DataFrame:
-    """A row a value, all having been told: the probability that it is wrong, what is expected, whether it is flagged."""
+    """A row a value, all being told: how probable it is that it is wrong, what is expected, whether it is flagged."""
     reports = sorted(
         new_study(dataset, method, range(len(dataset.values))).outliers(), key=lambda report: report.trial.number
     )
