@@ -16,6 +16,7 @@ Rows that are in --work are not computed again: another version of the code need
 """
 
 import argparse
+import re
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -33,6 +34,7 @@ from benchmarks.quality.labelled_data import HALVES, KINDS, TABLES, LabelledSet,
 from benchmarks.quality.labelled_reports import BY_DISTANCE, LINEAR, SURROGATES, held_out, linear_flags, value_reports
 from benchmarks.quality.labelled_scores import score_tables
 
+NOT_IN_NAMES = re.compile(r"\W+")  # of files
 DIGITS = {"wrong": 5, "low": 6, "high": 6, "log_density": 4}
 
 
@@ -77,7 +79,7 @@ def cell_rows(cell: Cell, is_held_out: bool) -> pd.DataFrame:
     torch.set_num_threads(1)
     if cell.work is None:
         return compute_rows(cell, is_held_out)
-    file = cell.work / f"{cell.dataset.name}-{cell.method.replace(',', '').replace(' ', '-').replace('>', 'over')}.csv"
+    file = cell.work / f"{cell.dataset.name}-{NOT_IN_NAMES.sub('-', cell.method)}.csv"
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         part = file.with_suffix(".part")
