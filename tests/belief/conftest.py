@@ -7,7 +7,7 @@ from robustbo.trials.settings import Settings
 from tests.belief.studies import line, noisy
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def told_as_asked():
     """Reports, in the order of trials, of a study whose last value was asked for by a model that expected something.
 
@@ -26,7 +26,7 @@ def told_as_asked():
                 noise = None if sd is None else factor * sd
             history = history.apply(ask)
             history = history.apply({"event": "tell", "trial": number, "value": y, "sd": noise})
-        found = outliers(Settings(line(), "minimize", **settings), history)
-        return sorted(found, key=lambda report: report.trial.number)
+        judged = outliers(Settings(line(), "minimize", **settings), history)
+        return sorted(judged, key=lambda report: report.trial.number)
 
     return judge

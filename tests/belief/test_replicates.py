@@ -7,45 +7,50 @@ import robustbo as rb
 from tests.belief.studies import FAILS_TODAY, flagged, line, noisy, probabilities, study
 
 
-def replicated(num_points, repeats, level, spread, seed=1):
-    """The values of points measured several times: levels that differ by a tenth, and noise of a share of the value."""
+def replicated(num_points, repeats, level, noise, apart=0.0, seed=0):
+    """The values of points measured several times, which hardly differ but by noise."""
     rng = np.random.default_rng(seed)
-    levels = np.repeat(level * (1 + 0.1 * rng.standard_normal(num_points)), repeats)
-    return levels * (1 + spread * rng.standard_normal(num_points * repeats))
+    levels = np.repeat(level + apart * rng.standard_normal(num_points), repeats)
+    return levels + noise * rng.standard_normal(num_points * repeats)
 
 
 @FAILS_TODAY
 @pytest.mark.parametrize(
-    ("great", "level"), [((3.1, 2.95, 3.22), 0.21), ((8.9e5, 9.3e5), 4.0e4), ((-61.0, -59.2, -62.4, -60.3), -4.2)]
+    ("great", "others", "unit"),
+    [
+        ((78.4, 82.1, 79.0, 81.3), (24, 4, 5.0, 0.5), 1e3),
+        ((83.0, 80.9, 82.2, 81.7), (24, 4, 5.0, 0.15, 0.1), -0.02),
+        ((31.0, 29.8), (30, 2, 2.1, 0.2, 0.3, 1), 0.01),
+    ],
 )
-def test_one_great_choice_measured_several_times_is_believed_and_best(great, level):
-    repeats = len(great)
-    values = replicated(18, repeats, level, 0.03)
+def test_one_great_choice_measured_several_times_is_believed_and_best(great, others, unit):
+    num_points, repeats = others[:2]
+    values = replicated(*others)
     values[4 * repeats : 5 * repeats] = great
-    names = [f"ligand {chr(ord('a') + i)}" for i in range(18)]
-    space = rb.Space(ligand=rb.Choice(*names))
-    direction = "maximize" if great[0] > 0 else "minimize"
-    opt = study(space, [[name] for name in names for _ in range(repeats)], values, direction=direction)
-    p = probabilities(opt)[4 * repeats : 5 * repeats]
-    assert p.max() < 0.5
+    names = [f"ligand {i}" for i in range(num_points)]
+    points = [[name] for name in names for _ in range(repeats)]
+    direction = "maximize" if unit > 0 else "minimize"
+    opt = study(rb.Space(ligand=rb.Choice(*names)), points, unit * values, direction=direction)
+    assert probabilities(opt)[4 * repeats : 5 * repeats].max() < 0.5
     assert opt.best().params == {"ligand": names[4]}
 
 
 @FAILS_TODAY
-def test_one_great_pair_in_two_dimensions_is_believed():
-    points = np.repeat(np.random.default_rng(3).random((15, 2)), 2, axis=0)
-    values = replicated(15, 2, 30.0, 0.02)
-    values[8:10] = 410.0, 428.0
-    opt = study(rb.Space(a=rb.Float(0, 1), b=rb.Float(0, 1)), points, values)
-    assert probabilities(opt)[8:10].max() < 0.5
-    assert opt.best().params == pytest.approx({"a": points[8, 0], "b": points[8, 1]})
+@pytest.mark.parametrize(("d", "repeats"), [(1, 4), (2, 2)])
+def test_a_great_point_of_a_continuous_space_is_believed(d, repeats):
+    points = np.repeat(np.random.default_rng(3).random((15, d)), repeats, axis=0)
+    values = replicated(15, repeats, 30.0, 3.0)
+    values[4 * repeats : 5 * repeats] = (410.0, 428.0, 399.0, 405.0)[:repeats]
+    opt = study(rb.Space(**{name: rb.Float(0, 1) for name in "ab"[:d]}), points, values)
+    assert probabilities(opt)[4 * repeats : 5 * repeats].max() < 0.5
+    assert list(opt.best().params.values()) == pytest.approx(list(points[4 * repeats]))
 
 
 @FAILS_TODAY
 def test_a_great_triplicate_in_one_of_two_outcomes_is_believed_in_both():
     x = np.repeat(np.linspace(0, 1, 10), 3)
-    gain, cost = replicated(10, 3, 12.0, 0.02), 3 + 2 * x + noisy(30, 0.05)
-    gain[12:15] = 141.0, 135.5, 138.2
+    gain, cost = replicated(10, 3, 12.0, 1.0), 3 + 2 * x + noisy(30, 0.05)
+    gain[12:15] = 141.0, 128.5, 134.2
     opt = rb.Optimizer(line(), objectives={"gain": "maximize", "cost": "minimize"}, seed=0)
     for i in range(30):
         opt.tell({"x": float(x[i])}, {"gain": float(gain[i]), "cost": float(cost[i])})

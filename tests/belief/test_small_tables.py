@@ -21,14 +21,14 @@ def test_a_stretch_that_was_told_in_another_unit_is_flagged(n, wrong, factor):
 @FAILS_TODAY
 def test_an_error_at_the_edge_of_a_line_is_flagged_and_not_best():
     verdicts = []
-    for seed in range(4):
+    for seed in range(3):
         x = np.linspace(0, 200, 14)
         values = 12 + 0.05 * x + noisy(14, 0.4, seed)
         values[-1] += 9 * 0.4
         opt = study(line(high=200.0), x, values)
         verdicts.append((13 in flagged(opt), opt.best().params["x"] != 200.0))
-    assert sum(is_flagged for is_flagged, _ in verdicts) >= 3
-    assert sum(is_other for _, is_other in verdicts) >= 3
+    assert sum(is_flagged for is_flagged, _ in verdicts) >= 2
+    assert sum(is_other for _, is_other in verdicts) >= 2
 
 
 @FAILS_TODAY
