@@ -46,7 +46,6 @@ def test_a_great_point_of_a_continuous_space_is_believed(d, repeats):
     assert list(opt.best().params.values()) == pytest.approx(list(points[4 * repeats]))
 
 
-@FAILS_TODAY
 def test_a_great_triplicate_in_one_of_two_outcomes_is_believed_in_both():
     x = np.repeat(np.linspace(0, 1, 10), 3)
     gain, cost = replicated(10, 3, 12.0, 1.0), 3 + 2 * x + noisy(30, 0.05)
