@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from robustbo.censored import is_bound
-from robustbo.loop.observations.expectation import Expectation
+from robustbo.loop.observations.expectation import Expectation, expectation_of
 from robustbo.trials.trial import Trial
 
 
@@ -18,6 +18,11 @@ class PointGroup(NamedTuple):
         return tuple(t for t in self.trials if t.state == "told")
 
     @property
+    def values(self) -> tuple[Trial, ...]:
+        """The trials whose values count and are no bounds."""
+        return tuple(t for t in self.told if not is_bound(t.measured))
+
+    @property
     def is_closed(self) -> bool:
         """Return whether no trial may be asked for here: one may still be told, or the user has barred the point."""
         return any(t.is_open or t.retry is False for t in self.trials)
@@ -30,7 +35,7 @@ class PointGroup(NamedTuple):
         by models that knew the first, and are left to the surrogate; so is a point where the user has excluded a value.
         What was told as a bound is judged by what it says (`robustbo.loop.surrogate.censored_fit`).
         """
-        told = tuple(t for t in self.told if not is_bound(t.measured))
+        told = self.values
         are_repeats = all(t.repeats is not None for t in told[1:])
         return told if are_repeats and not any(t.state == "excluded" for t in self.trials) else ()
 
@@ -38,5 +43,5 @@ class PointGroup(NamedTuple):
     def expectation(self) -> Expectation | None:
         """The expectation of all other values here: that of the first replicate, or else of when it was first asked."""
         together = self.judged_together
-        expectations = [t.expectation for t in [*(t for t in together if t.repeats is not None), *together[:1]]]
+        expectations = [expectation_of(t) for t in [*(t for t in together if t.repeats is not None), *together[:1]]]
         return next((expectation for expectation in expectations if expectation is not None), None)

@@ -8,7 +8,6 @@ from torch import Tensor
 
 from robustbo.errors import FitError, NumericsWarning, warn
 from robustbo.loop.observations.table import Observations
-from robustbo.numerics.pursuit.penalty import RATE
 from robustbo.surrogates.common import contract
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.row_variances import RowVariancesGP
@@ -45,9 +44,14 @@ def new_model(settings: Settings, told: Observations, X: Tensor, Y: Tensor, Yvar
     return model
 
 
-def rate_of_wrong_bounds(settings: Settings) -> float:
-    """The prior probability that a bound is wrong: none is by a surrogate that believes every value."""
-    return float(settings.surrogate_options.get("outlier_rate") or RATE) if is_robust(settings) else 0.0
+def prior_rate(settings: Settings, n: int) -> float:
+    """The prior probability that each of n told values is wrong, before a fit."""
+    return contract.prior_rate_for(model_class(settings.surrogate), settings.surrogate_options, n)
+
+
+def rate_of_wrong_bounds(settings: Settings, n: int) -> float:
+    """The prior probability that a bound among n values is wrong: none is by a surrogate that believes every value."""
+    return prior_rate(settings, n) if is_robust(settings) else 0.0
 
 
 def takes_bounds(settings: Settings, told: Observations) -> bool:

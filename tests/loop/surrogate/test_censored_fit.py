@@ -111,3 +111,12 @@ def test_an_ask_follows_and_a_replay_is_the_same(tmp_path):
     opt.tell(trial, rb.Below(0.5))
     shutil.copy(tmp_path / "study.jsonl", tmp_path / "copy.jsonl")
     assert rb.Optimizer.resume(tmp_path / "copy.jsonl").ask().params == opt.ask().params
+
+
+def test_bounds_that_agree_at_a_point_are_no_surprise():
+    opt = study(rb.Below)
+    first = opt.tell({"x": 0.05, "y": 0.05}, rb.Below(0.5))
+    again = opt.tell({"x": 0.05, "y": 0.05}, rb.Below(0.5))
+    reports = {o.trial.number: o for o in opt.outliers()}
+    assert [reports[t.number].status for t in (first, again)] == ["confirmed", "confirmed"]
+    assert opt.predict(first.params).mean < 0.2
