@@ -20,8 +20,8 @@ References:
 """
 
 import math
-from collections.abc import Callable, Collection
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -84,10 +84,11 @@ Move = Callable[[System, States, Generator], System]
 
 
 class GibbsSample(NamedTuple):
-    """``n`` probabilities that an observation is odd, and what was drawn last."""
+    """``n`` probabilities that an observation is odd, what was drawn last, and what was asked for after each sweep."""
 
     q: Tensor
     states: States
+    draws: Sequence[Any] = ()
 
 
 @lapack.quiet()  # the square of a gross error
@@ -101,6 +102,7 @@ def sample(
     most: int | None = None,
     beside: tuple[int, int] = (0, 0),
     move: Move | None = None,
+    record: Callable[[States], Any] | None = None,
     sweeps: int = SWEEPS,
     seed: int = 0,
 ) -> GibbsSample:
@@ -116,6 +118,7 @@ def sample(
         most: How many may be odd at once; half of them unless given.
         beside: Numbers of right and of odd observations that are certain and not among these.
         move: Draws other hyperparameters, given the states; they stay unless given.
+        record: What is kept of each counted sweep.
         sweeps: How many are counted.
         seed: Of the draws.
 
@@ -129,6 +132,7 @@ def sample(
     most = n // 2 if most is None else most
     free = np.zeros(n, dtype=bool) if cleared is None else cleared.numpy()
     states = States(np.where(np.isin(np.arange(n), list(begin)), ODD, 0), rate, len(LOG_SHARES) - 3)
+    draws: list[Any] = []
     chain, total, burn_in = _chain(system, states), np.zeros(n), max(BURN_IN, sweeps // 8)
     for sweep in range(burn_in + sweeps):
         q = _sweep(chain, system, states, log_odd.numpy(), ~free, most, rng)
@@ -138,7 +142,9 @@ def sample(
             chain = _chain(system, states)
         if sweep >= burn_in:
             total += q
-    return GibbsSample(torch.from_numpy(total / sweeps), states)
+            if record is not None:
+                draws.append(record(states))
+    return GibbsSample(torch.from_numpy(total / sweeps), states, draws)
 
 
 def _chain(system: System, states: States) -> Chain:

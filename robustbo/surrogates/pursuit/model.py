@@ -108,7 +108,7 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
             self._before = pursued, rows
 
     def search(self, model: Model) -> Fit:
-        """Pursue the support; standardize on the inliers and pursue again where that changes the scale.
+        """Pursue the support; again on the inliers' scale where it is another, and where more replicates agree.
 
         A search that holds hyperparameters holds the scale too.
         """
@@ -116,7 +116,17 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
         level = self._pursue(model)
         if not is_held and standardize_by_inliers(self, outcome_transform(self), level.fit.rho == 0):
             level = self._pursue(self.search_model())
+        if self._clears_others(level.fit):
+            level = self._pursue(self.search_model())
         return level.fit
+
+    def _clears_others(self, fit: Fit) -> bool:
+        """Return whether other values agree with their replicates by the noise of a fit, which is used from now on."""
+        model = self.search_model()
+        if model.s2_known is not None or len(self.train_inputs[0].unique(dim=0)) == len(model.y):
+            return False
+        before, self._noise_of_replicates = self.is_cleared(), noise(model, fit.theta)[0].item()
+        return not torch.equal(self.is_cleared(), before)
 
     def _condition(self, model: Model, estimate: Fit) -> PredictionCache:
         assert self._pursued is not None
