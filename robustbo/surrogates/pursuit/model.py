@@ -8,12 +8,10 @@ import torch
 from botorch.models.transforms.outcome import OutcomeTransform, Standardize
 from torch import Tensor
 
-from robustbo.numerics.belief.densities import log_odd
-from robustbo.numerics.belief.probability import conditional_probabilities, probability_odd
+from robustbo.numerics.gp import warp
 from robustbo.numerics.gp.log_posterior import Model, noise
 from robustbo.numerics.gp.map_fit import Fit
-from robustbo.numerics.gp.outlier_gain import gain
-from robustbo.numerics.gp.prediction_cache import PredictionCache, prediction_cache
+from robustbo.numerics.gp.prediction_cache import PredictionCache
 from robustbo.numerics.gp.replicates import Groups, find_recurring_groups
 from robustbo.numerics.pursuit import growth, search
 from robustbo.numerics.pursuit.averaging import probabilities
@@ -23,14 +21,22 @@ from robustbo.numerics.pursuit.walk import best_per_support, level_posterior, pl
 from robustbo.numerics.pursuit.warped import with_warp
 from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.map_gp import ALL
-from robustbo.surrogates.common.model_averaging import ModelAveraging
-from robustbo.surrogates.common.warped_gp import WarpedGP
+from robustbo.surrogates.common.warped_gp import FEWEST
+from robustbo.surrogates.pursuit.belief import PursuitBelief
 from robustbo.surrogates.pursuit.options import PursuitOptions
+from robustbo.surrogates.pursuit.warp_evidence import (
+    PRICE,
+    SETTLED,
+    WarmStart,
+    bend,
+    evidence_of_warp,
+    straighten,
+)
 from robustbo.surrogates.transforms.inlier_rescale import RESCALE, standardize_by_inliers, standardize_like
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 
 
-class RelevancePursuitGP(ModelAveraging, WarpedGP):
+class RelevancePursuitGP(PursuitBelief):
     """A GP that finds the observations with an error of their own, and predicts without their weight.
 
     An outlier's variance has no cap: at any magnitude the fit is the fit without that point. Outliers are those of the
@@ -85,13 +91,16 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
     level_posterior: Sequence[float] = ()
     _before: tuple[Pursuit, Tensor] | None = None
     _pursued: Pursuit | None = None
+    _warp_evidence = 0.0
 
     @property
-    def warm_start(self) -> tuple[Pursuit, Tensor, Tensor] | None:
+    def warm_start(self) -> WarmStart | None:
         """The end of this search, and center and scale of its outcomes: the start of one with more observations."""
-        return None if self._pursued is None else (self._pursued, *_units(outcome_transform(self)))
+        if self._pursued is None:
+            return None
+        return WarmStart(self._pursued, *_units(outcome_transform(self)), self._is_straight, self._warp_evidence)
 
-    def continue_from(self, before: tuple[Pursuit, Tensor, Tensor], rows: Tensor) -> None:
+    def continue_from(self, before: WarmStart, rows: Tensor) -> None:
         """Begin the next pursuit at the levels of another model's, one fitted to most of these observations.
 
         It visits only those that were plausible, the last choice and those next to them, and sweeps them both ways
@@ -99,26 +108,49 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
         hyperparameters, so that outcomes are standardized as the other model's. Where those of few are standardized by
         quite another factor, it begins from nothing.
         """
-        pursued, center, scale = before
+        pursued, center, scale, is_straight, evidence = before
         transform = outcome_transform(self)
         is_many = len(rows) > growth.MANY and isinstance(transform, RobustStandardize)
         if is_many and self._noise_variances(ALL) is None:
             standardize_like(self, transform, center, scale)
         if (_units(transform)[1] / scale).log().abs().max().item() < math.log(RESCALE):
             self._before = pursued, rows
+            self._is_straight, self._warp_evidence = is_straight, evidence
 
     def search(self, model: Model) -> Fit:
         """Pursue the support; again on the inliers' scale where it is another, and where more replicates agree.
 
         A search that holds hyperparameters holds the scale too.
         """
-        is_held = self._before is not None and len(model.y) > growth.MANY
-        level = self._pursue(model)
-        if not is_held and standardize_by_inliers(self, outcome_transform(self), level.fit.rho == 0):
-            level = self._pursue(self.search_model())
+        is_open = FEWEST <= len(model.y) <= growth.MANY and self._warp_evidence < SETTLED
+        level = self._decide_warp() if self._warp is not None and is_open else self._pursue_on_scale()
         if self._clears_others(level.fit):
             level = self._pursue(self.search_model())
         return level.fit
+
+    def _pursue_on_scale(self) -> Level:
+        is_held = self._before is not None and len(self.train_targets) > growth.MANY
+        level = self._pursue(self.search_model())
+        if not is_held and standardize_by_inliers(self, outcome_transform(self), level.fit.rho == 0):
+            level = self._pursue(self.search_model())
+        return level
+
+    def _decide_warp(self) -> Level:
+        """Pursue without a warp, and with one if others speak for it than those that are outliers without one."""
+        bent = self._before if self._warp_evidence > 0 and not self._is_straight else None
+        self._before = self._before if bent is None else (straighten(bent[0]), bent[1])
+        units, self._is_straight = _units(outcome_transform(self)), True
+        level, rows = self._pursue_on_scale(), torch.arange(len(self.train_targets))
+        model = self.search_model()._replace(warp=warp.FREE)
+        self._warp_evidence, t = evidence_of_warp(model, level)
+        if self._warp_evidence < PRICE:
+            return level
+        assert self._pursued is not None
+        self._is_straight, transform = False, outcome_transform(self)
+        is_same = torch.equal(units[1], _units(transform)[1])
+        self._before = bent if bent is not None or not is_same else (bend(self._pursued, t), rows)
+        standardize_like(self, transform, *units)
+        return self._pursue_on_scale()
 
     def _clears_others(self, fit: Fit) -> bool:
         """Return whether other values agree with their replicates by the noise of a fit, which is used from now on."""
@@ -167,53 +199,6 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
         self.map_estimate, self.trace = fit, levels
         self.level_posterior = level_posterior(levels, self.options.penalty(model))
 
-    def probability_right(self) -> Tensor:
-        """``n`` probabilities that an observation is right: over sets of wrong ones, noise and hyperparameters.
-
-        From the fit of each plausible level on, a Gibbs chain samples which observations are wrong, how noisy the right
-        ones are, and, of few observations, the hyperparameters. The prior rate has the mean 0.1, the `outlier_rate`, or
-        that of ``num_outliers``; at most half are wrong. What is far from what the others predict may be a needle, so
-        that one value is never quite certain to be wrong.
-
-        References:
-            `numerics.belief.gibbs`.
-        """
-        self.eval()
-        with torch.no_grad():
-            model = self.search_model()
-            if len(components := self.components) < 2:
-                fit = components[0].fit if components else self.fit_now(model)
-                return 1 - self._probability_wrong(model, fit, self.prediction_cache)
-            wrong = torch.zeros_like(model.y)
-            for weight, fit, *_ in components:
-                cache = prediction_cache(model, fit.theta, fit.rho)
-                wrong += weight * self._probability_wrong(model, fit, cache, weight)
-            return (1 - wrong).clamp(0.0, 1.0)  # the weights add up to 1 but for rounding
-
-    def fit_now(self, model: Model) -> Fit:
-        """The fit that the model's present parameters are."""
-        return Fit(self._theta(model), self._rho, math.nan, math.nan, 0, True)
-
-    def _probability_wrong(self, model: Model, fit: Fit, cache: PredictionCache, weight: float = 1.0) -> Tensor:
-        log_density, share = self._odd(model.y, model.s2_known)
-        rate = self.options.rate(len(model.y))
-        return share * probability_odd(model, fit, cache, log_density, rate=rate, share=weight)
-
-    def _odd(self, z: Tensor, s2_known: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """``n`` log densities of odd observations before a warp, and the shares of the wrong among these."""
-        return log_odd(z, torch.ones_like(z) if s2_known is None else (1 + s2_known).sqrt())
-
-    def verdict_on(self, y: Tensor, e: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Outliers are those that gain more than one more has to pay."""
-        model = self.search_model()
-        price = self.options.penalty(model).of_one(model.groups.of(self.support))(-1)
-        z = y if self._warp is None else self._warp.unbend(y)
-        log_density, share = self._odd(z)
-        log_density = log_density if self._warp is None else log_density - 0.5 * self._warp.variance_slope(z).log()
-        s2 = noise(model, self._theta(model)).mean().minimum(v)
-        odd, _ = conditional_probabilities(e, v, s2, log_density, self.options.rate(len(model.y)))
-        return gain(e, v) > price, 1 - share * odd
-
     def search_model(self, rows: Tensor | slice = ALL) -> Model:
         """The model for the search: values that agree at a point clear each other, those that recur count as one."""
         model = super().search_model(rows)
@@ -237,10 +222,12 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
         else:
             levels = search.cold_levels(model, plan)
             pursued = Pursuit(levels, search.best_level(model, plan, levels))
-        self.trace = pursued.levels
-        self.level_posterior = level_posterior(self.trace, plan.penalty)
-        self._pursued = pursued
+        self._take(pursued)
         return pursued.best
+
+    def _take(self, pursued: Pursuit) -> None:
+        self._pursued, self.trace = pursued, pursued.levels
+        self.level_posterior = level_posterior(self.trace, self.options.penalty(self.search_model()))
 
 
 def _units(transform: OutcomeTransform | None) -> tuple[Tensor, Tensor]:
