@@ -1,1 +1,1 @@
-"""How probable it is that each measurement is wrong: densities of right and of wrong values, and sampling over both."""
+"""Probability that each measurement is wrong: densities of right and of wrong values, and sampling over both."""

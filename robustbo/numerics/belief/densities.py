@@ -6,8 +6,8 @@ A value is what its point's function value is, with noise: right. Or it says not
 - Noise has the tails of a Student-t distribution, as a mixture of normal distributions with one, three and nine times
   the standard deviation. Their shares are those of its variances (inverse gamma) nearest to these; the degrees of
   freedom are unknown.
-- A wrong value has a Cauchy density, three times as wide as the outcomes: of whatever magnitude.
-- A needle has a wide Student-t density of three degrees of freedom: an absurd magnitude is an error's.
+- A wrong value has a Cauchy density, ten times as wide as the outcomes: of whatever magnitude.
+- So has a needle, but for a tail that falls faster: an absurd magnitude is an error's.
 
 References:
     Box and Tiao (1968), A Bayesian approach to some outlier problems; Lange, Little and Taylor (1989), Robust
@@ -25,10 +25,9 @@ from robustbo.numerics.linalg.lapack import Array
 
 MULTIPLES = np.array([1.0, 9.0, 81.0])  # of the noise variance
 DOFS = (2.0, 3.0, 4.0, 6.0, 10.0, 20.0, math.inf)  # equally probable to begin with
-WIDTH = 3.0  # of a wrong value's density, in standard deviations of the outcomes
+WIDTH = 10.0  # of a wrong value's density, in standard deviations of the outcomes
 NEEDLE = 0.02  # needles for each wrong value
-NEEDLE_WIDTH = 10.0  # of a needle's density, likewise
-NEEDLE_DOF = 3.0
+FARTHEST = 300.0  # standard deviations of the outcomes beyond which needles are rarer
 LEAST = 1e-300  # a share that is as good as none
 
 
@@ -36,7 +35,7 @@ def log_shares(dof: float) -> Array:
     """Logarithms of the shares that the noise variances of `MULTIPLES` have, for Student-t noise.
 
     Example:
-        >>> np.exp(log_shares(4.0)).round(3).tolist(), np.exp(log_shares(math.inf)).tolist()
+        >>> np.exp(log_shares(4.0)).round(3).tolist(), np.exp(log_shares(math.inf)).round(3).tolist()
         ([0.856, 0.142, 0.003], [1.0, 0.0, 0.0])
     """
     if math.isinf(dof):
@@ -55,23 +54,22 @@ def log_wrong(y: Tensor, scale: Tensor) -> Tensor:
     return -(math.pi * a).log() - 2 * torch.hypot(torch.ones_like(y), y / a).log()  # eq. 16.1
 
 
-def log_needle(y: Tensor, scale: Tensor) -> Tensor:
-    """Log densities of values at needles; likewise."""
-    a, dof = NEEDLE_WIDTH * scale, NEEDLE_DOF
-    front = math.lgamma((dof + 1) / 2) - math.lgamma(dof / 2) - 0.5 * math.log(dof * math.pi)
-    return front - a.log() - (dof + 1) * torch.hypot(torch.ones_like(y), y / (a * math.sqrt(dof))).log()  # eq. 16.9
+def log_odd(y: Tensor, scale: Tensor, distance: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """Log densities of values that say nothing of what the others predict; the shares of the wrong among these.
 
-
-def log_odd(y: Tensor, scale: Tensor) -> tuple[Tensor, Tensor]:
-    """Log densities of values that say nothing of what the others predict, and the shares of the wrong among these.
+    Args:
+        y: ``n`` values less the outcomes' center.
+        scale: ``n`` standard deviations of these.
+        distance: ``n`` values as they are, where gross ones are compressed in y.
 
     Example:
         >>> y = torch.tensor([5.0, 1e6], dtype=torch.float64)
         >>> log_odd(y, torch.ones_like(y))[1].round(decimals=3).tolist()  # one value may be a needle
-        [0.975, 1.0]
+        [0.98, 1.0]
     """
-    wrong = log_wrong(y, scale)
-    log_density = torch.logaddexp(wrong, math.log(NEEDLE) + log_needle(y, scale))
+    wrong, distance = log_wrong(y, scale), y if distance is None else distance
+    rarer = -2 * torch.hypot(torch.ones_like(y), distance / (FARTHEST * scale)).log()
+    log_density = torch.logaddexp(wrong, math.log(NEEDLE) + wrong + rarer)  # eq. 16.9
     return log_density, (wrong - log_density).exp()
 
 

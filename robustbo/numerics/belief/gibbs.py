@@ -34,8 +34,9 @@ from robustbo.numerics.belief.densities import LOG_SHARES, MULTIPLES
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 
-SWEEPS, BURN_IN = 16, 2  # counted, and before them
+SWEEPS, BURN_IN = 12, 2  # counted, and before them
 PRIOR_WEIGHT = 20.0  # observations that the prior rate counts as much as
+FAR = 4.0  # standard deviations of the noisiest right value beyond which a chain begins with a value as odd
 ODD = len(MULTIPLES)  # the state of an observation that is not right; those of right ones are their noise's
 
 
@@ -58,7 +59,7 @@ class System(NamedTuple):
 
 
 class States(NamedTuple):
-    """What a chain has drawn last.
+    """The last draws of a chain.
 
     Attributes:
         state: ``n`` integers: `ODD`, or which of `densities.MULTIPLES` the noise variance is multiplied by.
@@ -112,8 +113,8 @@ def sample(
         system: The observations where the chain begins.
         log_odd: ``n`` log densities of the observations, if they are odd.
         rate: Mean of the prior rate of odd ones, in (0, 1).
-        begin: Those that are odd to begin with; the gross ones should be, since single moves leave them for their
-            neighbours slowly.
+        begin: Those that are odd or at least noisy to begin with; the gross ones should be, since single moves leave
+            them for their neighbours slowly.
         cleared: ``n`` booleans: those that cannot be odd.
         most: How many may be odd at once; half of them unless given.
         beside: Numbers of right and of odd observations that are certain and not among these.
@@ -131,12 +132,12 @@ def sample(
     n, rng = len(system.r), np.random.default_rng(seed)
     most = n // 2 if most is None else most
     free = np.zeros(n, dtype=bool) if cleared is None else cleared.numpy()
-    states = States(np.where(np.isin(np.arange(n), list(begin)), ODD, 0), rate, len(LOG_SHARES) - 3)
+    states = _initial_states(system, rate, begin)
     draws: list[Any] = []
     chain, total, burn_in = _chain(system, states), np.zeros(n), max(BURN_IN, sweeps // 8)
     for sweep in range(burn_in + sweeps):
         q = _sweep(chain, system, states, log_odd.numpy(), ~free, most, rng)
-        states = _draw_shared(states, rate, beside, rng)
+        states = _draw_rate_and_tails(states, rate, beside, rng)
         if move is not None and (other := move(system, states, rng)) is not system:
             system = other
             chain = _chain(system, states)
@@ -145,6 +146,17 @@ def sample(
             if record is not None:
                 draws.append(record(states))
     return GibbsSample(torch.from_numpy(total / sweeps), states, draws)
+
+
+def _initial_states(system: System, rate: float, begin: Collection[int]) -> States:
+    """The noise of the heaviest tails, and of those that are given the ones as odd that lie beyond even these."""
+    state = np.where(np.isin(np.arange(len(system.r)), list(begin)), ODD - 1, 0)
+    chain = _chain(system, States(state, rate, 0))
+    for i in begin:
+        e, v = chain.leave_one_out(i)
+        if e * e > FAR**2 * (v + MULTIPLES[-1] * system.s2[i]):
+            state[i] = ODD
+    return States(state, rate, 0)
 
 
 def _chain(system: System, states: States) -> Chain:
@@ -158,12 +170,12 @@ def _sweep(
     n, q, state = len(system.r), np.zeros(len(system.r)), states.state
     log_shares = (LOG_SHARES[states.dof] - 0.5 * math.log(2 * math.pi)).tolist()
     log_odds = (log_odd - system.log_slope + math.log(states.rate / (1 - states.rate))).tolist()
-    s2, multiples, may = system.s2.tolist(), MULTIPLES.tolist(), may_be_odd.tolist()
+    s2, multiples, is_free = system.s2.tolist(), MULTIPLES.tolist(), may_be_odd.tolist()
     for i, u in zip(rng.permutation(n).tolist(), rng.random(n).tolist(), strict=True):
         e, v = chain.leave_one_out(i)
         variances = [v + s2[i] * multiple for multiple in multiples]
         heights = [share - 0.5 * (math.log(w) + e * e / w) for share, w in zip(log_shares, variances, strict=True)]
-        if may[i] and chain.num_others_wrong(i) < most:
+        if is_free[i] and chain.num_others_wrong(i) < most:
             heights.append(log_odds[i])
         highest = max(heights)
         weights = [math.exp(height - highest) for height in heights]
@@ -178,12 +190,12 @@ def _sweep(
     return q
 
 
-def _draw_shared(states: States, rate: float, beside: tuple[int, int], rng: Generator) -> States:
+def _draw_rate_and_tails(states: States, rate: float, beside: tuple[int, int], rng: Generator) -> States:
     """Draw the rate of odd observations and the degrees of freedom of the noise, given each one's state."""
     counts = np.bincount(states.state, minlength=ODD + 1) + np.array([beside[0], *[0] * (ODD - 1), beside[1]])
     odd, right = float(counts[ODD]), float(counts[:ODD].sum())
-    drawn = rng.beta(PRIOR_WEIGHT * rate + odd, PRIOR_WEIGHT * (1 - rate) + right)  # eq. 16.11
+    share = rng.beta(PRIOR_WEIGHT * rate + odd, PRIOR_WEIGHT * (1 - rate) + right)  # eq. 16.11
     heights = LOG_SHARES @ counts[:ODD]
     weights = np.exp(heights - heights.max())
     dof = int(np.searchsorted(np.cumsum(weights / weights.sum()), rng.random()))
-    return states._replace(rate=float(np.clip(drawn, 1e-12, 1 - 1e-12)), dof=min(dof, len(LOG_SHARES) - 1))
+    return states._replace(rate=float(np.clip(share, 1e-12, 1 - 1e-12)), dof=min(dof, len(LOG_SHARES) - 1))

@@ -20,8 +20,9 @@ from robustbo.numerics.gp.log_posterior import Model, log_posterior, noise
 from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.prediction_cache import PredictionCache
 
-FEW = 128  # observations of which all are sampled, with the hyperparameters
-STEPS = 1000  # draws of single observations, at least
+FEWEST = 6  # observations of which anything is learned of the hyperparameters; those of fewer stay the fit's
+FEW = 200  # observations of which all are sampled, with the hyperparameters
+STEPS = 600  # draws of single observations, at least
 SURE = 0.05  # how probable it is at most that an observation is not what it is taken for, where it is not sampled
 TYPICAL = DOFS.index(4.0)  # degrees of freedom by which it is decided which are doubtful
 
@@ -43,7 +44,7 @@ def probability_odd(
     if len(model.y) > FEW:
         return _doubtful_alone(model, fit, cache, log_odd, rate, seed)
     move = None
-    if model.is_informed:
+    if model.is_informed and len(model.y) >= FEWEST:
         move = HyperparameterWalk(model, log_posterior(model, fit.theta, fit.rho))
     system = system_at(model, fit.theta)
     sweeps = math.ceil(share * max(SWEEPS, STEPS / len(model.y)))

@@ -1,4 +1,4 @@
-"""How probable relevance pursuit takes each value to be wrong."""
+"""The probability that each value is wrong, by relevance pursuit."""
 
 import math
 
@@ -52,7 +52,8 @@ class PursuitBelief(ModelAveraging, WarpedGP):
 
     def _odd(self, z: Tensor, s2_known: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """``n`` log densities of odd observations before a warp, and the shares of the wrong among these."""
-        return log_odd(z, torch.ones_like(z) if s2_known is None else (1 + s2_known).sqrt())
+        scale = torch.ones_like(z) if s2_known is None else (1 + s2_known).sqrt()
+        return log_odd(z, scale, None if self._warp is None else self._warp.expand(z))
 
     def verdict_on(self, y: Tensor, e: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:
         """Outliers are those that gain more than one more has to pay."""

@@ -128,9 +128,10 @@ class RelevancePursuitGP(PursuitBelief):
             level = self._pursue(self.search_model())
         return level.fit
 
-    def _pursue_on_scale(self) -> Level:
+    def _pursue_on_scale(self, level: Level | None = None) -> Level:
+        """Pursue, unless there is a level, and again on the scale of its inliers where that is another."""
         is_held = self._before is not None and len(self.train_targets) > growth.MANY
-        level = self._pursue(self.search_model())
+        level = self._pursue(self.search_model()) if level is None else level
         if not is_held and standardize_by_inliers(self, outcome_transform(self), level.fit.rho == 0):
             level = self._pursue(self.search_model())
         return level
@@ -139,17 +140,15 @@ class RelevancePursuitGP(PursuitBelief):
         """Pursue without a warp, and with one if others speak for it than those that are outliers without one."""
         bent = self._before if self._warp_evidence > 0 and not self._is_straight else None
         self._before = self._before if bent is None else (straighten(bent[0]), bent[1])
-        units, self._is_straight = _units(outcome_transform(self)), True
-        level, rows = self._pursue_on_scale(), torch.arange(len(self.train_targets))
+        self._is_straight = True
+        level = self._pursue(self.search_model())
         model = self.search_model()._replace(warp=warp.FREE)
         self._warp_evidence, t = evidence_of_warp(model, level)
         if self._warp_evidence < PRICE:
-            return level
+            return self._pursue_on_scale(level)
         assert self._pursued is not None
-        self._is_straight, transform = False, outcome_transform(self)
-        is_same = torch.equal(units[1], _units(transform)[1])
-        self._before = bent if bent is not None or not is_same else (bend(self._pursued, t), rows)
-        standardize_like(self, transform, *units)
+        self._is_straight = False
+        self._before = (bend(model, self._pursued, t), torch.arange(len(model.y))) if bent is None else bent
         return self._pursue_on_scale()
 
     def _clears_others(self, fit: Fit) -> bool:
