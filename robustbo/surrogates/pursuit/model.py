@@ -123,7 +123,8 @@ class RelevancePursuitGP(PursuitBelief):
         A search that holds hyperparameters holds the scale too.
         """
         is_open = FEWEST <= len(model.y) <= growth.MANY and self._warp_evidence < SETTLED
-        level = self._decide_warp() if self._warp is not None and is_open else self._pursue_on_scale()
+        is_open = is_open and self._warp is not None and self.is_named
+        level = self._decide_warp() if is_open else self._pursue_on_scale()
         if self._clears_others(level.fit):
             level = self._pursue(self.search_model())
         return level.fit

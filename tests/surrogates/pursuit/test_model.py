@@ -252,7 +252,7 @@ class TestAValueThatRecurs:
         assert (model.posterior(X).mean - truth).abs().max() < 0.3
 
     def test_pays_the_full_price_under_the_rules_of_others_and_a_known_number(self):
-        X, Y, _, bad = self.stuck(0.45)
+        X, Y, _, _ = self.stuck(0.45)
         other = fit(RelevancePursuitGP(X, Y, selection="botorch"))
         assert not other.search_model().groups.recurring
         assert len(fit(RelevancePursuitGP(X, Y, num_outliers=3)).support) == 3
