@@ -42,6 +42,7 @@ WITHIN = {
         "linalg": set(),
         "gp": {"linalg"},
         "pursuit": {"linalg", "gp"},
+        "belief": {"linalg", "gp"},
         "failures": {"linalg", "gp"},
         "student_t": {"linalg", "gp"},
         "student_t_process": {"linalg", "gp"},

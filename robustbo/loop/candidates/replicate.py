@@ -66,7 +66,7 @@ def doubtful_points(data: Data, belief: OutlierReports, *, max_replicates: int, 
 
 def _doubtful_point(reports: Sequence[Outlier], expectation: Expectation | None) -> DoubtfulPoint:
     first, p = reports[0], torch.tensor([report.probability_wrong for report in reports], dtype=torch.float64)
-    expected, sd = (first.expected, first.sd) if expectation is None else expectation
+    expected, sd = (first.expected, first.sd) if expectation is None else expectation[:2]
     return DoubtfulPoint(first.trial, tuple(o.value for o in reports), tuple(shares(p).tolist()), expected, sd)
 
 
