@@ -42,6 +42,7 @@ WITHIN = {
         "linalg": set(),
         "gp": {"linalg"},
         "pursuit": {"linalg", "gp"},
+        "belief": {"linalg", "gp"},
         "failures": {"linalg", "gp"},
         "censored": {"linalg", "gp", "failures"},  # a bound is a step, as a failure is
         "student_t": {"linalg", "gp"},
