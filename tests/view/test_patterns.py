@@ -8,7 +8,7 @@ from robustbo.report.summary.text_summary import lines
 
 def test_an_hour_of_noise_is_said_in_the_view_the_overview_its_lines_and_the_page():
     draws = random.Random(0)
-    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), seed=0)
+    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), direction="minimize", seed=0)
     for i in range(60):
         x = draws.random()
         opt.tell(

@@ -34,6 +34,7 @@ DRAWS = (199, 800)  # permutations, the latter where none of the former has as m
 NEVER = 0.05  # probability below which a stretch without flags says that it has ended
 
 Flags = NDArray[np.bool_]
+Floats = NDArray[np.float64]
 Kind = Literal["limit", "time", "place", "level", "many"]
 
 
@@ -111,7 +112,7 @@ def _time(numbers: Sequence[int], x: Flags) -> FlagPattern | None:
     return FlagPattern("time", text, p)
 
 
-def _place(x: Flags, X: NDArray[np.float64]) -> FlagPattern | None:
+def _place(x: Flags, X: Floats) -> FlagPattern | None:
     if x.sum() < FEWEST or x.all():
         return None
     nearest = cKDTree(X).query(X, k=2)[1]
@@ -182,14 +183,14 @@ def likeliest_stretch(x: Flags) -> tuple[int, int]:
     """Begin and end (exclusive) of the stretch in which the share of flags differs most from that outside."""
     at, n, k = np.flatnonzero(x), len(x), int(x.sum())
     i, j = np.triu_indices(k)
-    inside, width = j - i + 1.0, at[j] - at[i] + 1.0
+    inside, width = (j - i + 1).astype(np.float64), (at[j] - at[i] + 1).astype(np.float64)
     gain = _log_likelihood(inside, width) + _log_likelihood(k - inside, n - width)
     gain = np.where(inside * (n - width) > (k - inside) * width, gain, -math.inf)
     best = int(gain.argmax())
     return int(at[i[best]]), int(at[j[best]]) + 1
 
 
-def _log_likelihood(flags: NDArray[np.float64], count: NDArray[np.float64]) -> NDArray[np.float64]:
+def _log_likelihood(flags: Floats, count: Floats) -> Floats:
     """The largest log-likelihood of flags among some values, over their probability."""
     share = np.divide(flags, count, out=np.zeros_like(flags), where=count > 0)
     log = [np.log(np.where(p > 0, p, 1.0)) for p in (share, 1 - share)]
