@@ -160,11 +160,11 @@ def _limit(outliers: Sequence[Outlier], x: Flags) -> FlagPattern | None:
     limit = max(min(counts), max(counts), key=counts.__getitem__)
     if counts[limit] < max(FEWEST, HEAP * n) or len(counts) < 3:
         return None
-    which = "smallest" if limit == min(counts) else "largest"
-    name = "a detection limit" if which == "smallest" else "saturation"
+    extreme = "smallest" if limit == min(counts) else "largest"
+    name = "a detection limit" if extreme == "smallest" else "saturation"
     text = (
-        f"{counts[limit]} of {n} values are {format_number(limit, 4)}, the {which} of all, and all {k} flagged values "
-        f"are {'above' if above[0] else 'below'} what is expected: the heap looks like {name}; tell such values as "
+        f"{counts[limit]} of {n} values are {format_number(limit, 4)}, the {extreme} of all, and all {k} flagged "
+        f"values are {'above' if above[0] else 'below'} what is expected: the heap looks like {name}; tell such values as "
         "bounds, not as numbers"
     )
     return FlagPattern("limit", text, 0.5 ** (k - 1))

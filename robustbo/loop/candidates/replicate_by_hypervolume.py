@@ -92,8 +92,8 @@ def _worth(points: MeasuredPoints, reference: Tensor, row: Row, doubtful: Mappin
         mu, sd = torch.tensor([[point.expected], [point.sd]], dtype=torch.float64)
         if m in objectives:
             sign, k = outcome.sign, objectives.index(m)
-            known = worth_of_objective(to, Y, k, sign * y, w, sign * mu, sd, is_believed=point.is_believed)
-            worth = known * probability_feasible(models, *prediction)
+            if_feasible = worth_of_objective(to, Y, k, sign * y, w, sign * mu, sd, is_believed=point.is_believed)
+            worth = if_feasible * probability_feasible(models, *prediction)
         else:
             is_within = torch.tensor([outcome.keeps(value) for value in point.values], dtype=torch.float64)
             p = (w * is_within).sum(-1) + (1 - w.sum(-1)).clamp_min(0) * probability_within(outcome, mu, sd)
