@@ -11,9 +11,15 @@ from robustbo.report.summary.tables import Rows, records, render
 SMALLEST = 1e-3  # a probability below is taken for this, where its logarithm is
 
 
-def log_loss(probabilities: pd.Series, is_so: pd.Series) -> float:
-    """Mean negative log probability of what was the case, by the probabilities that it is so."""
-    p = probabilities.clip(SMALLEST, 1 - SMALLEST)
+def log_loss(probabilities: pd.Series, is_so: pd.Series, smallest: float = SMALLEST) -> float:
+    """Mean negative log probability of what was the case, by the probabilities that it is so.
+
+    Args:
+        probabilities: What was said.
+        is_so: What was the case.
+        smallest: A probability below is taken for this, and one above 1 less this for that.
+    """
+    p = probabilities.clip(smallest, 1 - smallest)
     return float(-np.log(np.where(is_so, p, 1 - p)).mean())
 
 

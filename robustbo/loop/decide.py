@@ -16,6 +16,7 @@ from robustbo.loop.candidates.rules import rules_of
 from robustbo.loop.candidates.search import Search
 from robustbo.loop.candidates.suggestion import Suggestion
 from robustbo.loop.feasibility.model import FeasibilityModel, feasibility_model
+from robustbo.loop.observations.expectation import expectation_of, expectations_of
 from robustbo.loop.observations.table import Data, observations
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.loop.surrogate.cache import FitCache
@@ -59,7 +60,8 @@ def _step(settings: Settings, data: Data, trial: int, fits: FitCache) -> Suggest
     count = sum(map(data.trials.num, ("told", OPENED, "excluded")))
     reason = NOTHING_NEW if is_exhausted(data.region, data.trials) else None
     if (again := retry_by_user(data)) is not None:
-        return Suggestion(again.params, again.origin, again.expectations or again.expectation, again.number, RETRY)
+        expected = expectations_of(again) or expectation_of(again)
+        return Suggestion(again.params, again.origin, expected, again.number, RETRY)
     feasibility, unlearned = _fit_feasibility(settings, data, fits)
     fill = partial(_fill_space, settings, data, trial, reason, feasibility)
     is_begun = count >= settings.num_initial or (feasibility is not None and is_filled(data, settings.num_initial))

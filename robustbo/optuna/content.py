@@ -9,11 +9,10 @@ from optuna.trial import FrozenTrial, TrialState
 from robustbo.errors import NumericsWarning, warn
 from robustbo.optuna import notes
 from robustbo.optuna.pruned import is_stand_in
-from robustbo.trials.trial import Measured
+from robustbo.trials.trial import EXPECTATION, Measured
 from robustbo.validation import noise_sd
 
 Content = dict[str, Any]  # of a trial of ours
-EXPECTED = ("expected", "expected_sd")
 
 
 def content(
@@ -55,7 +54,7 @@ def content(
         hoped = outcomes.get(name, Measured())
         measured = {"value": value, "sd": sd} if math.isfinite(value) else {"is_lost": True}
         outcomes[name] = Measured(
-            expected=hoped.expected, expected_sd=hoped.expected_sd, is_vouched=is_vouched, **measured
+            **{key: getattr(hoped, key) for key in EXPECTATION}, is_vouched=is_vouched, **measured
         )
     return {"state": state, "outcomes": outcomes}
 
@@ -70,11 +69,13 @@ def _values(trial: FrozenTrial, user_note: Mapping[str, Any]) -> list[float]:
 
 def _expectation(note: notes.Note, names: Sequence[str]) -> Content:
     """Values that the model expected that asked for the trial."""
-    expectation = {key: note.get(key) for key in EXPECTED}
+    expectation = {key: note.get(key) for key in EXPECTATION}
     if not names:
         return expectation
-    mean, sd = (by_name if isinstance(by_name, dict) else {} for by_name in expectation.values())
-    return {"outcomes": {name: Measured(expected=mean[name], expected_sd=sd[name]) for name in names if name in mean}}
+    by_key = {key: by_name if isinstance(by_name, dict) else {} for key, by_name in expectation.items()}
+    known = [name for name in names if name in by_key["expected"]]
+    by_name: dict[str, Content] = {name: {key: of.get(name) for key, of in by_key.items()} for name in known}
+    return {"outcomes": {name: Measured(**expectation) for name, expectation in by_name.items()}}
 
 
 def _noise(trial: FrozenTrial, user_note: Mapping[str, Any], count: int) -> list[float | None]:

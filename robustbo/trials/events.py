@@ -7,8 +7,9 @@ from typing import Any
 
 from robustbo.trials.storage.line import Event
 from robustbo.trials.tree import Draft
-from robustbo.trials.trial import OPEN, REMEASURE, RETRY, Diagnosis, Measured, Trial
+from robustbo.trials.trial import EXPECTATION, OPEN, REMEASURE, RETRY, Diagnosis, Measured, Trial
 
+NO_EXPECTATION: dict[str, Any] = dict.fromkeys(EXPECTATION)
 BEGIN = ("ask", "enqueue")  # the events that begin a trial without ending it
 ALLOWED_STATES = {
     "assign": ("queued",),
@@ -80,7 +81,7 @@ def _new_trial(trials: Sequence[Trial] | Draft, event: Event) -> Trial:
         origin=event.get("origin", "user"),
         reason=event.get("reason", None if repeats is None else REMEASURE) if event["event"] in BEGIN else None,
         repeats=repeats,
-        **_expectation_fields(event.get("expected"), event.get("expected_sd")),
+        **_expectation_fields(event),
         fallback=event.get("fallback"),
         asked_by=event.get("by") if is_asked else None,
         asked_at=_when(event) if is_asked else None,
@@ -98,11 +99,15 @@ def _with(trial: Trial, **changes: Any) -> Trial:
     return Trial(**{**vars(trial), **changes})
 
 
-def _expectation_fields(expected: Any, sd: Any) -> dict[str, Any]:
+def _expectation_fields(event: Event) -> dict[str, Any]:
     """The prediction of the value, or of each outcome."""
-    if not isinstance(expected, Mapping):
-        return {"expected": expected, "expected_sd": sd}
-    return {"outcomes": {name: Measured(expected=mean, expected_sd=sd[name]) for name, mean in expected.items()}}
+    fields = {key: event.get(key) for key in EXPECTATION}
+    if not isinstance(fields["expected"], Mapping):
+        return fields
+    by_name: dict[str, dict[str, Any]] = {
+        name: {key: (of or {}).get(name) for key, of in fields.items()} for name in fields["expected"]
+    }
+    return {"outcomes": {name: Measured(**expectation) for name, expectation in by_name.items()}}
 
 
 def _change(trials: Sequence[Trial] | Draft, trial: Trial, event: Event) -> Trial:
@@ -126,13 +131,13 @@ def _change(trials: Sequence[Trial] | Draft, trial: Trial, event: Event) -> Tria
         case "include":
             has = _vouches(event)
             outcomes = {name: _include(outcome, has=has) for name, outcome in trial.outcomes.items()}
-            new = _with(trial, state="told", expected=None, expected_sd=None, outcomes=outcomes)
+            new = _with(trial, state="told", **NO_EXPECTATION, outcomes=outcomes)
             return _with(new, is_vouched=has and not outcomes, note=event.get("reason"))
         case "amend":
             state = "excluded" if trial.state == "excluded" else "told"
             reason = _ask_reason(trials, trial) if trial.state == "failed" else trial.reason
             note = trial.note if trial.state == "excluded" else None
-            new = _with(trial, state=state, reason=reason, retry=None, expected=None, expected_sd=None, note=note)
+            new = _with(trial, state=state, reason=reason, retry=None, **NO_EXPECTATION, note=note)
             return _with(new, is_vouched=False, **_value_fields(trial, event, is_amended=True))
     raise AssertionError(event)
 
@@ -161,7 +166,7 @@ def _include(outcome: Measured, *, has: bool) -> Measured:
     """An outcome where its trial is included; where that ``has`` a word for its values, it is no more excluded."""
     if has and outcome.value is not None:
         return Measured(outcome.value, outcome.sd, is_vouched=True)
-    return replace(outcome, expected=None, expected_sd=None, is_vouched=False)
+    return replace(outcome, **NO_EXPECTATION, is_vouched=False)
 
 
 def _judge(trial: Trial, event: Event, *, is_excluded: bool) -> dict[str, Measured]:

@@ -39,6 +39,7 @@ class _Ask(_Event):
     origin: NotRequired[Text]
     expected: NotRequired[Finites | None]
     expected_sd: NotRequired[Spreads]
+    expected_noise: NotRequired[Spreads]
     repeats: NotRequired[Number | None]
     reason: NotRequired[Text | None]
     fallback: NotRequired[Text | None]
@@ -131,7 +132,7 @@ def check(event: Event, settings: Settings) -> None:
 def _check_outcomes(event: Event, settings: Settings) -> None:
     """Raise unless values and what belongs to them are by outcome where there are several, else mere numbers."""
     names = {outcome.name for outcome in settings.outcomes}
-    for key in ("value", "sd", "expected", "expected_sd"):
+    for key in ("value", "sd", "expected", "expected_sd", "expected_noise"):
         if (entry := event.get(key)) is None:
             continue
         if isinstance(entry, dict) != bool(names) or not names.issuperset(entry if names else ()):

@@ -14,6 +14,7 @@ SAID = {True: "said to be a flake", False: "said to lie in its point"}  # a fail
 State = Literal["told", "pending", "queued", "failed", "excluded"]
 STATES: tuple[State, ...] = get_args(State)
 Origin = Literal["sobol", "model", "user", "late"]
+EXPECTATION = ("expected", "expected_sd", "expected_noise")  # of a trial or outcome: what belongs to an expectation
 OPEN = ("pending", "queued")  # states of a trial that may still be told
 
 
@@ -67,6 +68,7 @@ class Measured(Brief):
         sd: The standard deviation of its noise, where known.
         expected: What the model that asked for it expected, unless the user has vouched for a value since.
         expected_sd: Standard deviation of that expectation, noise included.
+        expected_noise: Standard deviation of the noise in it; None where that is not known, as in old journals.
         is_excluded: Whether it is excluded by itself.
         is_lost: Whether it was told as no finite number: what was measured came to nothing.
         is_vouched: Whether the user vouches for it: it is believed, whatever a model says.
@@ -77,6 +79,7 @@ class Measured(Brief):
     sd: float | None = None
     expected: float | None = None
     expected_sd: float | None = None
+    expected_noise: float | None = None
     is_excluded: bool = False
     is_lost: bool = False
     is_vouched: bool = False
@@ -103,6 +106,7 @@ class Trial(Brief):
         expected: What the model that asked for it expected to be told; None again once the user has vouched for a value
             (`include`, `amend`).
         expected_sd: Standard deviation of that expectation, noise included.
+        expected_noise: Standard deviation of the noise in it; None where that is not known, as in old journals.
         fallback: Which surrogate it was asked by, and why, where that of the settings could not be used.
         asked_by: Who was given it last, as ``host:process:token``.
         asked_at: When.
@@ -125,6 +129,7 @@ class Trial(Brief):
     repeats: int | None = None
     expected: float | None = None
     expected_sd: float | None = None
+    expected_noise: float | None = None
     fallback: str | None = None
     asked_by: str | None = field(default=None, compare=False)
     asked_at: datetime | None = field(default=None, compare=False)
@@ -145,7 +150,7 @@ class Trial(Brief):
         if state in ("told", "excluded"):
             state = "failed" if outcome.value is None else "excluded" if outcome.is_excluded else state
         told: dict[str, Any] = {"value": outcome.value, "sd": outcome.sd}
-        told |= {"expected": outcome.expected, "expected_sd": outcome.expected_sd, "is_vouched": outcome.is_vouched}
+        told |= {key: getattr(outcome, key) for key in (*EXPECTATION, "is_vouched")}
         return replace(self, state=state, outcomes={}, note=outcome.note or self.note, **told)
 
     @property

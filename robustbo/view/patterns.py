@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from robustbo.loop.belief.flag_patterns import FlagPattern, flag_patterns
 from robustbo.loop.belief.judge import Outlier
-from robustbo.numerics.pursuit.penalty import RATE
 from robustbo.searchspace.space import Space
+from robustbo.surrogates.common.contract import prior_rate_for
+from robustbo.surrogates.registry import SURROGATES
 from robustbo.trials.settings import Settings
 
 MOST = 0.5  # of the values: no rate beyond it would say that they are wrong
@@ -30,7 +31,6 @@ def patterns(settings: Settings, space: Space, outliers: Sequence[Outlier]) -> l
 
 
 def _rate(settings: Settings, count: int) -> float:
-    """The rate of errors before anything is known: that of the options, or else that of all surrogates."""
-    options = settings.surrogate_options
-    rate = options.get("outlier_rate") or (options.get("num_outliers") or 0) / count or RATE
-    return min(float(rate), MOST)
+    """The prior rate of errors among some values, as the study's surrogate has it."""
+    of = settings.of_size(count)
+    return min(prior_rate_for(SURROGATES[of.surrogate], of.surrogate_options, count), MOST)

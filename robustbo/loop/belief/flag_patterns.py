@@ -164,8 +164,8 @@ def _limit(outliers: Sequence[Outlier], x: Flags) -> FlagPattern | None:
     name = "a detection limit" if extreme == "smallest" else "saturation"
     text = (
         f"{counts[limit]} of {n} values are {format_number(limit, 4)}, the {extreme} of all, and all {k} flagged "
-        f"values are {'above' if above[0] else 'below'} what is expected: the heap looks like {name}; tell such values as "
-        "bounds, not as numbers"
+        f"values are {'above' if above[0] else 'below'} what is expected: the heap looks like {name}; tell such values "
+        "as bounds, not as numbers"
     )
     return FlagPattern("limit", text, 0.5 ** (k - 1))
 

@@ -150,7 +150,7 @@ def incumbents_by_model(
 def _incumbents(data: Data, without: Collection[int], models: OutcomeModels) -> list[Incumbent]:
     """The incumbents by the only fitted surrogate."""
     (model,) = models
-    points, disbelieved = model.fitted.at_points(), model.disbelieved
+    points, disbelieved = model.at_points(), model.disbelieved
     believed, values = _first_trials(data, model, without), _mean_values(model.fitted, disbelieved)
 
     def worth(row: Row) -> float:
@@ -199,7 +199,7 @@ def _best_at(data: Data, models: OutcomeModels) -> Incumbent:
     """The incumbent with some values fixed."""
     (model,) = models
     points = points_with_fixed(data, _first_trials(data, model).values()) or points_with_fixed(data, data.told)
-    means, sds = model.fitted.predict(model.fitted.encoded(list(points)))
+    means, sds = model.predict(list(points))
     check_finite(*means, *sds)
     best = max(range(len(means)), key=lambda i: data.sign * means[i])
     trial, point = list(points.values())[best]

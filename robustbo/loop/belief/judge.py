@@ -1,10 +1,11 @@
 """The belief in each value: one form of report for every surrogate, which everything that asks for a belief reads."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from robustbo.determinism.surroundings import pin_surroundings
-from robustbo.loop.observations.expectation import Appraisal, surprise
+from robustbo.loop.belief.surprising import SurprisingPoint, surprising_points
+from robustbo.loop.observations.expectation import Appraisal, Expectation
 from robustbo.loop.observations.probability_wrong import (
     Status,
     groups_left_out,
@@ -12,7 +13,7 @@ from robustbo.loop.observations.probability_wrong import (
     probably_wrong,
     status,
 )
-from robustbo.loop.observations.table import Data
+from robustbo.loop.observations.table import Data, Row
 from robustbo.loop.surrogate.fallback import check_finite
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.rounding import format_number
@@ -85,9 +86,16 @@ class Outlier:
 
 @dataclass(frozen=True)
 class OutlierReports:
-    """The reports on all told values, the most suspicious first: flagged before not, then by evidence."""
+    """The reports on all told values, the most suspicious first: flagged before not, then by evidence.
+
+    Attributes:
+        values: The reports.
+        surprising: Points whose values are believed though the fit does not follow them, by unit-cube row: mean and
+            standard deviation of the objective there, by its values.
+    """
 
     values: tuple[Outlier, ...]
+    surprising: Mapping[Row, tuple[float, float]] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Outlier]:
         return iter(self.values)
@@ -107,12 +115,14 @@ def judge(data: Data, fitted: FittedSurrogate) -> OutlierReports:
     """
     appraisals = _appraise(data, fitted)
     check_finite(*(number for appraisal in appraisals.values() for number in appraisal[:3]))
-    groups = groups_left_out(data, frozenset(fitted.quarantined))
-    wrong = probabilities_wrong(
-        data, appraisals, {t.number: appraisals[t.number][:2] for group in groups for t in group.told}
-    )
-    can = capabilities(fitted.model)
+    rate, unseen = fitted.prior_rate(len(data.told)), _unseen(data, fitted)
+    wrong = probabilities_wrong(data, appraisals, unseen, rate)
+    can, surprising = capabilities(fitted.model), dict[Row, SurprisingPoint]()
     if can.is_heeded and not can.judges_alone:
+        surprising = surprising_points(data, fitted, wrong, rate)
+        for point in surprising.values():
+            wrong |= point.wrong
+            appraisals |= {n: point.appraise(data.trials[n], appraisals[n]) for n in point.wrong}
         disbelieved = probably_wrong(wrong)
     else:
         disbelieved = {number for number, appraisal in appraisals.items() if appraisal.is_outlier}
@@ -123,7 +133,8 @@ def judge(data: Data, fitted: FittedSurrogate) -> OutlierReports:
         replicates = [t for t in data.groups[trial.point].told if t is not trial]
         belief = status(trial, replicates, out, number in fitted.quarantined)
         reports.append(Outlier(trial, trial.measured, *appraisal[:3], wrong[number], belief, appraisal.weight))
-    return OutlierReports(tuple(sorted(reports, key=suspicion_order)))
+    values = {row: point.value() for row, point in surprising.items()}
+    return OutlierReports(tuple(sorted(reports, key=suspicion_order)), values)
 
 
 def suspicion_order(o: Outlier) -> tuple[bool, float, int]:
@@ -145,8 +156,15 @@ def _appraise(data: Data, fitted: FittedSurrogate) -> dict[int, Appraisal]:
     appraisals = dict(zip(fitted.observations.numbers, (Appraisal(*row) for row in rows), strict=True)) | {
         **fitted.appraisals
     }
-    against = fitted.expect(data.rows_of(fitted.quarantined))
-    for number, expectation in zip(fitted.quarantined, against, strict=True):
-        evidence = surprise(data.trials[number].measured, *expectation)
-        appraisals[number] = Appraisal(*expectation, evidence, True, None if weight[:1] == [None] else 0.0)
+    if fitted.quarantined:
+        no_weight = None if weight[:1] == [None] else 0.0
+        for number, appraisal in fitted.appraise(data.all_observations().of(fitted.quarantined)).items():
+            appraisals[number] = appraisal._replace(is_outlier=True, weight=no_weight)
     return appraisals
+
+
+def _unseen(data: Data, fitted: FittedSurrogate) -> dict[int, Expectation]:
+    """What a surrogate expects, by trial, at the points none of whose values it was fitted to."""
+    groups = groups_left_out(data, frozenset(fitted.quarantined))
+    expectations = fitted.expect(data.rows_of([group.told[0].number for group in groups]))
+    return {t.number: of for group, of in zip(groups, expectations, strict=True) for t in group.told}

@@ -125,7 +125,7 @@ def measured_points(data: Data, models: OutcomeModels) -> MeasuredPoints:
         by_row = {row: (trial, trial.params) for row, trial in believed.items()}
     trials, points = zip(*by_row.values(), strict=True)
     X = models[0].fitted.encoded(list(by_row))
-    predictions = [model.fitted.predict(X) for model in models]
+    predictions = [model.predict(list(by_row)) for model in models]
     check_finite(*(number for pair in predictions for numbers in pair for number in numbers))
     means, sds = (torch.tensor([pair[i] for pair in predictions], dtype=torch.float64).T for i in (0, 1))
     return MeasuredPoints(models, trials, points, X, means, sds, probability_feasible(models, means, sds))

@@ -4,7 +4,7 @@ Where the surrogates say together that a trial failed as a whole, all its values
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
@@ -21,7 +21,6 @@ from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fallback import PLAIN, fit_and_use
 from robustbo.loop.surrogate.fit import fit_to, is_robust
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
-from robustbo.numerics.pursuit.penalty import RATE
 from robustbo.trials.outcomes import Wanted
 from robustbo.trials.settings import Settings
 from robustbo.trials.tree import Trials
@@ -69,13 +68,32 @@ class OutcomeModel:
         expectation = self.fitted.expect([row])[0] if is_robust(self.settings) else None
         return None if expectation is None else finite_expectation(*expectation)
 
+    def at_points(self) -> dict[Row, tuple[float, float]]:
+        """Mean and standard deviation of the outcome at each point with a value, by unit-cube row.
+
+        They are the surrogate's, or where the objective is surprising what the values there say.
+        """
+        points = self.fitted.at_points()
+        return points | {row: value for row, value in self.surprising.items() if row in points}
+
+    def predict(self, rows: Sequence[Row]) -> tuple[list[float], list[float]]:
+        """Means and standard deviations of the outcome at unit-cube rows; see `at_points`."""
+        predictions = zip(*self.fitted.predict(self.fitted.encoded(rows)), strict=True)
+        values = [self.surprising.get(row, of_row) for row, of_row in zip(rows, predictions, strict=True)]
+        return [mean for mean, _ in values], [sd for _, sd in values]
+
+    @property
+    def surprising(self) -> Mapping[Row, tuple[float, float]]:
+        """The points where the objective is surprising, and what their values say of it; of a robust surrogate."""
+        return self.belief.surprising if is_robust(self.settings) else {}
+
 
 OutcomeModels = tuple[OutcomeModel, ...]
 
 
-def finite_expectation(mean: float, sd: float) -> Expectation | None:
+def finite_expectation(mean: float, sd: float, noise: float | None = None) -> Expectation | None:
     """An expectation; None where a number of it is not finite."""
-    return (mean, sd) if math.isfinite(mean) and math.isfinite(sd) else None
+    return Expectation(mean, sd, noise) if all(map(math.isfinite, (mean, sd, noise or 0.0))) else None
 
 
 def unmeasured_outcomes(settings: Settings, trials: Trials) -> list[str]:
@@ -161,13 +179,15 @@ def _leave_out_failed_trials(models: OutcomeModels, fits: FitCache) -> OutcomeMo
 
 def _failure_probabilities(models: OutcomeModels) -> dict[int, float]:
     """Probabilities, by trial, that it failed as a whole, by what each outcome says of its value alone."""
-    sampled = [model.belief for model in models if model.fitted.probability_wrong is not None]
-    wrong = [{report.trial.number: report.probability_wrong for report in reports} for reports in sampled]
+    sampled = [model for model in models if model.fitted.probability_wrong is not None]
+    wrong = [{report.trial.number: report.probability_wrong for report in model.belief} for model in sampled]
+    rates = [model.fitted.prior_rate(len(model.data.told)) for model in sampled]
     if len(wrong) < 2:
         return {}
     numbers = sorted(set().union(*wrong))
     q = torch.tensor([[of.get(number, math.nan) for of in wrong] for number in numbers], dtype=torch.float64)
-    return dict(zip(numbers, failure_probabilities(q, RATE).tolist(), strict=True))
+    rate = torch.tensor(rates, dtype=torch.float64)
+    return dict(zip(numbers, failure_probabilities(q, rate).tolist(), strict=True))
 
 
 def rows_with_values(models: Sequence[OutcomeModel]) -> list[Row]:

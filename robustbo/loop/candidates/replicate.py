@@ -22,12 +22,8 @@ from robustbo.loop.observations.groups import PointGroup
 from robustbo.loop.observations.probability_wrong import CorruptionModel
 from robustbo.loop.observations.table import Data, Row
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
-from robustbo.numerics.improvement.value_of_information import (
-    NEEDLE,
-    expected_improvement,
-    shares,
-    value_of_replicate,
-)
+from robustbo.numerics.gp.wrong_density import NEEDLE
+from robustbo.numerics.improvement.value_of_information import expected_improvement, shares, value_of_replicate
 from robustbo.trials.trial import Trial
 
 
@@ -56,16 +52,20 @@ def may_come(data: Data) -> bool:
     return not any(t.repeats is not None for t in data.pending)
 
 
-def doubtful_points(data: Data, belief: OutlierReports, *, max_replicates: int, is_any: bool) -> list[DoubtfulPoint]:
+def doubtful_points(
+    data: Data, fitted: FittedSurrogate, belief: OutlierReports, *, max_replicates: int, is_any: bool
+) -> list[DoubtfulPoint]:
     """The points that may get a replicate and of which a value is disbelieved, or any points.
 
     Args:
         data: All trials.
+        fitted: The surrogate fitted to them.
         belief: The belief in each value.
         max_replicates: How many measurements more one point may get.
         is_any: Whether points will do whose values are all believed.
     """
-    reports, corruption = {report.trial.number: report for report in belief}, CorruptionModel.of(data)
+    reports = {report.trial.number: report for report in belief}
+    corruption = CorruptionModel.of(data, fitted.prior_rate(len(data.told)))
     points = []
     for group in data.groups.values():
         if not group.told or group.is_closed or len(group.trials) > max_replicates:
@@ -86,10 +86,10 @@ def is_needle(data: Data, corruption: CorruptionModel, group: PointGroup) -> boo
 
     It is wrong or a needle, as nothing but another measurement tells, whatever a model believes that has adapted to it.
     """
-    if len(group.told) > 1 or not group.judged_together or group.expectation is None or group.told[0].is_vouched:
+    trial = group.told[0]
+    if len(group.told) > 1 or not group.judged_together or group.expectation is None or trial.is_vouched:
         return False
-    (trial,), (expected, _) = group.told, group.expectation
-    is_better = data.sign * (trial.measured - expected) > 0
+    is_better = data.sign * (trial.measured - group.expectation.mean) > 0
     return is_better and corruption.probability_wrong([trial], group.expectation)[trial.number] > 1 - NEEDLE
 
 
@@ -98,7 +98,7 @@ def _point(
 ) -> DoubtfulPoint:
     """A point whose values are wrong with probabilities ``p``."""
     first, w = reports[0], shares(torch.tensor(p, dtype=torch.float64))
-    expected, sd = (first.expected, first.sd) if expectation is None else expectation
+    expected, sd = (first.expected, first.sd) if expectation is None else expectation[:2]
     return DoubtfulPoint(first.trial, tuple(o.value for o in reports), tuple(w.tolist()), expected, sd, is_believed)
 
 
@@ -115,10 +115,11 @@ def replicate(
         max_replicates: How many measurements more one point may get.
         is_any: Whether points will do whose values are all believed.
     """
-    points = doubtful_points(data, belief, max_replicates=max_replicates, is_any=is_any)
+    points = doubtful_points(data, fitted, belief, max_replicates=max_replicates, is_any=is_any)
     if not points:
         return None
-    means = {row: data.sign * mean for row, (mean, _) in fitted.at_points(is_averaged=False).items()}
+    at_points = fitted.at_points(is_averaged=False) | {**belief.surprising}
+    means = {row: data.sign * mean for row, (mean, _) in at_points.items()}
     worth = _worth(data, means, points)
     i = int(worth.argmax())
     return points[i] if worth[i] > _new_point_improvement(data, fitted, max(means.values()), new) else None

@@ -41,7 +41,9 @@ def replicate_by_hypervolume(
     """
     doubtful: dict[Row, dict[int, DoubtfulPoint]] = {}
     for m, model in enumerate(points.models):
-        for point in doubtful_points(model.data, model.belief, max_replicates=max_replicates, is_any=is_any):
+        for point in doubtful_points(
+            model.data, model.fitted, model.belief, max_replicates=max_replicates, is_any=is_any
+        ):
             doubtful.setdefault(data.rows[point.trial.number], {})[m] = point
     if not doubtful:
         return None

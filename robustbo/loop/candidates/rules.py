@@ -24,6 +24,7 @@ from robustbo.surrogates.common.contract import capabilities
 from robustbo.surrogates.filtered import FilterVerdict
 from robustbo.trials.history import Diagnosis
 from robustbo.trials.settings import Settings
+from robustbo.trials.trial import Trial
 
 
 class Rules(Protocol):
@@ -77,7 +78,7 @@ class SingleOutcomeRules:
         point = replicate(self.data, fitted, belief, row, max_replicates=settings.max_replicates, is_any=is_any)
         if point is None:
             return None
-        expected = finite_expectation(point.expected, point.sd)
+        expected = finite_expectation(point.expected, point.sd, _noise(self.model, point.trial))
         return Suggestion(point.trial.params, "model", expected, point.trial.number)
 
     def expectation(self, suggestion: Suggestion) -> Expectation | dict[str, Expectation] | None:
@@ -145,4 +146,12 @@ def _expectation(model: OutcomeModel, row: Row, replicated: int | None) -> Expec
     """The expectation of one outcome at a unit-cube row; of a replicate, that of the values beside its own."""
     reports = () if replicated is None else model.belief
     report = next((report for report in reports if report.trial.number == replicated), None)
-    return model.expect(row) if report is None else finite_expectation(report.expected, report.sd)
+    if report is None:
+        return model.expect(row)
+    return finite_expectation(report.expected, report.sd, _noise(model, report.trial))
+
+
+def _noise(model: OutcomeModel, trial: Trial) -> float | None:
+    """The noise of a value at the point of a trial, in what a surrogate expects there."""
+    expectation = model.expect(model.data.rows[trial.number])
+    return None if expectation is None else expectation.noise

@@ -7,6 +7,7 @@ from robustbo.loop.observations.expectation import Expectation
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.region.region import Fixed
 from robustbo.trials.history import REMEASURE, RETRY, Diagnosis
+from robustbo.trials.trial import EXPECTATION
 
 
 @dataclass(frozen=True)
@@ -16,8 +17,8 @@ class Suggestion:
     Attributes:
         params: The point.
         origin: "sobol" or "model".
-        expected: The value that a robust model expects to be told there, and the standard deviation of that, noise
-            included; of several outcomes that of each, by its name.
+        expected: The value that a robust model expects to be told there, the standard deviation of that, noise
+            included, and that of the noise; of several outcomes that of each, by its name.
         repeats: The trial that it replicates, if it does.
         reason: "re-measure" or "retry" where it replicates another, "asked before" where the model wants another value
             at a point, "away from failures" where a Sobol point would probably fail, "nothing new left" where every
@@ -50,10 +51,11 @@ class Suggestion:
         """The suggestion but for the times: all that is the same whenever it is computed again."""
         record: dict[str, Any] = {"params": self.params, "origin": self.origin}
         if isinstance(self.expected, dict):
-            for i, key in enumerate(("expected", "expected_sd")):
-                record[key] = {name: expectation[i] for name, expectation in self.expected.items()}
+            for i, key in enumerate(EXPECTATION):
+                numbers = {name: expectation[i] for name, expectation in self.expected.items()}
+                record |= {key: known} if (known := {n: x for n, x in numbers.items() if x is not None}) else {}
         elif self.expected is not None:
-            record |= dict(zip(("expected", "expected_sd"), self.expected, strict=True))
+            record |= {key: x for key, x in zip(EXPECTATION, self.expected, strict=True) if x is not None}
         if self.fallback is not None:
             record["fallback"] = self.fallback
         if self.fixed:

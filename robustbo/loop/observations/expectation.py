@@ -1,13 +1,56 @@
 """A surrogate's appraisal of a value, and how surprising the value is."""
 
+import math
 from typing import NamedTuple
 
 import torch
 
 from robustbo.numerics.gp.outlier_gain import gain
-from robustbo.numerics.improvement.wrong import deviations
+from robustbo.numerics.gp.wrong_density import deviations
+from robustbo.trials.trial import Trial
 
-Expectation = tuple[float, float]  # what is expected, and its standard deviation, noise included
+NOISE = 0.5  # share of the noise in the variance of a prediction, where an old journal does not tell
+
+
+class Expectation(NamedTuple):
+    """What is expected to be told.
+
+    Attributes:
+        mean: The value.
+        sd: Standard deviation of that, noise included.
+        noise: Standard deviation of the noise in it; None where that is not known, as in old journals.
+    """
+
+    mean: float
+    sd: float
+    noise: float | None = None
+
+    @property
+    def latent_sd(self) -> float:
+        """Standard deviation of what is expected of the objective."""
+        return math.sqrt(max(self.sd**2 - self.noise_sd**2, 0.0)) if self.noise is not None else self.noise_sd
+
+    @property
+    def noise_sd(self) -> float:
+        """Standard deviation of the noise, by the `NOISE` share of the variance where that is not known."""
+        return math.sqrt(NOISE) * self.sd if self.noise is None else min(self.noise, self.sd)
+
+    def of_value(self, sd: float | None) -> "Expectation":
+        """The expectation of a value whose own noise is known, or else of any."""
+        return self if sd is None else Expectation(self.mean, math.hypot(self.latent_sd, sd), sd)
+
+
+def expectation_of(trial: Trial) -> Expectation | None:
+    """What the model that asked for a trial expected; None where it expected nothing."""
+    if trial.expected is None or trial.expected_sd is None:
+        return None
+    return Expectation(trial.expected, trial.expected_sd, trial.expected_noise)
+
+
+def expectations_of(trial: Trial) -> dict[str, Expectation]:
+    """Likewise of each of several outcomes, as far as anything was expected."""
+    expectations = {name: expectation_of(trial.of(name)) for name in trial.outcomes}
+    return {name: expectation for name, expectation in expectations.items() if expectation is not None}
 
 
 class Appraisal(NamedTuple):

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from robustbo.loop.observations.expectation import Expectation
+from robustbo.loop.observations.expectation import Expectation, expectation_of
 from robustbo.trials.trial import Trial
 
 
@@ -36,5 +36,5 @@ class PointGroup(NamedTuple):
     def expectation(self) -> Expectation | None:
         """The expectation of all other values here: that of the first replicate, or else of when it was first asked."""
         together = self.judged_together
-        expectations = [t.expectation for t in [*(t for t in together if t.repeats is not None), *together[:1]]]
+        expectations = [expectation_of(t) for t in [*(t for t in together if t.repeats is not None), *together[:1]]]
         return next((expectation for expectation in expectations if expectation is not None), None)

@@ -21,9 +21,8 @@ from typing import Literal
 from robustbo.loop.observations.expectation import Appraisal, Expectation
 from robustbo.loop.observations.groups import PointGroup
 from robustbo.loop.observations.table import Data
-from robustbo.loop.observations.units import center_and_scale
-from robustbo.numerics.improvement.wrong import probability_wrong
-from robustbo.numerics.pursuit.penalty import RATE
+from robustbo.loop.observations.units import robust_center_and_scale
+from robustbo.numerics.improvement.wrong import PointBelief, judge_point
 from robustbo.trials.trial import Trial
 
 EVEN = 0.5  # probability of being wrong above which a value is disbelieved
@@ -37,47 +36,67 @@ class CorruptionModel:
     """The model of corrupted values at one point, in which a value is right and predicted by the others, or wrong.
 
     Attributes:
-        center: Of all values.
-        scale: Of all values.
+        center: The median of all values.
+        scale: Their robust standard deviation.
+        rate: The prior probability of being wrong.
         shared: The values that stand at several points, to the last digit: failures may all look alike.
     """
 
     center: float
     scale: float
+    rate: float
     shared: frozenset[float]
 
     @classmethod
-    def of(cls, data: Data) -> "CorruptionModel":
+    def of(cls, data: Data, rate: float) -> "CorruptionModel":
         """The model whose center and scale are those of the told values."""
         points = Counter(value for group in data.groups.values() for value in {t.measured for t in group.told})
-        center, scale = center_and_scale(tuple(t.measured for t in data.told))
-        return cls(center, scale, frozenset(value for value, count in points.items() if count > 1))
+        center, scale = robust_center_and_scale([t.measured for t in data.told])
+        return cls(center, scale, rate, frozenset(value for value, count in points.items() if count > 1))
 
     def probability_wrong(self, trials: Sequence[Trial], expectation: Expectation) -> dict[int, float]:
-        """Probabilities, by trial, that its value is wrong, by what is expected at their point.
+        """Probabilities, by trial, that its value is wrong, by what is expected at their point."""
+        return self.judge(trials, expectation)[0]
 
-        Of a value that stands at another point too, to the last digit, a second one says nothing.
+    def probability_wrong_alone(self, trial: Trial, appraisal: Appraisal) -> float:
+        """The probability that a value is wrong, by what a surrogate says of it: the surrogate's own if it has one."""
+        if appraisal.wrong is not None:
+            return appraisal.wrong
+        return self.probability_wrong([trial], Expectation(appraisal.expected, appraisal.sd, trial.sd))[trial.number]
+
+    def judge(self, trials: Sequence[Trial], expectation: Expectation) -> tuple[dict[int, float], float]:
+        """Probabilities, by trial at one point, that its value is wrong, and that the objective is surprising there.
+
+        Of a value that stands at another point too, to the last digit, a second one says nothing. A value whose own
+        noise is known is held against that, in place of the noise that was expected.
         """
         once = {t.measured: i for i, t in reversed([*enumerate(trials)]) if t.measured in self.shared}
         distinct = [t for i, t in enumerate(trials) if once.get(t.measured, i) == i]
+        noise = [expectation.noise_sd if t.sd is None else t.sd for t in distinct]
+        about = {"center": self.center, "scale": self.scale, "rate": self.rate}
         values = [t.measured for t in distinct]
-        chances = probability_wrong(values, *expectation, center=self.center, scale=self.scale, rate=RATE)
-        by_trial = {t.number: p for t, p in zip(distinct, chances, strict=True)}
-        return {t.number: by_trial[trials[once[t.measured]].number if t.measured in once else t.number] for t in trials}
+        belief: PointBelief = judge_point(values, expectation.mean, expectation.latent_sd, noise, **about)
+        by_trial = {t.number: p for t, p in zip(distinct, belief.wrong, strict=True)}
+        first = {t.number: trials[once[t.measured]].number if t.measured in once else t.number for t in trials}
+        return {number: by_trial[other] for number, other in first.items()}, belief.surprising
 
 
-def quarantine_suspects(data: Data) -> frozenset[int]:
+def quarantine_suspects(data: Data, rate: float) -> frozenset[int]:
     """The told trials whose values are more probably wrong than not, by what was expected when they were asked for.
 
     What is better than expected, with all at its point, is left to the surrogate: it may be the peak that is looked
     for, and gross values any fit finds. Where too many are in doubt, none is: it is the models that are wrong, as at a
     cliff.
+
+    Args:
+        data: All trials.
+        rate: The prior probability of being wrong.
     """
-    model, suspects = CorruptionModel.of(data), set[int]()
+    model, suspects = CorruptionModel.of(data, rate), set[int]()
     for group in data.groups.values():
         replicates, expectation = group.judged_together, group.expectation
         if replicates and expectation is not None:
-            is_better = all(data.sign * (t.measured - expectation[0]) > 0 for t in replicates)
+            is_better = all(data.sign * (t.measured - expectation.mean) > 0 for t in replicates)
             suspects |= (
                 set() if is_better else probably_wrong(model.probability_wrong(replicates, expectation)) - data.vouched
             )
@@ -95,8 +114,30 @@ def groups_left_out(data: Data, numbers: frozenset[int]) -> list[PointGroup]:
     return [group for group in groups.values() if numbers.issuperset(t.number for t in group.told)]
 
 
+def unseen_probabilities_wrong(
+    data: Data, model: CorruptionModel, appraisals: Mapping[int, Appraisal], unseen: Mapping[int, Expectation]
+) -> dict[int, float]:
+    """Probabilities, by trial, that a value is wrong which a surrogate was not fitted to.
+
+    It is the surrogate's own, by the formula for those that it was fitted to, if it has one. Several values at a point
+    none of whose values it was fitted to are judged together.
+
+    Args:
+        data: All trials.
+        model: Of wrong values.
+        appraisals: By trial, what the surrogate says of each alone.
+        unseen: Of those at points none of whose values it was fitted to, what it expects there.
+    """
+    chances = {n: model.probability_wrong_alone(data.trials[n], appraisal) for n, appraisal in appraisals.items()}
+    groups = {data.trials[number].point: (data.trials[number].point, of) for number, of in unseen.items()}
+    for point, expectation in groups.values():
+        if len(told := data.groups[point].told) > 1:
+            chances |= model.probability_wrong(told, expectation)
+    return chances
+
+
 def probabilities_wrong(
-    data: Data, appraisals: Mapping[int, Appraisal], unseen: Mapping[int, Expectation]
+    data: Data, appraisals: Mapping[int, Appraisal], unseen: Mapping[int, Expectation], rate: float
 ) -> dict[int, float]:
     """Probabilities, by told trial, that its value is wrong.
 
@@ -104,19 +145,15 @@ def probabilities_wrong(
         data: All trials.
         appraisals: By trial, what the surrogate says of its value.
         unseen: Likewise of those at points none of whose values it was fitted to, what it expects there.
+        rate: The prior probability of being wrong.
     """
-    model, chances = CorruptionModel.of(data), dict[int, float]()
+    model = CorruptionModel.of(data, rate)
+    chances = unseen_probabilities_wrong(data, model, appraisals, unseen)
     for group in data.groups.values():
-        replicates = group.judged_together
-        together = len(replicates) > 1 or any(t.number in unseen for t in replicates)
-        expectation = (
-            next((unseen[t.number] for t in replicates if t.number in unseen), group.expectation) if together else None
-        )
-        if expectation is not None:
+        replicates, expectation = group.judged_together, group.expectation
+        is_told_by_surrogate = any(t.number in unseen or appraisals[t.number].wrong is not None for t in replicates)
+        if len(replicates) > 1 and expectation is not None and not is_told_by_surrogate:
             chances |= model.probability_wrong(replicates, expectation)
-        else:
-            chances |= {t.number: model.probability_wrong([t], appraisals[t.number][:2])[t.number] for t in group.told}
-    chances |= {number: appraisal.wrong for number, appraisal in appraisals.items() if appraisal.wrong is not None}
     return chances | dict.fromkeys(data.vouched, 0.0)
 
 

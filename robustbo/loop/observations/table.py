@@ -60,6 +60,10 @@ class Observations(NamedTuple):
         """The observations of all but some trials."""
         return self.take([i for i, number in enumerate(self.numbers) if number not in numbers])
 
+    def of(self, numbers: Collection[int]) -> "Observations":
+        """The observations of some trials."""
+        return self.take([i for i, number in enumerate(self.numbers) if number in numbers])
+
     def take(self, indices: Sequence[int]) -> "Observations":
         """The observations at some indices."""
         numbers = tuple(self.numbers[i] for i in indices)

@@ -6,6 +6,7 @@ in effect: differences of 1e-12, or of 1e12, are no other problem than differenc
 
 import math
 import statistics
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -13,6 +14,7 @@ from torch import Tensor
 from robustbo.loop.observations.table import Observations
 from robustbo.searchspace.encoding import encode
 from robustbo.searchspace.space import Space
+from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 
 SPAN = 1000  # binary orders of magnitude that may lie between a typical and the largest distance
 MIN_SD, MAX_SD = 1e-6, 1e6  # a noise below changes nothing, above it the value tells nothing
@@ -30,6 +32,14 @@ def center_and_scale(values: tuple[float, ...]) -> tuple[float, float]:
     return center, math.ldexp(1.0, min(exponent, 1023))
 
 
+def robust_center_and_scale(values: Sequence[float]) -> tuple[float, float]:
+    """The median and the robust standard deviation, as `RobustStandardize` has them: whatever the units are."""
+    center, scale = center_and_scale(tuple(values))
+    transform = RobustStandardize(m=1)
+    transform.learn(torch.tensor([[v / scale - center / scale] for v in values], dtype=torch.float64))
+    return center + scale * transform.means.item(), scale * transform.stdvs.item()
+
+
 def in_model_units(
     space: Space, sign: float, told: Observations, center: float, scale: float
 ) -> tuple[Tensor, Tensor, Tensor | None]:
@@ -41,4 +51,6 @@ def in_model_units(
     Y = torch.tensor([sign * (v / scale - center / scale) for v in told.values], dtype=torch.float64)
     if told.sds is None:
         return X, Y, None
-    return X, Y, (torch.tensor(told.sds, dtype=torch.float64) / scale).clamp(MIN_SD, MAX_SD)
+    sds = torch.tensor(told.sds, dtype=torch.float64) / scale
+    spread = robust_center_and_scale(told.values)[1] / scale  # whatever the units, unlike a power of two
+    return X, Y, sds.clamp(MIN_SD * spread, MAX_SD * spread)

@@ -24,9 +24,10 @@ from robustbo.loop.observations.probability_wrong import (
     groups_left_out,
     probably_wrong,
     quarantine_suspects,
+    unseen_probabilities_wrong,
 )
 from robustbo.loop.observations.table import Data, Observations, observations
-from robustbo.loop.observations.units import center_and_scale, in_model_units
+from robustbo.loop.observations.units import center_and_scale, in_model_units, robust_center_and_scale
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
@@ -78,7 +79,7 @@ def _fit_without_quarantine(
     """The surrogate fitted without what is quarantined, if that is to be left out."""
     among = data.all_observations() if part is None else part.told
     is_to_be = settings.quarantine and is_robust(settings) and not _capabilities(settings).judges_alone
-    in_doubt = quarantine_suspects(data) if is_to_be else frozenset[int]()
+    in_doubt = quarantine_suspects(data, _prior_rate(settings, data)) if is_to_be else frozenset[int]()
     left_out = in_doubt | failed - data.vouched
     if not left_out or len(left_out) >= len(data.told):
         return _fit(settings, among, fits)
@@ -90,14 +91,13 @@ def _fit_without_quarantine(
 
 
 def _credible_after_all(data: Data, fitted: FittedSurrogate, left_out: frozenset[int]) -> set[int]:
-    """Trials, of those at points that are left out as a whole, believed by the model without them."""
-    model, groups = CorruptionModel.of(data), groups_left_out(data, left_out)
-    against = zip(groups, fitted.expect(data.rows_of([group.told[0].number for group in groups])), strict=True)
-    wrong = {
-        number: p
-        for group, expectation in against
-        for number, p in model.probability_wrong(group.told, expectation).items()
-    }
+    """Trials, of those that are left out, believed by the model without them."""
+    groups = groups_left_out(data, left_out)
+    expected = fitted.expect(data.rows_of([group.told[0].number for group in groups]))
+    appraisals = fitted.appraise(data.all_observations().of(left_out))
+    model = CorruptionModel.of(data, fitted.prior_rate(len(data.told)))
+    unseen = {t.number: expectation for group, expectation in zip(groups, expected, strict=True) for t in group.told}
+    wrong = unseen_probabilities_wrong(data, model, appraisals, unseen)
     return wrong.keys() - probably_wrong(wrong)
 
 
@@ -115,18 +115,14 @@ def _appraise_left_out(settings: Settings, part: Subset, fits: FitCache) -> dict
     modelled = part.told.first(part.num_chosen)
 
     def make() -> dict[int, Appraisal]:
-        fitted = _fit(settings, modelled, fits)
-        X, Y, sds = in_model_units(settings.space, settings.sign, part.left_out, fitted.center, fitted.scale)
-        with fitted.apart(0), contract.quiet():
-            diagnosis = fitted.model.diagnose_others(X, Y, sds)
-        expected, sd = fitted.in_units(diagnosis.expected, diagnosis.sd)
-        weight = [None] * len(sd) if diagnosis.weight is None else diagnosis.weight.tolist()
-        is_probability = fitted.probability_wrong is not None
-        wrong = [1 - p if is_probability and p is not None else None for p in weight]
-        rows = zip(expected, sd, diagnosis.evidence.tolist(), diagnosis.is_outlier.tolist(), weight, wrong, strict=True)
-        return dict(zip(part.left_out.numbers, (Appraisal(*row) for row in rows), strict=True))
+        return _fit(settings, modelled, fits).appraise(part.left_out)
 
     return fits.get_dear(("others", settings, modelled, part.left_out), make)
+
+
+def _prior_rate(settings: Settings, data: Data) -> float:
+    """The prior probability that a told value is wrong, before a fit."""
+    return contract.prior_rate_for(model_class(settings.surrogate), settings.surrogate_options, len(data.told))
 
 
 def is_robust(settings: Settings) -> bool:
@@ -152,24 +148,25 @@ def _end(settings: Settings, told: Observations, fits: FitCache) -> WarmStart:
 
     def make() -> WarmStart:
         fitted = _fit_new(settings, told, fits)
-        return WarmStart(told.numbers, fitted.center, fitted.scale, contract.warm_start(fitted.model))
+        spread = robust_center_and_scale(told.values)[1]
+        return WarmStart(told.numbers, fitted.center, fitted.scale, spread, contract.warm_start(fitted.model))
 
     return fits.get_small((settings, told), make)
 
 
-def _warm_start(settings: Settings, told: Observations, scale: float, fits: FitCache) -> WarmStart | None:
+def _warm_start(settings: Settings, told: Observations, fits: FitCache) -> WarmStart | None:
     """The warm start of a search; None where a part could not be fitted, or has a scale that does not fit."""
     can, n = _capabilities(settings), len(told.values)
     size = (predecessor if can.is_sequential else sample_size)(n) if can.continues else None
     if size is None:
         return None
     warm_start, _ = attempt(partial(_end, settings, told.first(size), fits), settings.surrogate)
-    return warm_start if warm_start is not None and warm_start.serves(scale) else None
+    return warm_start if warm_start is not None and warm_start.serves(robust_center_and_scale(told.values)[1]) else None
 
 
 def _fit_new(settings: Settings, told: Observations, fits: FitCache) -> FittedSurrogate:
     center, scale = center_and_scale(told.values)
-    before = _warm_start(settings, told, scale, fits)
+    before = _warm_start(settings, told, fits)
     started = time.perf_counter()
     if before is not None:
         center, scale = before.center, before.scale

@@ -1,5 +1,6 @@
 """A fitted surrogate that speaks the user's units."""
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from torch import Tensor
 from robustbo.determinism.isolation import isolation, seed_everything
 from robustbo.loop.observations.expectation import Appraisal, Expectation
 from robustbo.loop.observations.table import Observations, Row
+from robustbo.loop.observations.units import in_model_units
 from robustbo.searchspace.encoding import encode
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.common import contract
@@ -93,8 +95,30 @@ class FittedSurrogate:
         return self.sampled["wrong"]
 
     def expect(self, rows: Sequence[Row]) -> list[Expectation]:
-        """Expectations of the value told at each unit-cube row, with their standard deviations, noise included."""
-        return list(zip(*self.predict(self.encoded(rows), is_noisy=True), strict=True)) if rows else []
+        """Expectations of the value told at each unit-cube row."""
+        if not rows:
+            return []
+        X = self.encoded(rows)
+        means, sds = self.predict(X, is_noisy=True)
+        latent = zip(sds, self.predict(X)[1], strict=True)
+        noise = [math.sqrt(max((sd - latent_sd) * (sd + latent_sd), 0.0)) for sd, latent_sd in latent]
+        return [Expectation(*of_point) for of_point in zip(means, sds, noise, strict=True)]
+
+    def appraise(self, told: Observations) -> dict[int, Appraisal]:
+        """Appraisals by trial of values that it was not fitted to, by the rule for those that it was."""
+        X, Y, sds = in_model_units(self.space, self.sign, told, self.center, self.scale)
+        with self.apart(0), contract.quiet():
+            diagnosis = self.model.diagnose_others(X, Y, sds)
+        expected, sd = self.in_units(diagnosis.expected, diagnosis.sd)
+        weight = [None] * len(sd) if diagnosis.weight is None else diagnosis.weight.tolist()
+        is_probability = self.probability_wrong is not None
+        wrong = [1 - p if is_probability and p is not None else None for p in weight]
+        rows = zip(expected, sd, diagnosis.evidence.tolist(), diagnosis.is_outlier.tolist(), weight, wrong, strict=True)
+        return dict(zip(told.numbers, (Appraisal(*row) for row in rows), strict=True))
+
+    def prior_rate(self, n: int) -> float:
+        """The prior probability of each of n values that it is wrong."""
+        return contract.prior_rate(self.model, n)
 
     def encoded(self, rows: Sequence[Sequence[float]] | Tensor) -> Tensor:
         """``m x d`` inputs of the model for unit-cube rows."""

@@ -22,9 +22,8 @@ References:
 import torch
 from torch import Tensor
 
+from robustbo.numerics.gp.wrong_density import NEEDLE
 from robustbo.numerics.improvement.normal import log_ei
-
-NEEDLE = 0.02  # odds that a value far from all that is predicted is its point's own effect, and not wrong
 
 
 def shares(p: Tensor) -> Tensor:

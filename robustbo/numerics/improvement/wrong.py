@@ -1,13 +1,16 @@
 """Probability that each value at one point is wrong, by Bayes' rule, given a prediction of the objective without them.
 
-Each value is right or wrong. The right ones share the objective, and what is known of it predicts them; a wrong one has
-a wide density of its own. A fitted model is too sure of itself: the error of its prediction has a Student-t density,
-and counts once for all right values together. So values that agree clear each other, surprising as they may be. Sets of
-right values with a wrong one in between are left out: k values have some k^2 / 2 sets.
+Each value is right or wrong. The right ones share the objective and differ by their noise; a wrong one has a wide
+density of its own. The objective is what was predicted, with the tails of a Student-t distribution, since fitted models
+are too sure of themselves; or it is surprising there, which is rare, and then it is anything that a wrong value may be.
+One value far out is wrong or the objective is surprising, and nothing but another measurement tells which. Values that
+agree on the scale of the noise clear each other, as surprising as they may be. Sets of right values with a wrong one in
+between are left out: k values have some k^2 / 2 sets.
 
 Notation:
     y         k   values at the point
-    mu, sd        what is expected of a value there by whoever has not seen them, noise included
+    sigma     k   standard deviations of their noise
+    mu, tau       what is expected of the objective there by whoever has not seen them
     c, s          center and scale of all outcomes
     R             set of right values, r of them
     w             probability that a value is wrong
@@ -18,67 +21,107 @@ References:
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
-DOF = 3.0  # of a prediction by fitted hyperparameters; it and `WIDTH` by log loss, see docs/equations.md
-WIDTH = 3.0  # of a wrong value's density, in scales of the outcomes
-NOISE = 0.5  # share of the noise in the variance of a prediction, where it is not known
-TINY, HUGE = 1e-300, 1e100  # bounds of a standard deviation and of how many of them a value is off
+from robustbo.numerics.gp.wrong_density import DOF, TINY, deviations, log_wrong_density, needle_probability
+
+LEAST = 1e-6  # of the scale of the outcomes: a noise below changes nothing
+NOISE_DOF = 5.0  # of the noise within a point: 2 to 3 standard deviations among a few values still agree; docs, 16.4
 
 
-def probability_wrong(
-    y: Sequence[float], mu: float, sd: float, *, center: float, scale: float, rate: float
-) -> tuple[float, ...]:
-    """The probability that each of the values at one point is wrong.
+class PointBelief(NamedTuple):
+    """What is believed of the values at one point.
+
+    Attributes:
+        wrong: ``k`` probabilities that a value is wrong.
+        surprising: The probability that the objective there is none that was predicted.
+    """
+
+    wrong: tuple[float, ...]
+    surprising: float
+
+
+class Agreement(NamedTuple):
+    """Right values together.
+
+    Attributes:
+        mean: Their mean, by their precision.
+        sd: Standard deviation of its error.
+        log_density: Of their differences.
+    """
+
+    mean: float
+    sd: float
+    log_density: float
+
+
+def judge_point(
+    y: Sequence[float], mu: float, tau: float, noise: Sequence[float], *, center: float, scale: float, rate: float
+) -> PointBelief:
+    """Beliefs about the values at one point.
 
     Args:
         y: Values, at least one.
-        mu: What is expected of a value there.
-        sd: Standard deviation of that, noise included; positive.
+        mu: What is expected of the objective there.
+        tau: Standard deviation of that, without noise.
+        noise: Standard deviations of the noise, one a value.
         center: Of the outcomes.
-        scale: Of the outcomes, positive.
+        scale: Of the outcomes, positive: their robust standard deviation.
         rate: Prior probability of being wrong, in (0, 1).
 
     Example:
-        >>> def found(*y): return [round(w, 2) for w in probability_wrong(y, 0.0, 0.1, center=0, scale=1, rate=0.1)]
-        >>> found(0.1), found(1.0), found(1.0, 0.1), found(1.0, 1.02), found(-1.0, 1.0)
-        ([0.01], [0.77], [1.0, 0.01], [0.02, 0.02], [0.81, 0.81])
+        >>> def wrong(*y):
+        ...     belief = judge_point(y, 0.0, 0.07, [0.07] * len(y), center=0, scale=1, rate=0.1)
+        ...     return [round(w, 2) for w in belief.wrong]
+        >>> wrong(0.1), wrong(2.0), wrong(2.0, 0.1), wrong(2.0, 2.02), wrong(-2.0, 2.0)
+        ([0.01], [0.96], [1.0, 0.01], [0.0, 0.0], [0.98, 0.98])
     """
     order = sorted(range(len(y)), key=y.__getitem__)
-    log_wrong = [log_density(y[i], center, scale) + math.log(rate) for i in order]
-    before = [math.fsum(log_wrong[:i]) for i in range(len(y) + 1)]
-    sets = {(0, 0): before[-1]}  # the first and the last but one of those that are right
+    sigma = [max(noise[i], LEAST * scale, TINY) for i in range(len(y))]
+    log_wrong = [log_wrong_density(y[i], center, max(scale, math.hypot(tau, sigma[i]))) for i in order]
+    before = [math.fsum(log_wrong[:i]) + i * math.log(rate) for i in range(len(y) + 1)]
+    needle = needle_probability(rate)
+    sets = {(0, 0): (before[-1] + math.log1p(-needle), before[-1] + math.log(needle))}  # first and last but one right
     for first in range(len(y)):
         for last in range(first + 1, len(y) + 1):
-            right = [y[i] for i in order[first:last]]
-            log_right = log_together(right, mu, sd) + len(right) * math.log1p(-rate)
-            sets[first, last] = before[first] + log_right + before[-1] - before[last]  # eq. 16.3
-    most = max(sets.values())
-    weights = {of: math.exp(value - most) for of, value in sets.items()}
-    total, w = math.fsum(weights.values()), [0.0] * len(y)
+            right = agreement([y[i] for i in order[first:last]], [sigma[i] for i in order[first:last]])
+            rest = before[first] + before[-1] - before[last] + (last - first) * math.log1p(-rate) + right.log_density
+            as_predicted = log_student_t(right.mean - mu, math.hypot(tau, right.sd))
+            at_large = log_wrong_density(right.mean, center, max(scale, math.hypot(tau, right.sd)))
+            sets[first, last] = (
+                rest + as_predicted + math.log1p(-needle),
+                rest + at_large + math.log(needle),
+            )  # eq. 16.5
+    most = max(map(max, sets.values()))
+    weights = {of: tuple(math.exp(value - most) for value in pair) for of, pair in sets.items()}
+    total = math.fsum(weight for pair in weights.values() for weight in pair)
+    wrong = [0.0] * len(y)
     for place, i in enumerate(order):
-        is_right = math.fsum(weight for (first, last), weight in weights.items() if first <= place < last)
-        w[i] = max(0.0, 1 - is_right / total)  # eq. 16.4
-    return tuple(w)
+        is_right = math.fsum(sum(pair) for (first, last), pair in weights.items() if first <= place < last)
+        wrong[i] = min(max(0.0, 1 - is_right / total), 1.0)  # eq. 16.6
+    surprising = math.fsum(pair[1] for pair in weights.values()) / total
+    return PointBelief(tuple(wrong), min(surprising, 1.0))
 
 
-def log_density(y: float, center: float, scale: float) -> float:
-    """Log density of a wrong value: a Cauchy distribution as wide as the outcomes are."""
-    s = WIDTH * scale
-    return -math.log(math.pi * s) - 2 * math.log(math.hypot(1.0, deviations(y - center, s)))  # eq. 16.1
+def agreement(y: Sequence[float], sigma: Sequence[float]) -> Agreement:
+    """The mean of values that are all right, and how well they agree: their noise is known up to a factor.
+
+    Args:
+        y: Values.
+        sigma: Positive standard deviations of their noise.
+    """
+    least, r = min(sigma), len(y)
+    precision = [(least / s) ** 2 for s in sigma]  # relative to the largest
+    total = math.fsum(precision)
+    mean = math.fsum(p / total * v for p, v in zip(precision, y, strict=True))
+    W = math.fsum(deviations(v - mean, s) ** 2 for v, s in zip(y, sigma, strict=True))
+    sd, m = least / math.sqrt(total), r - 1
+    nu, volume = NOISE_DOF, math.log(sd) - math.fsum(map(math.log, sigma))
+    front = math.lgamma((nu + m) / 2) - math.lgamma(nu / 2) - m / 2 * math.log(nu * math.pi)
+    return Agreement(mean, sd, volume + front - (nu + m) / 2 * math.log1p(W / nu))  # eq. 16.4
 
 
-def log_together(y: Sequence[float], mu: float, sd: float) -> float:
-    """Log density of values that are all right: their mean has a Student-t density, their differences normal ones."""
-    r, mean = len(y), math.fsum(v / len(y) for v in y)
-    shared = NOISE + r * (1 - NOISE)  # variance of sqrt(r) times their mean, in that of one value
-    within = math.fsum(deviations(v - mean, sd) ** 2 for v in y) / NOISE
-    log_sd = math.log(max(sd, TINY))
-    q = r * deviations(mean - mu, sd) ** 2 / shared
-    front = math.lgamma((DOF + 1) / 2) - math.lgamma(DOF / 2) - 0.5 * math.log(DOF * math.pi * shared)
-    of_mean = front - log_sd - (DOF + 1) / 2 * math.log1p(q / DOF)
-    return of_mean - within / 2 - (r - 1) * (log_sd + 0.5 * math.log(2 * math.pi * NOISE))  # eq. 16.2
-
-
-def deviations(error: float, sd: float) -> float:
-    """Error in standard deviations, bounded so that its square is a number."""
-    return min(abs(error) / max(sd, TINY), HUGE)
+def log_student_t(error: float, sd: float) -> float:
+    """Log density of an error, which is known to be a standard deviation up to a factor."""
+    front = math.lgamma((DOF + 1) / 2) - math.lgamma(DOF / 2) - 0.5 * math.log(DOF * math.pi)
+    return front - math.log(max(sd, TINY)) - (DOF + 1) / 2 * math.log1p(deviations(error, sd) ** 2 / DOF)  # eq. 16.3

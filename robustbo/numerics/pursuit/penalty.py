@@ -18,11 +18,11 @@ from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from robustbo.numerics.gp.replicates import Groups
+from robustbo.numerics.gp.wrong_density import RATE
 
 Rule = Callable[[int], float]
 
-PER_OUTLIER = 3.0  # nats an outlier at large n; see runs/selection
-RATE = 0.1  # the outlier rate at which `PER_OUTLIER` holds
+PER_OUTLIER = 3.0  # nats an outlier at large n, at the outlier rate `RATE`; see runs/selection
 ALIKE = 1.0  # nats for one more observation of a recurring value: at a sensor that sticks, odds of 1 to e
 BOTORCH_RATE = 0.2  # BoTorch's prior mean of k is int(0.2 n)
 

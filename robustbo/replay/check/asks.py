@@ -15,6 +15,7 @@ from robustbo.trials.storage.reading import warn_loss
 
 # Of an ask all that is no decision, or follows from it: older versions gave fewer reasons.
 UNREPEATABLE = ("event", "trial", "fit_s", "acquisition_s", "by", "at", "unseen", "reason")
+ADDED = ("expected_noise",)  # what older versions did not write
 
 
 def verify_journal(place: Place, *, to_the_end: bool = False) -> Agreement:
@@ -53,7 +54,6 @@ def compare(same: Comparison, decision: Decision, may_be: Rounding) -> None:
     """Compare an ask, and the diagnosis made with it."""
     number = decision.recorded["trial"]
     same(f"trial {number}: diagnosis", decision.diagnosis, decision.diagnosis_recomputed, may_be, of=number)
-    recorded, recomputed = (
-        {k: e[k] for k in e if k not in UNREPEATABLE} for e in (decision.recorded, decision.recomputed)
-    )
+    left_out = {*UNREPEATABLE, *(key for key in ADDED if key not in decision.recorded)}
+    recorded, recomputed = ({k: e[k] for k in e if k not in left_out} for e in (decision.recorded, decision.recomputed))
     same(f"trial {number}: ask", recorded, recomputed, may_be, of=number, is_counted=True)

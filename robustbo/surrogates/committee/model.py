@@ -26,7 +26,7 @@ from robustbo.surrogates.common.cached_posterior import CachedPosterior
 from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.diagnostics import Diagnostics
 from robustbo.surrogates.common.map_gp import ALL, MapGP
-from robustbo.surrogates.common.units import in_outcome_units
+from robustbo.surrogates.common.units import expectations_in_outcome_units
 from robustbo.surrogates.student_t.likelihood import heavy_tailed_likelihood
 from robustbo.surrogates.student_t.model import TAIL
 
@@ -184,7 +184,8 @@ class CommitteeGP(CachedPosterior, MapGP):
         e, variance, log_chance, weight = (
             torch.empty_like(self.train_targets).index_put((index[is_row],), x[is_row]) for x in judged
         )
-        expected, sd = in_outcome_units(outcome_transform(self), self.train_targets - e, variance.sqrt())
+        transform, y = outcome_transform(self), self.train_targets
+        expected, sd = expectations_in_outcome_units(transform, y, y - e, variance.sqrt())
         is_outlier = (log_chance < math.log(TAIL)) & ~self.is_cleared()
         return Diagnostics(expected, sd, gain(e, variance), is_outlier, None if shared.nu is None else weight)
 

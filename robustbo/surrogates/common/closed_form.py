@@ -12,7 +12,7 @@ from robustbo.numerics.gp.prediction_cache import PredictionCache, prediction_ca
 from robustbo.surrogates.common import priors
 from robustbo.surrogates.common.contract import marginals, outcome_transform
 from robustbo.surrogates.common.diagnostics import Diagnostics
-from robustbo.surrogates.common.units import in_model_units, in_outcome_units
+from robustbo.surrogates.common.units import expectations_in_outcome_units, in_model_units
 
 
 class ClosedFormGP:
@@ -44,8 +44,9 @@ class ClosedFormGP:
         gp.eval()
         with torch.no_grad():
             cache = self.prediction_cache
-            expected, sd = in_outcome_units(outcome_transform(gp), gp.train_targets - cache.e, cache.v.sqrt())
-            return Diagnostics(expected, sd, gain(cache.e, cache.v), gp._rho > 0)
+            y, e, v = gp.train_targets, cache.e, cache.v
+            expected, sd = expectations_in_outcome_units(outcome_transform(gp), y, y - e, v.sqrt())
+            return Diagnostics(expected, sd, gain(e, v), gp._rho > 0)
 
     def diagnose_others(self, X: Tensor, Y: Tensor, sds: Tensor | None) -> Diagnostics:
         """Diagnose values that the model was not fitted to, by the rule for those that it was.
@@ -63,6 +64,7 @@ class ClosedFormGP:
             inside, v = in_model_units(transform, expected, sd)
             y, _ = in_model_units(transform, Y, sd)
             is_outlier, weight = self.verdict_on(y, y - inside, v.square())
+            expected, sd = expectations_in_outcome_units(transform, y, inside, v)
             return Diagnostics(expected, sd, gain(y - inside, v.square()), is_outlier, weight)
 
     def verdict_on(self, y: Tensor, e: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:

@@ -23,12 +23,13 @@ from torch import Tensor
 
 from robustbo.determinism.threads import on_one_thread
 from robustbo.errors import FitError, NumericalError
+from robustbo.numerics.gp.wrong_density import RATE
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.diagnostics import Diagnostics, Tails, diagnose_by_leave_one_out, normal_tails
 from robustbo.surrogates.common.on_one_thread import OnOneThread
 from robustbo.surrogates.common.options import Options
 from robustbo.surrogates.common.quiet import quiet
-from robustbo.surrogates.common.units import in_model_units
+from robustbo.surrogates.common.units import errors_in_model_units
 from robustbo.validation import nearest
 
 # The model's arguments that are BoTorch's; what else a class takes is an option of its own.
@@ -106,13 +107,13 @@ class Surrogate(OnOneThread, GPyTorchModel):
         model: Any = self
         if leave_one_out:
             diagnostics = diagnose(model)
-            expected, sd = in_model_units(outcome_transform(model), diagnostics.expected, diagnostics.sd)
-        else:
-            with torch.no_grad(), gpytorch.settings.debug(False):  # it asks whether training was meant
-                latent = model(model.train_inputs[0])
-                likelihood = model.likelihood  # without an outlier's own variance, which would excuse it
-                noise = likelihood.noise if hasattr(likelihood, "noise") else likelihood.noise_covar.base_noise.noise
-                expected, sd = latent.mean, (latent.variance + noise).sqrt()
+            of_others = diagnostics.expected, diagnostics.sd
+            return normal_tails(*errors_in_model_units(outcome_transform(model), model.train_targets, *of_others))
+        with torch.no_grad(), gpytorch.settings.debug(False):  # it asks whether training was meant
+            latent = model(model.train_inputs[0])
+            likelihood = model.likelihood  # without an outlier's own variance, which would excuse it
+            noise = likelihood.noise if hasattr(likelihood, "noise") else likelihood.noise_covar.base_noise.noise
+            expected, sd = latent.mean, (latent.variance + noise).sqrt()
         return normal_tails(model.train_targets - expected, sd)
 
 
@@ -132,6 +133,18 @@ def capabilities_for(cls: type[GPyTorchModel], options: Mapping[str, Any]) -> Ca
         return Capabilities()
     names = _option_names(cls)  # a subclass may take options of its own, which change nothing here
     return cls.make_options({name: value for name, value in options.items() if name in names}).capabilities
+
+
+def prior_rate(model: GPyTorchModel, n: int) -> float:
+    """The prior rate of wrong values among n that a model has."""
+    return float(model.options.rate(n)) if isinstance(model, Surrogate) else RATE
+
+
+def prior_rate_for(cls: type[GPyTorchModel], options: Mapping[str, Any], n: int) -> float:
+    """The prior rate that a model of that class with some options has, before it is made."""
+    if not issubclass(cls, Surrogate):
+        return RATE
+    return float(cls.make_options({name: x for name, x in options.items() if name in _option_names(cls)}).rate(n))
 
 
 def _option_names(cls: type[Surrogate]) -> set[str]:

@@ -10,7 +10,7 @@ from torch import Tensor
 from robustbo.numerics.gp.leave_one_out import leave_one_out
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.student_t.predictive import normal_log_tail
-from robustbo.surrogates.common.units import in_outcome_units
+from robustbo.surrogates.common.units import expectations_in_outcome_units
 
 
 class Diagnostics(NamedTuple):
@@ -18,7 +18,7 @@ class Diagnostics(NamedTuple):
 
     Attributes:
         expected: The prediction of the other observations.
-        sd: Standard deviation of that prediction, noise included.
+        sd: Standard deviation of that prediction, noise included; where outcomes are warped, towards the observation.
         evidence: Log-likelihood ratio of this observation having an error of its own, in nats.
         is_outlier: Whether the surrogate treats the observation as an outlier.
         weight: Its weight in the fit, 1 being full, where the surrogate weighs observations; else None.
@@ -57,5 +57,5 @@ def diagnose_by_leave_one_out(model: GPyTorchModel, rho: Tensor, transform: Outc
         prior = model.likelihood(model.forward(X), [X])
         mean, variance = leave_one_out(y - prior.mean, prior.covariance_matrix - torch.diag(rho), rho)
         evidence = gain(y - prior.mean - mean, variance)
-        expected, sd = in_outcome_units(transform, mean + prior.mean, variance.sqrt())
+        expected, sd = expectations_in_outcome_units(transform, y, mean + prior.mean, variance.sqrt())
     return Diagnostics(expected, sd, evidence, rho > 0)

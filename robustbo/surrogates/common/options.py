@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, fields
 
+from robustbo.numerics.gp.wrong_density import RATE
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.priors import KERNELS
 from robustbo.validation import flag, one_of
@@ -25,6 +26,10 @@ class Options:
 
     def check(self) -> None:
         """Raise a ValueError or a TypeError for an invalid option."""
+
+    def rate(self, n: int) -> float:
+        """The prior rate of wrong values among n, which every probability of being wrong begins with."""
+        return RATE
 
     @property
     def capabilities(self) -> Capabilities:

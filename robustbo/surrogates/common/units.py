@@ -24,6 +24,50 @@ def in_model_units(transform: OutcomeTransform | None, mean: Tensor, sd: Tensor)
     return inside.squeeze(-1), sd / stretch.squeeze(-1).sqrt()
 
 
+def expectations_in_outcome_units(
+    transform: OutcomeTransform | None, targets: Tensor, mean: Tensor, sd: Tensor
+) -> tuple[Tensor, Tensor]:
+    """What is expected of ``n`` observations, in the outcome's units, and its standard deviations towards these.
+
+    Where outcomes are warped a standard deviation is as long as the way to the quantile on the side of the observation
+    that is one away in the model's own units; and where that would bring a distant observation nearer than it is, as
+    long as leaves it as many away. So an observation is within one if and only if it is so in the model's own units.
+
+    Args:
+        transform: Of the outcomes.
+        targets: ``n`` observations in the model's own units.
+        mean: ``n`` expectations, likewise.
+        sd: ``n`` standard deviations, likewise.
+    """
+    if transform is None:
+        return mean, sd
+    e = targets - mean
+    expected, side, outcome = (
+        in_outcome_units(transform, x, sd)[0] for x in (mean, mean + torch.where(e < 0, -sd, sd), targets)
+    )
+    off = (e / sd).abs()
+    is_distant = off > 1
+    as_many_away = (outcome - expected).abs() / torch.where(is_distant, off, 1.0)
+    one_away = (side - expected).abs()
+    return expected, torch.where(is_distant, one_away.minimum(as_many_away), one_away)
+
+
+def errors_in_model_units(
+    transform: OutcomeTransform | None, targets: Tensor, expected: Tensor, sd: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Errors of ``n`` observations in the model's own units, and their standard deviations: inverts the above."""
+    mean, _ = in_model_units(transform, expected, sd)
+    e = targets - mean
+    if transform is None:
+        return e, sd
+    outcome, _ = in_outcome_units(transform, targets, sd)
+    side, _ = in_model_units(transform, expected + torch.where(e < 0, -sd, sd), sd)
+    one_away, way = (side - mean).abs(), (outcome - expected).abs()
+    is_distant = way > sd
+    as_many_away = sd * e.abs() / torch.where(is_distant, way, 1.0)
+    return e, torch.where(is_distant, one_away.maximum(as_many_away), one_away)
+
+
 def in_squared_outcome_units(
     transform: OutcomeTransform | None, rho: Tensor, targets: Tensor, expected: Tensor
 ) -> Tensor:

@@ -69,7 +69,7 @@ class PursuitOptions(WarpOptions):
     def rate(self, n: int) -> float:
         """The prior rate of outliers among n observations."""
         if (fixed := self.fixed_size(n)) is None:
-            return selection.RATE if self.outlier_rate is None else self.outlier_rate
+            return super().rate(n) if self.outlier_rate is None else self.outlier_rate
         return min(max(fixed / n, CERTAIN), 1 - CERTAIN)
 
     def penalty(self, model: Model) -> Penalty:

@@ -22,7 +22,7 @@ from robustbo.surrogates.common.diagnostics import Diagnostics, Tails
 from robustbo.surrogates.common.explicit_posterior import ExplicitPosterior
 from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.common.options import GPOptions
-from robustbo.surrogates.common.units import in_outcome_units
+from robustbo.surrogates.common.units import expectations_in_outcome_units
 from robustbo.surrogates.student_t.likelihood import DOF, check_dof, heavy_tailed_likelihood
 from robustbo.surrogates.student_t.mll import LaplaceMarginalLogLikelihood
 from robustbo.surrogates.student_t.predictive import StudentTPredictive
@@ -190,5 +190,6 @@ class StudentTGP(ExplicitPosterior, MapGP):
         latent, v = heavy_tail.cavity(at)
         variance = v + heavy_tail.variance(at.noise)
         evidence = gain(at.r + at.f - latent, variance)
-        expected, sd = in_outcome_units(outcome_transform(self), m + latent, variance.sqrt())
+        transform, y = outcome_transform(self), self.train_targets
+        expected, sd = expectations_in_outcome_units(transform, y, m + latent, variance.sqrt())
         return Diagnostics(expected, sd, evidence, self._is_outlier(), self.weights)

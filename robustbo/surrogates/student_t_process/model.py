@@ -22,7 +22,7 @@ from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.diagnostics import Diagnostics
 from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.common.options import GPOptions
-from robustbo.surrogates.common.units import in_outcome_units
+from robustbo.surrogates.common.units import expectations_in_outcome_units
 from robustbo.surrogates.student_t.model import TAIL
 from robustbo.surrogates.student_t_process.mll import StudentTProcessMarginalLogLikelihood
 from robustbo.surrogates.student_t_process.posterior import StudentTPosterior
@@ -158,7 +158,8 @@ class StudentTProcess(CachedPosterior, MapGP):
         prior = value.marginal.prior
         e, scale2, df = student_t_process.leave_one_out(value.evidence, model.y, prior)
         is_outlier = (log_cdf(-e.abs() / scale2.sqrt(), df) < math.log(TAIL)) & ~self.is_cleared()
-        expected, sd = in_outcome_units(outcome_transform(self), model.y - e, (scale2 * df / (df - 2)).sqrt())
+        variance = scale2 * df / (df - 2)
+        expected, sd = expectations_in_outcome_units(outcome_transform(self), model.y, model.y - e, variance.sqrt())
         return Diagnostics(expected, sd, student_t_process.gain(e, scale2, df), is_outlier)
 
     def verdict_on(self, y: Tensor, e: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:

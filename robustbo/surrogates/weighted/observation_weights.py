@@ -13,7 +13,7 @@ from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.diagnostics import Diagnostics, Tails, normal_tails
 from robustbo.surrogates.common.explicit_posterior import ExplicitPosterior
 from robustbo.surrogates.common.options import GPOptions
-from robustbo.surrogates.common.units import in_outcome_units
+from robustbo.surrogates.common.units import expectations_in_outcome_units
 from robustbo.validation import whole
 
 # Standard deviations. Those of a weighed fit are short: of six loops' flagged values on Hartmann6 39 % were wrong at
@@ -90,7 +90,8 @@ class ObservationWeights(ExplicitPosterior):
         self.eval()
         e, t = self.leave_one_out
         is_far = (e.abs() > FAR * t.sqrt()) & (self.share < FAINT)
-        expected, sd = in_outcome_units(outcome_transform(self), self.train_targets - e, t.sqrt())
+        transform, y = outcome_transform(self), self.train_targets
+        expected, sd = expectations_in_outcome_units(transform, y, y - e, t.sqrt())
         return Diagnostics(expected, sd, gain(e, t), is_far & ~self.is_cleared(), self.share)
 
     def verdict_on(self, y: Tensor, e: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:

@@ -107,9 +107,9 @@ class TestPromising:
 
     def test_what_the_others_expect_is_kept_with_it(self):
         given, made = settings(), history()
-        expected, sd = repeated(given, made).expected
+        expected, sd, noise = repeated(given, made).expected
         assert expected == pytest.approx(math.sin(2.0), abs=0.25)
-        assert 0 < sd < 0.3
+        assert 0 < noise < sd < 0.3
 
 
 class TestSuspicious:
@@ -162,6 +162,7 @@ def test_a_step_that_repeats_is_at_the_very_point_and_says_so(monkeypatch):
     (event,) = made.events(16)
     assert event["reason"] == "re-measure"
     assert set(event) == {
-        *("event", "trial", "params", "origin", "expected", "expected_sd", "repeats", "reason"),
+        *("event", "trial", "params", "origin", "expected", "expected_sd", "expected_noise"),
+        *("repeats", "reason"),
         *("fit_s", "acquisition_s"),
     }

@@ -1,6 +1,6 @@
 import pytest
 
-from robustbo.loop.observations.expectation import Appraisal
+from robustbo.loop.observations.expectation import Appraisal, Expectation
 from robustbo.loop.observations.probability_wrong import (
     EVEN,
     CorruptionModel,
@@ -11,6 +11,7 @@ from robustbo.loop.observations.probability_wrong import (
     status,
 )
 from robustbo.loop.observations.table import observations
+from robustbo.numerics.gp.wrong_density import RATE
 from robustbo.searchspace.parameters import Float
 from robustbo.searchspace.space import Space
 from robustbo.trials.history import History
@@ -20,7 +21,7 @@ SPACE = Space(x=Float(0.0, 1.0))
 GOOD, BAD = 1.0, -9.0  # the first is what was expected, the second is not
 
 
-def at(*values, expected=(1.0, 1.0), repeats=True):
+def at(*values, expected=(1.0, 0.2), repeats=True):
     """A point with these values, the first asked by a model, the rest (by default) repeats; nine others follow."""
     history = History()
     for number, value in enumerate(values):
@@ -47,7 +48,7 @@ def data(history):
 
 
 def left_out(history):
-    return sorted(quarantine_suspects(data(history)))
+    return sorted(quarantine_suspects(data(history), RATE))
 
 
 class TestOneValue:
@@ -58,15 +59,15 @@ class TestOneValue:
     def test_one_that_is_better_than_expected_is_left_to_the_surrogate(self):
         assert left_out(at(11.0)) == []
         given = observations(Settings(SPACE, "minimize"), at(11.0))
-        assert quarantine_suspects(given) == {0}
-        assert not quarantine_suspects(observations(Settings(SPACE, "minimize"), at(BAD)))
+        assert quarantine_suspects(given, RATE) == {0}
+        assert not quarantine_suspects(observations(Settings(SPACE, "minimize"), at(BAD)), RATE)
 
     def test_the_threshold_is_where_it_is_even(self):
-        first = next(d / 100 for d in range(100, 900) if left_out(at(1.0 - d / 100)) == [0])
+        first = next(d / 100 for d in range(20, 300) if left_out(at(1.0 - d / 100)) == [0])
         (trial,) = data(at(1.0 - first)).groups[(("x", False, 0.5),)].told
         found = data(at(1.0 - first))
-        assert CorruptionModel.of(found).probability_wrong([trial], (1.0, 1.0))[0] > EVEN
-        assert 3 < first < 7
+        assert CorruptionModel.of(found, RATE).probability_wrong([trial], Expectation(1.0, 0.2))[0] > EVEN
+        assert 2 < first / 0.2 < 7
 
     def test_nothing_was_expected_of_a_first_point_or_a_users(self):
         assert left_out(at(BAD, expected=None)) == []
@@ -108,7 +109,7 @@ class TestSeveralValues:
         history = History()
         for number, (value, expected) in enumerate([(BAD, 1.0), (GOOD, BAD)]):
             ask = {"event": "ask", "trial": number, "params": {"x": 0.5}, "origin": "model"}
-            history = history.apply(ask | {"expected": expected, "expected_sd": 1.0})
+            history = history.apply(ask | {"expected": expected, "expected_sd": 0.2})
             history = history.apply({"event": "tell", "trial": number, "value": value, "sd": None})
         assert left_out(in_company(history)) == []
 
@@ -117,7 +118,7 @@ def test_where_much_is_doubted_it_is_the_models_that_are_wrong():
     history = History()
     for number in range(10):
         ask = {"event": "ask", "trial": number, "params": {"x": number / 10}, "origin": "model"}
-        history = history.apply(ask | {"expected": 1.0, "expected_sd": 1.0})
+        history = history.apply(ask | {"expected": 1.0, "expected_sd": 0.2})
     for number in range(10):
         told = {"event": "tell", "trial": number, "value": BAD if number < 3 else GOOD, "sd": None}
         history = history.apply(told)
@@ -138,19 +139,20 @@ class TestProbabilities:
 
     def test_the_surrogates_own_comes_first(self):
         given = data(at(BAD))
-        assert probabilities_wrong(given, self.words(given, 0.25), {}) == dict.fromkeys(range(10), 0.25)
+        assert probabilities_wrong(given, self.words(given, 0.25), {}, RATE) == dict.fromkeys(range(10), 0.25)
 
     def test_one_value_is_held_against_the_others_and_several_against_what_was_expected(self):
         given = data(at(BAD))
-        by_others = CorruptionModel.of(given).probability_wrong(given.told[:1], (0.4, 0.3))
-        assert probabilities_wrong(given, self.words(given), {})[0] == by_others[0]
+        by_others = CorruptionModel.of(given, RATE).probability_wrong(given.told[:1], Expectation(0.4, 0.3))
+        assert probabilities_wrong(given, self.words(given), {}, RATE)[0] == by_others[0]
         given = data(at(BAD, GOOD))
-        found = probabilities_wrong(given, self.words(given), {})
-        assert {n: found[n] for n in (0, 1)} == CorruptionModel.of(given).probability_wrong(given.told[:2], (1.0, 1.0))
+        found = probabilities_wrong(given, self.words(given), {}, RATE)
+        together = CorruptionModel.of(given, RATE).probability_wrong(given.told[:2], Expectation(1.0, 0.2))
+        assert {n: found[n] for n in (0, 1)} == together
 
     def test_what_is_not_modelled_is_held_against_the_model(self):
         given = data(at(BAD, BAD + 3))
-        found = probabilities_wrong(given, self.words(given), {0: (BAD, 0.1), 1: (BAD, 0.1)})
+        found = probabilities_wrong(given, self.words(given), {n: Expectation(BAD, 0.1) for n in (0, 1)}, RATE)
         assert found[0] < 0.1 < 0.9 < found[1]
 
 

@@ -44,10 +44,10 @@ def test_searches_anew_become_rarer():
 
 
 def test_a_beginning_knows_which_of_its_values_are_which():
-    end = WarmStart((0, 1, 3, 4), 0.0, 1.0, None)
+    end = WarmStart((0, 1, 3, 4), 0.0, 1.0, 1.0, None)
     assert end.rows_of((0, 2, 3, 4, 5)).tolist() == [0, -1, 2, 3, -1]
-    assert end.serves(2.0)
-    assert not end.serves(3.0)
+    assert end.serves(3.0)
+    assert not end.serves(5.0)
 
 
 class TestAnOrderOfTheirOwn:

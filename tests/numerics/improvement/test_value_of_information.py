@@ -1,12 +1,8 @@
 import pytest
 import torch
 
-from robustbo.numerics.improvement.value_of_information import (
-    NEEDLE,
-    expected_improvement,
-    shares,
-    value_of_replicate,
-)
+from robustbo.numerics.gp.wrong_density import NEEDLE
+from robustbo.numerics.improvement.value_of_information import expected_improvement, shares, value_of_replicate
 
 
 def value(y, p, *arguments):

@@ -1,0 +1,78 @@
+"""Points where the objective is surprising: their values agree with each other, and not with what the others predict.
+
+A smooth process cannot follow a lone peak or a cliff, and a robust one takes its values for errors. But errors do not
+agree on the scale of the noise. So several values at a point are judged together, by what the fit predicts there; in
+that, values count for nothing which it takes for errors. Where they are right, and the prediction is not, the objective
+there is what they say: their mean.
+
+References:
+    docs/equations.md section 16.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from robustbo.loop.observations.expectation import Appraisal, Expectation, surprise
+from robustbo.loop.observations.probability_wrong import EVEN, CorruptionModel, probably_wrong
+from robustbo.loop.observations.table import Data, Row
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
+from robustbo.numerics.improvement.wrong import LEAST, agreement
+from robustbo.trials.trial import Trial
+
+
+class SurprisingPoint(NamedTuple):
+    """A point whose values are believed though the fit does not follow them.
+
+    Attributes:
+        believed: The trials whose values are believed, two at least.
+        noise: By trial, the standard deviation of the noise of its value.
+        wrong: By trial, the probability that its value is wrong.
+    """
+
+    believed: tuple[Trial, ...]
+    noise: dict[int, float]
+    wrong: dict[int, float]
+
+    def value(self, without: Trial | None = None) -> tuple[float, float]:
+        """Mean and standard deviation of the objective there, by the values that are believed (but one)."""
+        trials = [t for t in self.believed if t is not without]
+        together = agreement([t.measured for t in trials], [self.noise[t.number] for t in trials])
+        return together.mean, together.sd
+
+    def appraise(self, trial: Trial, appraisal: Appraisal) -> Appraisal:
+        """The appraisal of a value there by those that are believed beside it."""
+        mean, sd = self.value(without=trial)
+        sd = math.hypot(sd, self.noise[trial.number])
+        return appraisal._replace(expected=mean, sd=sd, evidence=surprise(trial.measured, mean, sd))
+
+
+def surprising_points(
+    data: Data, fitted: FittedSurrogate, wrong: Mapping[int, float], rate: float
+) -> dict[Row, SurprisingPoint]:
+    """The surprising points of a fit, by unit-cube row.
+
+    Args:
+        data: All trials.
+        fitted: The surrogate.
+        wrong: By told trial, the probability that its value is wrong, as the surrogate has it.
+        rate: The prior probability of that.
+    """
+    groups = [group for group in data.groups.values() if len(group.told) > 1]
+    rows = data.rows_of([group.told[0].number for group in groups])
+    model, points = CorruptionModel.of(data, rate), dict[Row, SurprisingPoint]()
+    for group, row, expectation in zip(groups, rows, fitted.expect(rows), strict=True):
+        chances, surprising = model.judge(group.told, expectation)
+        chances |= {t.number: 0.0 for t in group.told if t.is_vouched}
+        are_out = all(wrong[t.number] > EVEN for t in group.told)
+        if not are_out:
+            chances = {t.number: wrong[t.number] for t in group.told}
+        believed = tuple(t for t in group.told if t.number not in probably_wrong(chances))
+        if len(believed) > 1 and (are_out or surprising > EVEN):
+            points[row] = SurprisingPoint(believed, _noise(group.told, expectation, model.scale), chances)
+    return points
+
+
+def _noise(trials: tuple[Trial, ...], expectation: Expectation, scale: float) -> dict[int, float]:
+    """The standard deviation of the noise of values, by trial."""
+    return {t.number: max(expectation.noise_sd if t.sd is None else t.sd, LEAST * scale) for t in trials}

@@ -1,0 +1,32 @@
+"""The density of wrong values, and the constants of the one account of a measurement that all beliefs follow from.
+
+A value is right, and is predicted with Student-t tails, or it is wrong, and says nothing of its point: its density is a
+Cauchy distribution about the center of the outcomes, as wide as they are.
+
+References:
+    docs/equations.md section 16.
+"""
+
+import math
+
+RATE = 0.1  # prior probability that a value is wrong, where the user has said nothing
+DOF = 3.0  # of a right value: fitted hyperparameters are too sure; by log loss, as `WIDTH`, see docs/equations.md
+WIDTH = 1.0  # of a wrong value's density, in robust standard deviations of the outcomes
+NEEDLE = 0.02  # prior odds of values far out: that the objective is surprising there, to that one is wrong
+TINY, HUGE = 1e-300, 1e100  # bounds of a standard deviation and of how many of them a value is off
+
+
+def log_wrong_density(y: float, center: float, scale: float) -> float:
+    """Log density of a wrong value: a Cauchy distribution as wide as the outcomes are."""
+    s = WIDTH * scale
+    return -math.log(math.pi * s) - 2 * math.log(math.hypot(1.0, deviations(y - center, s)))  # eq. 16.1
+
+
+def needle_probability(rate: float) -> float:
+    """The prior probability that the objective is surprising at a point, given that of a wrong value."""
+    return min(NEEDLE * rate / (1 - rate), 0.5)  # eq. 16.2
+
+
+def deviations(error: float, sd: float) -> float:
+    """Error in standard deviations, bounded so that its square is a number."""
+    return min(abs(error) / max(sd, TINY), HUGE)
