@@ -6,7 +6,7 @@ from robustbo.loop.belief.flag_patterns import FlagPattern, flag_patterns
 from robustbo.loop.belief.judge import Outlier
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.common.contract import prior_rate_for
-from robustbo.surrogates.registry import SURROGATES
+from robustbo.surrogates.registry import model_class
 from robustbo.trials.settings import Settings
 
 MOST = 0.5  # of the values: no rate beyond it would say that they are wrong
@@ -33,4 +33,4 @@ def patterns(settings: Settings, space: Space, outliers: Sequence[Outlier]) -> l
 def _rate(settings: Settings, count: int) -> float:
     """The prior rate of errors among some values, as the study's surrogate has it."""
     of = settings.of_size(count)
-    return min(prior_rate_for(SURROGATES[of.surrogate], of.surrogate_options, count), MOST)
+    return min(prior_rate_for(model_class(of.surrogate), of.surrogate_options, count), MOST)

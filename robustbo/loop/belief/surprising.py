@@ -58,18 +58,20 @@ def surprising_points(
         wrong: By told trial, the probability that its value is wrong, as the surrogate has it.
         rate: The prior probability of that.
     """
-    groups = [group for group in data.groups.values() if len(group.told) > 1]
-    rows = data.rows_of([group.told[0].number for group in groups])
+    bounded = fitted.observations.bounded
+    values = [tuple(t for t in group.values if t.number not in bounded) for group in data.groups.values()]
+    groups = [told for told in values if len(told) > 1]
+    rows = data.rows_of([told[0].number for told in groups])
     model, points = CorruptionModel.of(data, rate), dict[Row, SurprisingPoint]()
-    for group, row, expectation in zip(groups, rows, fitted.expect(rows), strict=True):
-        chances, surprising = model.judge(group.told, expectation)
-        chances |= {t.number: 0.0 for t in group.told if t.is_vouched}
-        are_out = all(wrong[t.number] > EVEN for t in group.told)
+    for told, row, expectation in zip(groups, rows, fitted.expect(rows), strict=True):
+        chances, surprising = model.judge(told, expectation)
+        chances |= {t.number: 0.0 for t in told if t.is_vouched}
+        are_out = all(wrong[t.number] > EVEN for t in told)
         if not are_out:
-            chances = {t.number: wrong[t.number] for t in group.told}
-        believed = tuple(t for t in group.told if t.number not in probably_wrong(chances))
+            chances = {t.number: wrong[t.number] for t in told}
+        believed = tuple(t for t in told if t.number not in probably_wrong(chances))
         if len(believed) > 1 and (are_out or surprising > EVEN):
-            points[row] = SurprisingPoint(believed, _noise(group.told, expectation, model.scale), chances)
+            points[row] = SurprisingPoint(believed, _noise(told, expectation, model.scale), chances)
     return points
 
 

@@ -45,12 +45,12 @@ def text(kind, flags, rows, values=None, expected=None, rate=0.1):
 class TestNothing:
     @pytest.mark.parametrize("rate", [0.0, 0.02, 0.1])
     def test_is_said_of_random_errors(self, rate):
-        said = [
+        patterns = [
             kinds(flags, rows, *rest)
             for seed in range(20)
             for flags, rows, *rest in [random_study(seed, 30 + 15 * seed, 1 + seed % 6, rate, 10.0**seed)]
         ]
-        assert sum(map(bool, said)) <= 1
+        assert sum(map(bool, patterns)) <= 1
 
     def test_is_said_of_few_flags(self):
         flags = np.zeros(40, dtype=bool)
@@ -129,15 +129,15 @@ class TestLevel:
 
 
 class TestLimit:
-    @pytest.mark.parametrize(("sign", "which"), [(1.0, "smallest"), (-1.0, "largest")])
-    def test_a_heap_at_the_end_with_flags_on_one_side_is_said(self, sign, which):
+    @pytest.mark.parametrize(("sign", "end"), [(1.0, "smallest"), (-1.0, "largest")])
+    def test_a_heap_at_the_end_with_flags_on_one_side_is_said(self, sign, end):
         draws = np.random.default_rng(4)
         values = np.maximum(draws.normal(size=120), 0.05)
         expected = np.full(120, 0.05)
         flags = np.zeros(120, dtype=bool)
         flags[draws.permutation(np.flatnonzero(values > 0.05))[:9]] = True
         shown = text("limit", flags, draws.random((120, 2)), sign * values, sign * expected)
-        assert f"{(values == 0.05).sum()} of 120 values are {sign * 0.05:g}, the {which} of all" in shown
+        assert f"{(values == 0.05).sum()} of 120 values are {sign * 0.05:g}, the {end} of all" in shown
 
     def test_no_heap_is_no_limit(self):
         flags, rows, values, expected = random_study(5, 120, 2, 0.0)

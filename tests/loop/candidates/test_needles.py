@@ -79,12 +79,12 @@ def test_with_several_objectives_too():
         point = {"x": draws.random(), "y": draws.random()}
         needle = point if i == 11 else needle
         opt.tell(point, {"a": draws.gauss(0, 1) + HEIGHT * (i == 11), "b": draws.gauss(0, 1)})
-    asked = []
+    points = []
     for _ in range(2):
         trial = opt.ask()
-        asked.append(trial.params)
+        points.append(trial.params)
         opt.tell(trial, {"a": draws.gauss(0, 1) + HEIGHT * (trial.params == needle), "b": draws.gauss(0, 1)})
-    assert needle in asked
+    assert needle in points
 
 
 def test_what_no_model_expected_is_measured_again_though_the_fit_believes_it():
