@@ -53,6 +53,8 @@ EXCEPTIONS = {
     **dict.fromkeys(["broken", "existing", "extended"], "public since 0.1"),
     "closed_form": "the field's term",
     "crossed_barrel": "the name of a problem, by which run files call it",
+    "focused": "the name of a corruption in the papers",
+    "judged_together": "a property that says in which state values are",
     "reseed_rng": "Optuna's own method",
     "_shaped_noise_covar": "GPyTorch's own hook",
 }

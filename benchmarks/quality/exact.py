@@ -142,8 +142,8 @@ def by_surrogate(name: str, draw: Draw, options: dict[str, Any]) -> tuple[np.nda
     return mean.detach().numpy(), sd.detach().numpy()
 
 
-def exactly(draw: Draw) -> tuple[np.ndarray, np.ndarray]:
-    """The same by the reference, in the units of the plain robust standardization."""
+def predict_exactly(draw: Draw) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of f at the new points by the reference, in robust units."""
     model = fit_surrogate("standard", draw, OPTIONS)
     z, transform = standardized(model, draw.y), contract.outcome_transform(model)
     mean, sd = predict(enumerate_sets(draw.X, z, TODAY), draw.X, z, draw.new)
@@ -158,7 +158,7 @@ def cover(cell: Cell) -> list[dict[str, Any]]:
         name: partial(by_surrogate, name, options={}) for name in ("relevance-pursuit", "student-t", "standard")
     }
     if cell.d == 2 and cell.n <= ENUMERABLE:
-        methods["exact"] = exactly
+        methods["exact"] = predict_exactly
     for method, prediction in methods.items():
         mean, sd = prediction(draw)
         z = (draw.f - mean) / sd

@@ -13,7 +13,7 @@ LogDensity = Callable[[Array], Array]
 
 
 class State(NamedTuple):
-    """What a value can be.
+    """State of a value: what it can be.
 
     Attributes:
         share: Prior probability among the right states, or among the wrong ones.

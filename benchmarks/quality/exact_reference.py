@@ -145,9 +145,9 @@ def enumerate_sets(X: Array, z: Array, errors: ErrorModel, step: float | None = 
     log_prior = log_normal(log_l, prior.loc, prior.scale).sum(-1) + log_widths
     scales, g = np.exp(log_l), np.exp(log_g)
     R = matern52(X, X, scales) + g[:, None, None] * np.eye(n)
-    P, one = np.linalg.inv(R), np.ones(n)
-    Pz, P1 = P @ z, P @ one
-    root = Node((0,) * n, P, Pz, P1, Pz @ z, P1 @ z, P1 @ one, np.linalg.slogdet(R)[1], n)
+    P, constant = np.linalg.inv(R), np.ones(n)
+    Pz, P1 = P @ z, P @ constant
+    root = Node((0,) * n, P, Pz, P1, Pz @ z, P1 @ z, P1 @ constant, np.linalg.slogdet(R)[1], n)
     states, log_weight, Qs, speaking = [], [], [], []
     by_state = np.array([np.zeros(n) if s.log_density is None else s.log_density(z) for s in errors.states])
     log_shares = np.log([state.share for state in errors.states])
@@ -206,8 +206,8 @@ def _predict_at(
     s2f = math.exp(rng.choice(log_s2f, p=weight))
     R = matern52(X[rows], X[rows], scales)[0] + np.diag(reference.g[t] * multipliers[rows])
     k = matern52(new, X[rows], scales)[0]
-    P, one = np.linalg.inv(R), np.ones(int(rows.sum()))
-    kP, spread = k @ P, one @ P @ one
-    m = one @ P @ z[rows] / spread
-    variance = 1 - (kP * k).sum(-1) + (1 - kP @ one) ** 2 / spread
+    P, constant = np.linalg.inv(R), np.ones(int(rows.sum()))
+    kP, spread = k @ P, constant @ P @ constant
+    m = constant @ P @ z[rows] / spread
+    variance = 1 - (kP * k).sum(-1) + (1 - kP @ constant) ** 2 / spread
     return m + kP @ (z[rows] - m), s2f * np.maximum(variance, 0.0)

@@ -1,4 +1,4 @@
-"""What a surrogate, or a robust regression, says of a set of measurements: of each value, and of values held out."""
+"""Reports of a surrogate, or of a robust regression, on a set of measurements: on all values, and on held-out ones."""
 
 import math
 from collections.abc import Sequence

@@ -75,7 +75,7 @@ def share(is_so: pd.Series) -> str:
 
 def score_tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """The tables of the groups: probabilities, flags and predictions."""
-    probabilities, flags, held = [], [], []
+    probabilities, flags, predictions = [], [], []
     for group in GROUPS:
         for method, of_method in group_rows(rows, group).groupby("method", sort=False):
             head = {"group": group, "method": method}
@@ -83,12 +83,12 @@ def score_tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
                 probabilities.append(head | probability_row(of_method))
             flags.append(head | flag_row(of_method))
             if of_method["log_density"].notna().any():
-                held.append(head | prediction_row(of_method))
+                predictions.append(head | prediction_row(of_method))
     files = file_rows(rows)
     return {
         "probabilities": pd.DataFrame(probabilities),
         "flags": pd.DataFrame(flags),
-        "predictions": pd.DataFrame(held),
+        "predictions": pd.DataFrame(predictions),
         "best-density": best_densities(files),
         "files": pd.DataFrame(files),
     }
@@ -110,7 +110,7 @@ def file_rows(rows: pd.DataFrame) -> list[dict[str, Any]]:
 def best_densities(files: Sequence[dict[str, Any]]) -> pd.DataFrame:
     """A row a method: in how many of the files its held-out density is the best of all that are compared."""
     table = pd.DataFrame(files)
-    known = table[table["log density"] != ""].assign(density=lambda rows: rows["log density"].astype(float))
-    best = known.groupby("file")["density"].transform("max")
-    methods = known.assign(is_best=known["density"] >= best).groupby("method", sort=False)["is_best"]
+    predicted = table[table["log density"] != ""].assign(density=lambda rows: rows["log density"].astype(float))
+    best = predicted.groupby("file")["density"].transform("max")
+    methods = predicted.assign(is_best=predicted["density"] >= best).groupby("method", sort=False)["is_best"]
     return methods.agg(files="size", best="sum").reset_index()

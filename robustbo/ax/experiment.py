@@ -45,7 +45,7 @@ def runs_of(experiment: Any, space: Space, *metrics: str) -> list[Run]:
     return list(_runs(experiment, space, {metric: _values_by_arm(experiment, metric) for metric in metrics}))
 
 
-def ended_arms(experiment: Any) -> Iterator[tuple[Any, Any, bool]]:
+def iterate_ended_arms(experiment: Any) -> Iterator[tuple[Any, Any, bool]]:
     """The arms that have ended, wherever they are, by trial: what Ax notes of each, and whether it gave a value.
 
     That is, of any metric of an objective or an outcome constraint: where others are missing, they alone are.

@@ -11,7 +11,7 @@ from ax.core.observation import ObservationFeatures
 from botorch.acquisition import AcquisitionFunction
 from torch import Tensor
 
-from robustbo.ax.experiment import ended_arms
+from robustbo.ax.experiment import iterate_ended_arms
 from robustbo.loop.acquisition.feasibility_weight import FeasibilityWeighted, log_weight
 from robustbo.loop.feasibility.model import fit_predictor
 
@@ -49,7 +49,7 @@ def _ends(adapter: Any) -> Ended | None:
     """The ends of the arms; None where none has failed."""
     space = adapter._search_space.clone()
     space.set_parameter_constraints([])
-    arms = [arm for arm in ended_arms(adapter._experiment) if space.check_membership(arm[0].parameters)]
+    arms = [arm for arm in iterate_ended_arms(adapter._experiment) if space.check_membership(arm[0].parameters)]
     if all(ok for _, _, ok in arms):
         return None
     # What is noted has the values that the model gave to parameters that do not exist there.

@@ -21,7 +21,7 @@ def validate_point(parameters: Parameters, conditions: Conditions, params: Mappi
     names = [name for name, _ in parameters]
     if list(params) == names and not conditions:  # as a journal has it
         return {name: parameter.validate(name, params[name]) for name, parameter in parameters}
-    _check_known(names, params)
+    _check_names(names, params)
     values = {name: parameter.validate(name, params[name]) for name, parameter in parameters if name in params}
     present = present_names(parameters, conditions, values)
     if missing := [name for name in names if name in present and name not in params]:
@@ -44,7 +44,7 @@ def validate_part(
         return ()
     if not isinstance(params, Mapping):
         raise TypeError(f"fixed must be a mapping of parameters to values, got {params!r}")
-    _check_known([name for name, _ in parameters], params)
+    _check_names([name for name, _ in parameters], params)
     values = {name: parameter.validate(name, params[name]) for name, parameter in parameters if name in params}
     present = present_names(parameters, conditions, values)
     for name, parameter in parameters:
@@ -54,7 +54,7 @@ def validate_part(
     return tuple(values.items())
 
 
-def _check_known(names: Sequence[str], params: Mapping[str, Any]) -> None:
+def _check_names(names: Sequence[str], params: Mapping[str, Any]) -> None:
     """Raise a `SpaceError` where a parameter is none of the space."""
     for name, value in params.items():
         if name not in names:

@@ -14,7 +14,7 @@ from botorch.acquisition import AcquisitionFunction
 from botorch.acquisition.multi_objective.logei import qLogNoisyExpectedHypervolumeImprovement
 
 from robustbo.ax import best, complete, failures, generation_strategy
-from robustbo.ax.experiment import ended_arms
+from robustbo.ax.experiment import iterate_ended_arms
 from robustbo.ax.viability import OPTION, Ended, HandOverFailures, Viable
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # what Ax and its libraries say to their own developers
@@ -137,7 +137,7 @@ def test_who_counts_and_who_does_not():
     made.mark_trial_abandoned(attached[6])
     for index, told in values.items():
         made.complete_trial(index, told)
-    arms = [(arm.parameters["x"], ok) for arm, _, ok in ended_arms(made._experiment)]
+    arms = [(arm.parameters["x"], ok) for arm, _, ok in iterate_ended_arms(made._experiment)]
     assert arms == [(0.1, True), (0.2, False), (0.2, True), (1.5, False), (0.6, False), (0.7, False)]
     table = failures(made)
     assert table["trial_index"].tolist() == [attached[1], attached[5], attached[6]]
@@ -153,7 +153,7 @@ def test_a_stale_trial_has_never_run():
     index = made.attach_trial({"x": 0.1, "y": 0.5})
     made._experiment.trials[index].mark_as(TrialStatus.STALE, unsafe=True)
     assert len(failures(made)) == 0
-    assert not [*ended_arms(made._experiment)]
+    assert not [*iterate_ended_arms(made._experiment)]
 
 
 def test_several_objectives():

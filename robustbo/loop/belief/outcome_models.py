@@ -98,7 +98,7 @@ def finite_expectation(mean: float, sd: float, noise: float | None = None) -> Ex
 
 def unmeasured_outcomes(settings: Settings, trials: Trials) -> list[str]:
     """The names of the outcomes of which no value counts, so that nothing can be learned of them."""
-    told = trials.having("told")
+    told = [*trials.having("told")]
     return [o.name for o in settings.outcomes if not any(trial.of(o.name).state == "told" for trial in told)]
 
 

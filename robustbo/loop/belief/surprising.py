@@ -64,22 +64,24 @@ def surprising_points(
         wrong: By told trial, the probability that its value is wrong, as the surrogate has it.
         rate: The prior probability of that.
     """
-    groups = [group for group in data.groups.values() if len(group.told) > 1]
-    rows = data.rows_of([group.told[0].number for group in groups])
+    bounded = fitted.observations.bounded
+    values = [tuple(t for t in group.values if t.number not in bounded) for group in data.groups.values()]
+    groups = [told for told in values if len(told) > 1]
+    rows = data.rows_of([told[0].number for told in groups])
     model, points = CorruptionModel.of(data, rate), dict[Row, SurprisingPoint]()
-    shown = _shown_noise([group.told for group in groups])
-    for group, row, expectation in zip(groups, rows, fitted.expect(rows), strict=True):
-        chances, surprising = model.judge(group.told, expectation)
-        chances |= {t.number: 0.0 for t in group.told if t.is_vouched}
-        are_out = all(wrong[t.number] > EVEN for t in group.told)
+    shown = _shown_noise(groups)
+    for told, row, expectation in zip(groups, rows, fitted.expect(rows), strict=True):
+        chances, surprising = model.judge(told, expectation)
+        chances |= {t.number: 0.0 for t in told if t.is_vouched}
+        are_out = all(wrong[t.number] > EVEN for t in told)
         if not are_out:
-            chances = {t.number: wrong[t.number] for t in group.told}
-        believed = tuple(t for t in group.told if t.number not in probably_wrong(chances))
+            chances = {t.number: wrong[t.number] for t in told}
+        believed = tuple(t for t in told if t.number not in probably_wrong(chances))
         if len(believed) < 2:
             continue
         noise = expectation.noise_sd if are_out or surprising > EVEN else _lack_of_fit(believed, expectation, shown)
         if noise is not None:
-            noises = {t.number: max(noise if t.sd is None else t.sd, LEAST * model.scale) for t in group.told}
+            noises = {t.number: max(noise if t.sd is None else t.sd, LEAST * model.scale) for t in told}
             points[row] = SurprisingPoint(believed, noises, chances)
     return points
 

@@ -44,6 +44,7 @@ class Model(NamedTuple):
         cleared: ``n`` booleans: the observations that need no variance of their own, whatever they would gain by it.
         groups: Which observations are right or wrong together.
         warp: The coordinates of the observations' warp, `warp.FREE` or `warp.fixed_warp`; none where there is no warp.
+        s2_least: The least noise variance that is searched: that of rounding (`resolution`).
     """
 
     y: Tensor
@@ -53,11 +54,12 @@ class Model(NamedTuple):
     cleared: Tensor | None = None
     groups: Groups = Groups()
     warp: tuple[Block, ...] = ()
+    s2_least: float = 0.0
 
     @property
     def blocks(self) -> list[Block]:
         """Blocks of theta beside those of the covariance: noise and warp."""
-        noise = [noise_block(self.s2_prior)] if self.s2_known is None else []
+        noise = [noise_block(self.s2_prior, self.s2_least)] if self.s2_known is None else []
         return [*noise, *self.warp]
 
     @property
@@ -92,9 +94,11 @@ class Model(NamedTuple):
 
 
 @lru_cache
-def noise_block(s2_prior: LogNormal) -> Block:
+def noise_block(s2_prior: LogNormal, least: float = 0.0) -> Block:
     """The noise variance that is searched."""
-    return Block("s2", (s2_prior.log_mode,), LOG_S2, s2_prior)
+    low, high = LOG_S2
+    low = max(low, math.log(least)) if least > 0 else low
+    return Block("s2", (max(s2_prior.log_mode, low),), (low, high), s2_prior)
 
 
 class LogPosterior(NamedTuple):

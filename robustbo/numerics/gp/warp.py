@@ -30,7 +30,7 @@ from robustbo.numerics.gp.parameters import Block, Exponential
 from robustbo.numerics.linalg.lapack import Array
 
 RATE = 1.0  # eq. 17.3: nats that a unit of t costs; a bend of 1 costs 0.7, of 3 costs 2.3
-MOST_BENT = math.log1p(100.0**2)
+MOST_BENT = math.log1p(5.0**2)  # a fifth of a robust standard deviation from the center on, it is a logarithm
 SMALL = 1e-3  # of x, below which secants are a series
 LONGEST = 230.0  # of b w, beyond which values as they were are too large for their squares
 SIDES = ("t_low", "t_high")

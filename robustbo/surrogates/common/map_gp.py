@@ -16,6 +16,7 @@ from torch import Tensor
 from robustbo.determinism.generator import no_draws
 from robustbo.errors import FitError
 from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.resolution import resolution, rounding_variance
 from robustbo.surrogates.common import custom_kernel, priors
 from robustbo.surrogates.common.closed_form import ClosedFormGP
 from robustbo.surrogates.common.contract import Surrogate, outcome_transform
@@ -60,6 +61,7 @@ class MapGP(ClosedFormGP, Surrogate, RowVariancesGP):
     outcome_class: ClassVar[type[Standardize]] = RobustArcsinh
     options: Any  # of its `options_class`
     map_estimate: Any = None
+    _noise_of_replicates = 0.0  # variance by which replicates may differ, where the noise is not known
 
     def __init__(
         self,
@@ -101,6 +103,7 @@ class MapGP(ClosedFormGP, Surrogate, RowVariancesGP):
             self.likelihood = self.new_likelihood(self.likelihood.noise)
         self.likelihood.set_outlier_variances(torch.zeros_like(self.train_targets))
         self.to(train_X)
+        self._resolution = resolution(train_Y.squeeze(-1))
         self.begin(train_X, train_Y, train_Yvar, input_transform)
 
     def begin(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
@@ -158,12 +161,20 @@ class MapGP(ClosedFormGP, Surrogate, RowVariancesGP):
             covariance = priors.covariance_function(X, *self._named)
         else:
             covariance = custom_kernel.covariance_function(self.covar_module, X)
-        return Model(y, covariance, priors.NOISE_PRIOR, self._noise_variances(rows))
+        return Model(y, covariance, priors.NOISE_PRIOR, self._noise_variances(rows), s2_least=self._least_noise())
+
+    def _least_noise(self) -> float:
+        """The noise variance of rounding, in standardized outcomes."""
+        transform = outcome_transform(self)
+        scale = transform.stdvs.item() if isinstance(transform, Standardize) else 1.0
+        return rounding_variance(self._resolution / scale)
 
     def is_cleared(self, rows: Tensor | slice = ALL) -> Tensor:
         """Return which observations agree with most at their point (`numerics.gp.replicates`) or are vouched for."""
         X, y, transform = self.train_inputs[0][rows], self.train_targets[rows], outcome_transform(self)
-        agreeing = priors.agrees_with_replicates(X, y, self._noise_variances(rows), transform)
+        s2 = self._noise_variances(rows)
+        s2 = y.new_tensor(self._noise_of_replicates).expand_as(y) if s2 is None else s2
+        agreeing = priors.agrees_with_replicates(X, y, s2, transform)
         if self.vouched is None or len(self.vouched) != len(self.train_targets):  # of other data
             return agreeing
         return agreeing | self.vouched[rows]

@@ -24,7 +24,7 @@ NOISE_START = math.exp(NOISE_PRIOR.log_mode)
 MIN_L, MIN_S2, MIN_S2F = 2.5e-2, 1e-4, 1e-3  # the first two are BoTorch's
 AGREE = 0.1  # of the outcomes' scale: values at one point that are no farther apart clear each other
 SAME = 1e-9  # relative: the same value, but for rounding, however far out
-NOISE_SDS = 4.0  # standard deviations of a known noise, likewise: three of a difference
+NOISE_SDS = 4.0  # standard deviations of the noise, likewise: three of a difference
 KERNELS = {"matern52": partial(MaternKernel, nu=2.5), "rbf": RBFKernel}
 
 
@@ -78,16 +78,16 @@ def covariance_function(X: Tensor, kernel: str, is_signal_free: bool) -> Covaria
     return stationary(X, kernel, length_scale_prior(X.shape[-1]), SIGNAL_PRIOR if is_signal_free else None)
 
 
-def agrees_with_replicates(X: Tensor, y: Tensor, s2_known: Tensor | None, transform: Any = None) -> Tensor:
+def agrees_with_replicates(X: Tensor, y: Tensor, s2: Tensor | None, transform: Any = None) -> Tensor:
     """Return which of ``n`` observations agree with most of those at their point; see `numerics.gp.replicates`.
 
     Args:
         X: ``n x d`` inputs.
         y: ``n`` outcomes, transformed.
-        s2_known: ``n`` known noise variances, or None.
+        s2: ``n`` noise variances, or None where nothing is known of them.
         transform: Of the outcomes. Where it warps, values come to lie nearer; they are compared as they were before.
     """
-    noise = torch.zeros_like(y) if s2_known is None else s2_known
+    noise = torch.zeros_like(y) if s2 is None else s2
     z, stretch = (transform.unwarp(y), transform.stretch(y)) if isinstance(transform, WarpedStandardize) else (y, 1.0)
     same = (SAME * z.abs()).clamp_min(AGREE)
     return agreement_mask(X, z, same.maximum(NOISE_SDS * noise.sqrt() * stretch))

@@ -44,6 +44,7 @@ class WarpedGP(MapGP):
 
     options_class = WarpOptions
     outcome_class: ClassVar[type[Standardize]] = LearnedWarp
+    _is_straight = False  # whether it has been found that there is no warp
 
     def new_outcome_transform(self) -> Standardize:
         """Return the transform of the option `warp`."""
@@ -60,7 +61,8 @@ class WarpedGP(MapGP):
         if learned is None:
             return model
         z, s2 = learned.unbend(model.y), model.s2_known
-        blocks = warp.FREE if len(self.train_targets) >= FEWEST else warp.fixed_warp((0.0, 0.0))
+        is_free = len(self.train_targets) >= FEWEST and not self._is_straight
+        blocks = warp.FREE if is_free else warp.fixed_warp((0.0, 0.0))
         return model._replace(y=z, s2_known=None if s2 is None else s2 / learned.variance_slope(z), warp=blocks)
 
     def _set_theta(self, model: Model, theta: Tensor) -> None:

@@ -8,28 +8,35 @@ import torch
 from botorch.models.transforms.outcome import OutcomeTransform, Standardize
 from torch import Tensor
 
-from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp import warp
+from robustbo.numerics.gp.log_posterior import Model, noise
 from robustbo.numerics.gp.map_fit import Fit
-from robustbo.numerics.gp.outlier_gain import gain
-from robustbo.numerics.gp.prediction_cache import PredictionCache, prediction_cache
+from robustbo.numerics.gp.prediction_cache import PredictionCache
 from robustbo.numerics.gp.replicates import Groups, find_recurring_groups
 from robustbo.numerics.pursuit import growth, search
 from robustbo.numerics.pursuit.averaging import probabilities
-from robustbo.numerics.pursuit.gibbs import conditional_probability_wrong, log_cauchy, sample_doubtful
 from robustbo.numerics.pursuit.growth import Pursuit
 from robustbo.numerics.pursuit.support_fit import Level, level_at, screen
 from robustbo.numerics.pursuit.walk import best_per_support, level_posterior, plausible_levels
 from robustbo.numerics.pursuit.warped import with_warp
 from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.map_gp import ALL
-from robustbo.surrogates.common.model_averaging import ModelAveraging
-from robustbo.surrogates.common.warped_gp import WarpedGP
+from robustbo.surrogates.common.warped_gp import FEWEST
+from robustbo.surrogates.pursuit.belief import PursuitBelief
 from robustbo.surrogates.pursuit.options import PursuitOptions
+from robustbo.surrogates.pursuit.warp_evidence import (
+    PRICE,
+    SETTLED,
+    WarmStart,
+    bend,
+    evidence_of_warp,
+    straighten,
+)
 from robustbo.surrogates.transforms.inlier_rescale import RESCALE, standardize_by_inliers, standardize_like
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 
 
-class RelevancePursuitGP(ModelAveraging, WarpedGP):
+class RelevancePursuitGP(PursuitBelief):
     """A GP that finds the observations with an error of their own, and predicts without their weight.
 
     An outlier's variance has no cap: at any magnitude the fit is the fit without that point. Outliers are those of the
@@ -84,13 +91,16 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
     level_posterior: Sequence[float] = ()
     _before: tuple[Pursuit, Tensor] | None = None
     _pursued: Pursuit | None = None
+    _warp_evidence = 0.0
 
     @property
-    def warm_start(self) -> tuple[Pursuit, Tensor, Tensor] | None:
+    def warm_start(self) -> WarmStart | None:
         """The end of this search, and center and scale of its outcomes: the start of one with more observations."""
-        return None if self._pursued is None else (self._pursued, *_units(outcome_transform(self)))
+        if self._pursued is None:
+            return None
+        return WarmStart(self._pursued, *_units(outcome_transform(self)), self._is_straight, self._warp_evidence)
 
-    def continue_from(self, before: tuple[Pursuit, Tensor, Tensor], rows: Tensor) -> None:
+    def continue_from(self, before: WarmStart, rows: Tensor) -> None:
         """Begin the next pursuit at the levels of another model's, one fitted to most of these observations.
 
         It visits only those that were plausible, the last choice and those next to them, and sweeps them both ways
@@ -98,24 +108,57 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
         hyperparameters, so that outcomes are standardized as the other model's. Where those of few are standardized by
         quite another factor, it begins from nothing.
         """
-        pursued, center, scale = before
+        pursued, center, scale, is_straight, evidence = before
         transform = outcome_transform(self)
         is_many = len(rows) > growth.MANY and isinstance(transform, RobustStandardize)
         if is_many and self._noise_variances(ALL) is None:
             standardize_like(self, transform, center, scale)
         if (_units(transform)[1] / scale).log().abs().max().item() < math.log(RESCALE):
             self._before = pursued, rows
+            self._is_straight, self._warp_evidence = is_straight, evidence
 
     def search(self, model: Model) -> Fit:
-        """Pursue the support; standardize on the inliers and pursue again where that changes the scale.
+        """Pursue the support; again on the inliers' scale where it is another, and where more replicates agree.
 
         A search that holds hyperparameters holds the scale too.
         """
-        is_held = self._before is not None and len(model.y) > growth.MANY
-        level = self._pursue(model)
-        if not is_held and standardize_by_inliers(self, outcome_transform(self), level.fit.rho == 0):
+        is_open = FEWEST <= len(model.y) <= growth.MANY and self._warp_evidence < SETTLED
+        is_open = is_open and self._warp is not None and self.is_named
+        level = self._decide_warp() if is_open else self._pursue_on_scale()
+        if self._clears_others(level.fit):
             level = self._pursue(self.search_model())
         return level.fit
+
+    def _pursue_on_scale(self, level: Level | None = None) -> Level:
+        """Pursue, unless there is a level, and again on the scale of its inliers where that is another."""
+        is_held = self._before is not None and len(self.train_targets) > growth.MANY
+        level = self._pursue(self.search_model()) if level is None else level
+        if not is_held and standardize_by_inliers(self, outcome_transform(self), level.fit.rho == 0):
+            level = self._pursue(self.search_model())
+        return level
+
+    def _decide_warp(self) -> Level:
+        """Pursue without a warp, and with one if others speak for it than those that are outliers without one."""
+        bent = self._before if self._warp_evidence > 0 and not self._is_straight else None
+        self._before = self._before if bent is None else (straighten(bent[0]), bent[1])
+        self._is_straight = True
+        level = self._pursue(self.search_model())
+        model = self.search_model()._replace(warp=warp.FREE)
+        self._warp_evidence, t = evidence_of_warp(model, level)
+        if self._warp_evidence < PRICE:
+            return self._pursue_on_scale(level)
+        assert self._pursued is not None
+        self._is_straight = False
+        self._before = (bend(model, self._pursued, t), torch.arange(len(model.y))) if bent is None else bent
+        return self._pursue_on_scale()
+
+    def _clears_others(self, fit: Fit) -> bool:
+        """Return whether other values agree with their replicates by the noise of a fit, which is used from now on."""
+        model = self.search_model()
+        if model.s2_known is not None or len(self.train_inputs[0].unique(dim=0)) == len(model.y):
+            return False
+        before, self._noise_of_replicates = self.is_cleared(), noise(model, fit.theta)[0].item()
+        return not torch.equal(self.is_cleared(), before)
 
     def _condition(self, model: Model, estimate: Fit) -> PredictionCache:
         assert self._pursued is not None
@@ -156,46 +199,6 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
         self.map_estimate, self.trace = fit, levels
         self.level_posterior = level_posterior(levels, self.options.penalty(model))
 
-    def probability_right(self) -> Tensor:
-        """``n`` probabilities that an observation is right: over sets of outliers near those of the plausible levels.
-
-        Under each level, at its hyperparameters, a Gibbs chain samples which of the doubtful observations are wrong.
-        The prior rate is 0.1, the `outlier_rate`, or that of ``num_outliers``; at most half are wrong. Sampling leaves
-        an error of up to 0.1 where it is doubtful.
-
-        References:
-            `numerics.pursuit.gibbs`.
-        """
-        self.eval()
-        with torch.no_grad():
-            model = self.search_model()
-            probability_wrong, fits = (
-                partial(self._probability_wrong, model),
-                [component.fit for component in self.components],
-            )
-            if len(fits) < 2:
-                return 1 - probability_wrong(self.prediction_cache, self._rho)
-            wrong = [probability_wrong(prediction_cache(model, fit.theta, fit.rho), fit.rho) for fit in fits]
-            w = model.y.new_tensor([component.weight for component in self.components])
-            return (1 - w @ torch.stack(wrong)).clamp(0.0, 1.0)  # the weights add up to 1 but for rounding
-
-    def _probability_wrong(self, model: Model, cache: PredictionCache, rho: Tensor) -> Tensor:
-        rate = self.options.rate(len(model.y))
-        return sample_doubtful(cache, rho, self._log_wrong(model.y, model.s2_known), rate=rate, cleared=model.cleared)
-
-    def _log_wrong(self, z: Tensor, s2_known: Tensor | None = None) -> Tensor:
-        """``n`` log densities of the observations in the model's own units, if they are wrong, given before a warp."""
-        log_density = log_cauchy(z, torch.ones_like(z) if s2_known is None else (1 + s2_known).sqrt())
-        return log_density if self._warp is None else log_density - 0.5 * self._warp.variance_slope(z).log()
-
-    def verdict_on(self, y: Tensor, e: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Outliers are those that gain more than one more has to pay."""
-        model = self.search_model()
-        price = self.options.penalty(model).of_one(model.groups.of(self.support))(-1)
-        z = y if self._warp is None else self._warp.unbend(y)
-        wrong = conditional_probability_wrong(e, v, self._log_wrong(z), self.options.rate(len(model.y)))
-        return gain(e, v) > price, 1 - wrong
-
     def search_model(self, rows: Tensor | slice = ALL) -> Model:
         """The model for the search: values that agree at a point clear each other, those that recur count as one."""
         model = super().search_model(rows)
@@ -219,10 +222,12 @@ class RelevancePursuitGP(ModelAveraging, WarpedGP):
         else:
             levels = search.cold_levels(model, plan)
             pursued = Pursuit(levels, search.best_level(model, plan, levels))
-        self.trace = pursued.levels
-        self.level_posterior = level_posterior(self.trace, plan.penalty)
-        self._pursued = pursued
+        self._take(pursued)
         return pursued.best
+
+    def _take(self, pursued: Pursuit) -> None:
+        self._pursued, self.trace = pursued, pursued.levels
+        self.level_posterior = level_posterior(self.trace, self.options.penalty(self.search_model()))
 
 
 def _units(transform: OutcomeTransform | None) -> tuple[Tensor, Tensor]:

@@ -42,7 +42,10 @@ class LearnedWarp(WarpedStandardize):
 
     def unwarp(self, u: Tensor) -> Tensor:
         """sinh(b u) / b."""
-        z = self.unbend(u)
+        return self.expand(self.unbend(u))
+
+    def expand(self, z: Tensor) -> Tensor:
+        """Standardized outcomes as they are, where those far out are compressed."""
         return torch.where(z.abs() > FAR, z.sign() * FAR * _beyond(z), z)
 
     def stretch(self, u: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from robustbo.trials import schema
 from robustbo.trials.events import ALLOWED_STATES, BEGIN, diagnosis_of, fold, states_for
 from robustbo.trials.repair.lines import JournalLine
-from robustbo.trials.repair.proof import Left, Link, left_line
+from robustbo.trials.repair.proof import Left, Link, line_left_out
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage.line import Event
 from robustbo.trials.trial import REMEASURE, Trial
@@ -59,7 +59,7 @@ class Fitting:
             try:
                 self._take(index, link)
             except (KeyError, ValueError, TypeError, AttributeError) as error:
-                self.left.append(left_line(link.line, f"does not fit what came before: {error}"))
+                self.left.append(line_left_out(link.line, f"does not fit what came before: {error}"))
             else:
                 self._remark(link.line, link.remark)
 
@@ -73,11 +73,11 @@ class Fitting:
         elif kind in BEGIN or "params" in event:
             self._begin(index, link.line, event)
         elif kind not in ALLOWED_STATES:
-            self.left.append(left_line(link.line, f"{kind!r} is no event that this program knows"))
+            self.left.append(line_left_out(link.line, f"{kind!r} is no event that this program knows"))
         elif candidates := self._candidates(index, event["trial"]):
             self._end(index, link.line, event, candidates)
         else:
-            self.left.append(left_line(link.line, NO_BEGINNING.format(event["trial"])))
+            self.left.append(line_left_out(link.line, NO_BEGINNING.format(event["trial"])))
 
     def _put(self, line: JournalLine, event: Event) -> None:
         count = len(self._trials)
@@ -122,7 +122,7 @@ class Fitting:
             self._put(line, {**event, "trial": new, "params": trial.params, "repeats": number, "origin": "late"})
             self._remark(line, LATE.format(number, new))
         else:
-            self.left.append(left_line(line, NOT_ALLOWED.format(number, " or ".join(allowed), trial.state)))
+            self.left.append(line_left_out(line, NOT_ALLOWED.format(number, " or ".join(allowed), trial.state)))
             return
         if len({self._trials[n].point for n in candidates}) > 1:
             how = "" if self._trial_by_chain(index, event["trial"]) is not None else NOT_CHAINED

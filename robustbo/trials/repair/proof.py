@@ -44,7 +44,7 @@ class Left(NamedTuple):
     text: str
 
 
-def left_line(line: JournalLine, why: str) -> Left:
+def line_left_out(line: JournalLine, why: str) -> Left:
     """A line that is left out for a reason."""
     return Left(line.number, why, line.text.strip().decode(errors="replace"))
 
@@ -72,7 +72,7 @@ def prove_lines(raw_lines: list[JournalLine], keep: Collection[int] = ()) -> tup
         parent, remark = entries[place]
         is_mended = lines[place] is not raw_lines[place]
         links.append(Link(lines[place], None if parent is None else index.get(parent), BY_BOTH * is_mended or remark))
-    return links, [left_line(raw_lines[place], why) for place, why in sorted(lost.items())]
+    return links, [line_left_out(raw_lines[place], why) for place, why in sorted(lost.items())]
 
 
 def _mend(lines: list[JournalLine]) -> Iterator[JournalLine]:
@@ -125,7 +125,7 @@ def without_torn(links: list[Link], lost: list[Left], keep: Collection[int] = ()
     last = max((line.line for line in lost if line.why != TORN), default=0)
     if not torn or torn[-1].number < last or any(line.number in keep for line in torn):
         return links, lost
-    return links[:count], [*lost, *(left_line(line, TORN_CALL) for line in torn)]
+    return links[:count], [*lost, *(line_left_out(line, TORN_CALL) for line in torn)]
 
 
 def _is_proven_by_the_next(lines: list[JournalLine], place: int) -> bool:

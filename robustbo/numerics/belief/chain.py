@@ -1,4 +1,4 @@
-"""State of a Gibbs chain: the observations that are wrong at the moment, and what the right ones predict for each.
+"""State of a Gibbs chain: which observations are wrong at the moment, how noisy the right ones are, what they predict.
 
 Of pure noise hundreds are doubtful, and a tenth of these change sides in every sweep. So nothing is done for a change
 that is quadratic in n: the inverse is kept together with the updates of rank one that it lacks, which are carried out
@@ -6,15 +6,17 @@ that is quadratic in n: the inverse is kept together with the updates of rank on
 right ones predict a wrong one) is kept by itself.
 
 Notation (no batch dimensions: a chain is one chain):
-    Sg    n x n   covariance of the observations without added variances
+    K     n x n   covariance of the latent values
     r     n       observations less the mean
-    P     n x n   inverse of Sg over the observations that are right at the moment, zero elsewhere
+    s2    n       noise variances that the right ones have at the moment
+    P     n x n   inverse of K + diag(s2) over the observations that are right at the moment, zero elsewhere
     al    n       P r
     p     n       diagonal of P
     C     k x n   updates that P lacks, f their factors: P + C' diag(f) C is the inverse
     W     k x n   one row a wrong observation: the weights by which the right ones predict it, zero for wrong ones;
-                  S has its covariances, and v its variance given the right ones
-    e, v          an observation less what the right ones (but itself) predict for it, and the variance of that
+                  S has its covariances, and v its latent variance given the right ones
+    e, v          an observation less what the right ones (but itself) predict for it, and that prediction's variance,
+                  without the observation's own noise
 
 References:
     Hager (1989), Updating the inverse of a matrix, for the updates; Higham (2002), Accuracy and stability of numerical
@@ -38,9 +40,10 @@ class Chain:
     """The sides of n observations, and what changes with them.
 
     Args:
-        Sg: ``n x n`` covariance of the observations, noise included.
+        K: ``n x n`` covariance of the latent values.
         r: ``n`` observations less the mean.
-        begin: Those that are wrong to begin with.
+        s2: ``n`` noise variances of the right ones to begin with.
+        wrong: Those that are wrong to begin with.
 
     Attributes:
         is_wrong: Of each observation.
@@ -54,10 +57,10 @@ class Chain:
     _S: lapack.Array
     _v: lapack.Array
 
-    def __init__(self, Sg: lapack.Array, r: lapack.Array, begin: Collection[int] = ()) -> None:
+    def __init__(self, K: lapack.Array, r: lapack.Array, s2: lapack.Array, wrong: Collection[int] = ()) -> None:
         n = len(r)
-        self._Sg, self._r = Sg, r
-        self.is_wrong = [i in begin for i in range(n)]
+        self._K, self._r, self._s2 = K, r, s2.copy()
+        self.is_wrong = [i in wrong for i in range(n)]
         self._C, self._f, self._num_delayed = np.empty((DELAYED, n)), np.empty(DELAYED), 0
         self._renew()
 
@@ -66,28 +69,43 @@ class Chain:
         return len(self._wrong) - self.is_wrong[i]
 
     def leave_one_out(self, i: int) -> tuple[float, float]:
-        """Observation i less what the right ones but itself predict, and its variance."""
-        least = LEAST * self._Sg[i, i]
+        """Observation i less what the right ones but itself predict, and the variance of that prediction."""
+        least = LEAST * self._K[i, i]
         if self.is_wrong[i]:
             row = self._wrong.index(i)
             return float(self._r[i] - self._W[row] @ self._r), float(max(self._v[row], least))
         p = self._p[i]
-        return float(self._al[i] / p), float(max(1 / p, least))
+        return float(self._al[i] / p), float(max(1 / p - self._s2[i], least))
 
-    def move(self, i: int) -> None:
-        """Move an observation from right to wrong, or back."""
+    def move(self, i: int, s2: float | None) -> None:
+        """Let an observation be right with some noise variance, or wrong (None)."""
         self._moves += 1
         if self._moves > len(self._r):
-            self.is_wrong[i] = not self.is_wrong[i]
+            self.is_wrong[i] = s2 is None
+            self._s2[i] = self._s2[i] if s2 is None else s2
             self._renew()
-        elif self.is_wrong[i]:
-            self._join(i)
-        else:
+        elif s2 is None:
             self._leave(i)
+        elif self.is_wrong[i]:
+            self._join(i, s2)
+        else:
+            self._change_noise(i, s2)
 
-    def _join(self, i: int) -> None:
+    def _change_noise(self, i: int, s2: float) -> None:
+        """Give a right observation another noise variance."""
+        more, self._s2[i] = s2 - self._s2[i], s2
+        w, count = self._row(i), len(self._wrong)
+        self._update(w, -more / (1 + more * w[i]), float(self._al[i]), self._W[:count, i].copy())
+
+    def _row(self, i: int) -> lapack.Array:
+        """Row of the inverse."""
+        w = self._P[i] + (self._f[: self._num_delayed] * self._C[: self._num_delayed, i]) @ self._C[: self._num_delayed]
+        w[self._wrong] = 0.0
+        return w
+
+    def _join(self, i: int, s2: float) -> None:
         """Move an observation from wrong to right."""
-        e, v = self.leave_one_out(i)
+        (e, v), self._s2[i] = self.leave_one_out(i), s2
         row, last = self._wrong.index(i), len(self._wrong) - 1
         w = self._W[row].copy()
         w[i] = -1.0
@@ -95,19 +113,17 @@ class Chain:
             rows[row] = rows[last]
         self._wrong.pop()
         self.is_wrong[i] = False
-        self._update(w, 1 / v, -e, self._S[:last] @ w)
+        self._update(w, 1 / (v + s2), -e, self._S[:last] @ w)
 
     def _leave(self, i: int) -> None:
         """Move an observation from right to wrong."""
         e, v = self.leave_one_out(i)
-        w = self._P[i] + (self._f[: self._num_delayed] * self._C[: self._num_delayed, i]) @ self._C[: self._num_delayed]
-        w[self._wrong] = 0.0
-        count = len(self._wrong)
+        w, count = self._row(i), len(self._wrong)
         self._update(w, -1 / w[i], self._al[i], self._W[:count, i].copy())
         self._W[:count, i] = self._al[i] = self._p[i] = 0.0
         if count == len(self._W):
             self._W, self._S, self._v = (np.concatenate([rows, rows]) for rows in (self._W, self._S, self._v))
-        self._W[count], self._S[count], self._v[count] = -w / w[i], self._Sg[i], v
+        self._W[count], self._S[count], self._v[count] = -w / w[i], self._K[i], v
         self._W[count, i] = 0.0
         self._wrong.append(i)
         self.is_wrong[i] = True
@@ -138,12 +154,13 @@ class Chain:
     def _renew(self) -> None:
         """Compute all anew, lest rounding add up."""
         right, self._wrong = (np.flatnonzero(np.equal(self.is_wrong, side)).tolist() for side in (False, True))
-        self._P, self._moves, self._num_delayed, inner = np.zeros_like(self._Sg), 0, 0, np.ix_(right, right)
-        self._P[inner] = torch.cholesky_inverse(factor(torch.from_numpy(self._Sg[inner])).L).numpy()
+        self._P, self._moves, self._num_delayed, inner = np.zeros_like(self._K), 0, 0, np.ix_(right, right)
+        Sg = lapack.on_diagonal(self._K[inner], self._s2[right])
+        self._P[inner] = torch.cholesky_inverse(factor(torch.from_numpy(Sg)).L).numpy()
         self._al, self._p = self._P @ self._r, self._P.diagonal().copy()
         count, n = len(self._wrong), len(self._r)
         room = max(2 * count, DELAYED)
         self._S, self._W, self._v = np.zeros((room, n)), np.zeros((room, n)), np.zeros(room)
-        self._S[:count] = self._Sg[self._wrong]
+        self._S[:count] = self._K[self._wrong]
         self._W[:count] = self._S[:count] @ self._P
-        self._v[:count] = self._Sg[self._wrong, self._wrong] - (self._W[:count] * self._S[:count]).sum(-1)
+        self._v[:count] = self._K[self._wrong, self._wrong] - (self._W[:count] * self._S[:count]).sum(-1)

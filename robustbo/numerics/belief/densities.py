@@ -1,0 +1,87 @@
+"""Densities of a value that is right, and of one that is not; in standardized outcomes.
+
+A value is what its point's function value is, with noise: right. Or it says nothing of it: wrong, or its point is a
+*needle*, where the objective itself is not what its neighbours tell. One value cannot tell the latter two apart.
+
+- Noise has the tails of a Student-t distribution, as a mixture of normal distributions with one, three and nine times
+  the standard deviation. Their shares are those of its variances (inverse gamma) nearest to these; the degrees of
+  freedom are unknown.
+- A wrong value has a Cauchy density, ten times as wide as the outcomes: of whatever magnitude.
+- So has a needle, but for a tail that falls faster: an absurd magnitude is an error's.
+
+References:
+    Box and Tiao (1968), A Bayesian approach to some outlier problems; Lange, Little and Taylor (1989), Robust
+    statistical modeling using the t distribution, for the mixture; docs/equations.md section 16.
+"""
+
+import math
+
+import numpy as np
+import torch
+from scipy.special import gammaincc
+from torch import Tensor
+
+from robustbo.numerics.linalg.lapack import Array
+
+MULTIPLES = np.array([1.0, 9.0, 81.0])  # of the noise variance
+DOFS = (2.0, 3.0, 4.0, 6.0, 10.0, 20.0, math.inf)  # equally probable to begin with
+WIDTH = 10.0  # of a wrong value's density, in standard deviations of the outcomes
+NEEDLE = 0.02  # needles for each wrong value
+FARTHEST = 300.0  # standard deviations of the outcomes beyond which needles are rarer
+LEAST = 1e-300  # a share that is as good as none
+
+
+def log_shares(dof: float) -> Array:
+    """Logarithms of the shares that the noise variances of `MULTIPLES` have, for Student-t noise.
+
+    Example:
+        >>> np.exp(log_shares(4.0)).round(3).tolist(), np.exp(log_shares(math.inf)).round(3).tolist()
+        ([0.856, 0.142, 0.003], [1.0, 0.0, 0.0])
+    """
+    if math.isinf(dof):
+        return np.log(np.maximum([1.0, 0.0, 0.0], LEAST))
+    between = np.sqrt(MULTIPLES[1:] * MULTIPLES[:-1])
+    below = np.array([0.0, *gammaincc(dof / 2, dof / 2 / between), 1.0])  # eq. 16.8
+    return np.log(np.maximum(np.diff(below), LEAST))
+
+
+LOG_SHARES = np.stack([log_shares(dof) for dof in DOFS])
+
+
+def log_wrong(y: Tensor, scale: Tensor) -> Tensor:
+    """Log densities of wrong values: ``n`` values less the outcomes' center, and ``n`` standard deviations of these."""
+    a = WIDTH * scale
+    return -(math.pi * a).log() - 2 * torch.hypot(torch.ones_like(y), y / a).log()  # eq. 16.1
+
+
+def log_odd(y: Tensor, scale: Tensor, distance: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """Log densities of values that say nothing of what the others predict; the shares of the wrong among these.
+
+    Args:
+        y: ``n`` values less the outcomes' center.
+        scale: ``n`` standard deviations of these.
+        distance: ``n`` values as they are, where gross ones are compressed in y.
+
+    Example:
+        >>> y = torch.tensor([5.0, 1e6], dtype=torch.float64)
+        >>> log_odd(y, torch.ones_like(y))[1].round(decimals=3).tolist()  # one value may be a needle
+        [0.98, 1.0]
+    """
+    wrong, distance = log_wrong(y, scale), y if distance is None else distance
+    rarer = -2 * torch.hypot(torch.ones_like(y), distance / (FARTHEST * scale)).log()
+    log_density = torch.logaddexp(wrong, math.log(NEEDLE) + wrong + rarer)  # eq. 16.9
+    return log_density, (wrong - log_density).exp()
+
+
+def log_right(e: Tensor, v: Tensor, s2: Tensor, log_share: Array) -> Tensor:
+    """Log densities of right values.
+
+    Args:
+        e: ``n`` errors of what the others predict.
+        v: ``n`` variances of these predictions, without noise.
+        s2: ``n`` noise variances.
+        log_share: ``3`` logarithms of the shares.
+    """
+    variances = v.unsqueeze(-1) + s2.unsqueeze(-1) * torch.from_numpy(MULTIPLES)
+    normal = -0.5 * ((2 * math.pi * variances).log() + e.square().unsqueeze(-1) / variances)
+    return (normal + torch.from_numpy(log_share)).logsumexp(-1)  # eq. 16.10

@@ -1,0 +1,201 @@
+"""Probability that each observation is wrong, by sampling over all sets of wrong ones, their noise, and its parameters.
+
+An observation is right, and is the latent value with noise, or it is odd, says nothing of the latent value, and has a
+wide density (`densities`). Any set of at most half of them may be odd. Given the others, whether one is, and else how
+noisy, has closed-form odds. A sweep draws each in turn, then what the states tell of: how many are odd, the degrees of
+freedom of the noise, and the hyperparameters. What is averaged are probabilities, not draws (Rao and Blackwell's
+estimate).
+
+Notation (no batch dimensions: a chain is one chain):
+    K     n x n   covariance of the latent values
+    r     n       observations less the mean
+    s2    n       noise variances
+    e, v          an observation less what the right ones (but itself) predict for it, and that prediction's variance
+    q             probability that it is odd, given the others
+
+References:
+    Verdinelli and Wasserman (1991), Bayesian analysis of outlier problems using the Gibbs sampler;
+    Gelfand and Smith (1990), Sampling-based approaches to calculating marginal densities, section 2.4;
+    docs/equations.md section 16.
+"""
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.random import Generator
+from numpy.typing import NDArray
+from torch import Tensor
+
+from robustbo.numerics.belief.chain import Chain
+from robustbo.numerics.belief.densities import LOG_SHARES, MULTIPLES
+from robustbo.numerics.linalg import lapack
+from robustbo.numerics.linalg.lapack import Array
+
+SWEEPS, BURN_IN = 12, 2  # counted, and before them
+PRIOR_WEIGHT = 20.0  # observations that the prior rate counts as much as
+FAR = 4.0  # standard deviations of the noisiest right value beyond which a chain begins with a value as odd
+ODD = len(MULTIPLES)  # the state of an observation that is not right; those of right ones are their noise's
+
+
+class System(NamedTuple):
+    """Observations at some hyperparameters.
+
+    Attributes:
+        K: ``n x n`` covariance of the latent values.
+        r: ``n`` observations less the mean.
+        s2: ``n`` noise variances.
+        log_slope: ``n`` logarithms of the factor by which densities of right observations are to be multiplied.
+        log_prior: Log prior density of the hyperparameters.
+    """
+
+    K: Array
+    r: Array
+    s2: Array
+    log_slope: Array
+    log_prior: float = 0.0
+
+
+class States(NamedTuple):
+    """The last draws of a chain.
+
+    Attributes:
+        state: ``n`` integers: `ODD`, or which of `densities.MULTIPLES` the noise variance is multiplied by.
+        rate: Rate of odd observations.
+        dof: Which of `densities.DOFS` the noise has.
+    """
+
+    state: NDArray[np.intp]
+    rate: float
+    dof: int
+
+    @property
+    def is_odd(self) -> NDArray[np.bool_]:
+        """``n`` booleans."""
+        return self.state == ODD
+
+    def noise(self, s2: Array) -> Array:
+        """``n`` noise variances of right observations."""
+        return s2 * MULTIPLES[np.minimum(self.state, ODD - 1)]
+
+
+Move = Callable[[System, States, Generator], System]
+
+
+class GibbsSample(NamedTuple):
+    """``n`` probabilities that an observation is odd, what was drawn last, and what was asked for after each sweep."""
+
+    q: Tensor
+    states: States
+    draws: Sequence[Any] = ()
+
+
+@lapack.quiet()  # the square of a gross error
+def sample(
+    system: System,
+    log_odd: Tensor,
+    *,
+    rate: float,
+    begin: Collection[int] = (),
+    cleared: Tensor | None = None,
+    most: int | None = None,
+    beside: tuple[int, int] = (0, 0),
+    move: Move | None = None,
+    record: Callable[[States], Any] | None = None,
+    sweeps: int = SWEEPS,
+    seed: int = 0,
+) -> GibbsSample:
+    """Sample which observations are odd; a pure function.
+
+    Args:
+        system: The observations where the chain begins.
+        log_odd: ``n`` log densities of the observations, if they are odd.
+        rate: Mean of the prior rate of odd ones, in (0, 1).
+        begin: Those that are odd or at least noisy to begin with; the gross ones should be, since single moves leave
+            them for their neighbours slowly.
+        cleared: ``n`` booleans: those that cannot be odd.
+        most: How many may be odd at once; half of them unless given.
+        beside: Numbers of right and of odd observations that are certain and not among these.
+        move: Draws other hyperparameters, given the states; they stay unless given.
+        record: What is kept of each counted sweep.
+        sweeps: How many are counted.
+        seed: Of the draws.
+
+    Example:
+        >>> y, none = np.array([0.1, 0.0, 0.1, 5.0]), np.zeros(4)
+        >>> system = System(np.ones((4, 4)), y, none + 0.01, none)
+        >>> sample(system, torch.full((4,), -3.0, dtype=torch.float64), rate=0.1, begin=[3]).q.round().tolist()
+        [0.0, 0.0, 0.0, 1.0]
+    """
+    n, rng = len(system.r), np.random.default_rng(seed)
+    most = n // 2 if most is None else most
+    free = np.zeros(n, dtype=bool) if cleared is None else cleared.numpy()
+    states = _initial_states(system, rate, begin)
+    draws: list[Any] = []
+    chain, total, burn_in = _chain(system, states), np.zeros(n), max(BURN_IN, sweeps // 8)
+    for sweep in range(burn_in + sweeps):
+        q = _sweep(chain, system, states, log_odd.numpy(), ~free, most, rng)
+        states = _draw_rate_and_tails(states, rate, beside, rng)
+        if move is not None and (other := move(system, states, rng)) is not system:
+            system = other
+            chain = _chain(system, states)
+        if sweep >= burn_in:
+            total += q
+            if record is not None:
+                draws.append(record(states))
+    return GibbsSample(torch.from_numpy(total / sweeps), states, draws)
+
+
+def _initial_states(system: System, rate: float, begin: Collection[int]) -> States:
+    """The noise of the heaviest tails, and of those that are given the ones as odd that lie beyond even these."""
+    state = np.where(np.isin(np.arange(len(system.r)), list(begin)), ODD - 1, 0)
+    chain = _chain(system, States(state, rate, 0))
+    for i in begin:
+        e, v = chain.leave_one_out(i)
+        if e * e > FAR**2 * (v + MULTIPLES[-1] * system.s2[i]):
+            state[i] = ODD
+    return States(state, rate, 0)
+
+
+def _chain(system: System, states: States) -> Chain:
+    return Chain(system.K, system.r, states.noise(system.s2), np.flatnonzero(states.is_odd).tolist())
+
+
+def _sweep(
+    chain: Chain, system: System, states: States, log_odd: Array, may_be_odd: Array, most: int, rng: Generator
+) -> Array:
+    """Draw the state of each observation in turn, in place; return the probabilities of being odd that it had."""
+    n, q, state = len(system.r), np.zeros(len(system.r)), states.state
+    log_shares = (LOG_SHARES[states.dof] - 0.5 * math.log(2 * math.pi)).tolist()
+    log_odds = (log_odd - system.log_slope + math.log(states.rate / (1 - states.rate))).tolist()
+    s2, multiples, is_free = system.s2.tolist(), MULTIPLES.tolist(), may_be_odd.tolist()
+    for i, u in zip(rng.permutation(n).tolist(), rng.random(n).tolist(), strict=True):
+        e, v = chain.leave_one_out(i)
+        variances = [v + s2[i] * multiple for multiple in multiples]
+        heights = [share - 0.5 * (math.log(w) + e * e / w) for share, w in zip(log_shares, variances, strict=True)]
+        if is_free[i] and chain.num_others_wrong(i) < most:
+            heights.append(log_odds[i])
+        highest = max(heights)
+        weights = [math.exp(height - highest) for height in heights]
+        threshold, k = u * math.fsum(weights), 0
+        q[i] = weights[ODD] / math.fsum(weights) if len(weights) > ODD else 0.0
+        while threshold > weights[k] and k < len(weights) - 1:
+            threshold -= weights[k]
+            k += 1
+        if k != state[i]:
+            chain.move(i, None if k == ODD else s2[i] * multiples[k])
+            state[i] = k
+    return q
+
+
+def _draw_rate_and_tails(states: States, rate: float, beside: tuple[int, int], rng: Generator) -> States:
+    """Draw the rate of odd observations and the degrees of freedom of the noise, given each one's state."""
+    counts = np.bincount(states.state, minlength=ODD + 1) + np.array([beside[0], *[0] * (ODD - 1), beside[1]])
+    odd, right = float(counts[ODD]), float(counts[:ODD].sum())
+    share = rng.beta(PRIOR_WEIGHT * rate + odd, PRIOR_WEIGHT * (1 - rate) + right)  # eq. 16.11
+    heights = LOG_SHARES @ counts[:ODD]
+    weights = np.exp(heights - heights.max())
+    dof = int(np.searchsorted(np.cumsum(weights / weights.sum()), rng.random()))
+    return states._replace(rate=float(np.clip(share, 1e-12, 1 - 1e-12)), dof=min(dof, len(LOG_SHARES) - 1))

@@ -1,0 +1,67 @@
+"""The probability that each value is wrong, by relevance pursuit."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from robustbo.numerics.belief.densities import log_odd
+from robustbo.numerics.belief.probability import conditional_probabilities, probability_odd
+from robustbo.numerics.gp.log_posterior import Model, noise
+from robustbo.numerics.gp.map_fit import Fit
+from robustbo.numerics.gp.outlier_gain import gain
+from robustbo.numerics.gp.prediction_cache import PredictionCache, prediction_cache
+from robustbo.surrogates.common.model_averaging import ModelAveraging
+from robustbo.surrogates.common.warped_gp import WarpedGP
+
+
+class PursuitBelief(ModelAveraging, WarpedGP):
+    """A GP that names outliers, and says of each value how probable it is that it is wrong."""
+
+    def probability_right(self) -> Tensor:
+        """``n`` probabilities that an observation is right: over sets of wrong ones, noise and hyperparameters.
+
+        From the fit of each plausible level on, a Gibbs chain samples which observations are wrong, how noisy the right
+        ones are, and, of few observations, the hyperparameters. The prior rate has the mean 0.1, the `outlier_rate`, or
+        that of ``num_outliers``; at most half are wrong. What is far from what the others predict may be a needle, so
+        that one value is never quite certain to be wrong.
+
+        References:
+            `numerics.belief.gibbs`.
+        """
+        self.eval()
+        with torch.no_grad():
+            model = self.search_model()
+            if len(components := self.components) < 2:
+                fit = components[0].fit if components else self.fit_now(model)
+                return 1 - self._probability_wrong(model, fit, self.prediction_cache)
+            wrong = torch.zeros_like(model.y)
+            for weight, fit, *_ in components:
+                cache = prediction_cache(model, fit.theta, fit.rho)
+                wrong += weight * self._probability_wrong(model, fit, cache, weight)
+            return (1 - wrong).clamp(0.0, 1.0)  # the weights add up to 1 but for rounding
+
+    def fit_now(self, model: Model) -> Fit:
+        """The fit that the model's present parameters are."""
+        return Fit(self._theta(model), self._rho, math.nan, math.nan, 0, True)
+
+    def _probability_wrong(self, model: Model, fit: Fit, cache: PredictionCache, weight: float = 1.0) -> Tensor:
+        log_density, share = self._odd(model.y, model.s2_known)
+        rate = self.options.rate(len(model.y))
+        return share * probability_odd(model, fit, cache, log_density, rate=rate, share=weight)
+
+    def _odd(self, z: Tensor, s2_known: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """``n`` log densities of odd observations before a warp, and the shares of the wrong among these."""
+        scale = torch.ones_like(z) if s2_known is None else (1 + s2_known).sqrt()
+        return log_odd(z, scale, None if self._warp is None else self._warp.expand(z))
+
+    def verdict_on(self, y: Tensor, e: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Outliers are those that gain more than one more has to pay."""
+        model = self.search_model()
+        price = self.options.penalty(model).of_one(model.groups.of(self.support))(-1)
+        z = y if self._warp is None else self._warp.unbend(y)
+        log_density, share = self._odd(z)
+        log_density = log_density if self._warp is None else log_density - 0.5 * self._warp.variance_slope(z).log()
+        s2 = noise(model, self._theta(model)).mean().minimum(v)
+        odd, _ = conditional_probabilities(e, v, s2, log_density, self.options.rate(len(model.y)))
+        return gain(e, v) > price, 1 - share * odd
