@@ -12,6 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from robustbo.censored import Above, Below
     from robustbo.driving.stopping import LittleToGain
     from robustbo.errors import (
         DataError,
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Above",
+    "Below",
     "Choice",
     "DataError",
     "ExhaustedWarning",
@@ -91,6 +94,8 @@ _ERRORS = [
     name for name in __all__ if name.endswith(("Error", "Warning", "Mismatch", "Exists", "Exhausted", "Timeout"))
 ]
 _HOME = dict.fromkeys(_ERRORS, "robustbo.errors") | {
+    "Above": "robustbo.censored",
+    "Below": "robustbo.censored",
     "Choice": "robustbo.searchspace.parameters",
     "Float": "robustbo.searchspace.parameters",
     "Int": "robustbo.searchspace.parameters",

@@ -20,7 +20,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 # Imports point down: a folder (or a file of the root) imports only from layers below it, or from itself.
 LAYERS = (
     (
-        *("errors", "limits", "foreign", "lazy", "seeds", "validation", "guidance", "rounding", "formulas"),
+        *("errors", "limits", "foreign", "lazy", "seeds", "validation", "guidance", "rounding", "formulas", "censored"),
         "determinism",
     ),
     ("numerics", "searchspace"),
@@ -44,6 +44,7 @@ WITHIN = {
         "pursuit": {"linalg", "gp"},
         "belief": {"linalg", "gp"},
         "failures": {"linalg", "gp"},
+        "censored": {"linalg", "gp", "failures"},  # a bound is a step, as a failure is
         "student_t": {"linalg", "gp"},
         "student_t_process": {"linalg", "gp"},
         "weighted": {"linalg", "gp"},
@@ -75,6 +76,7 @@ WITHIN = {
         "bounds": set(),
         "outcome": {"bounds"},
         "outcomes": {"bounds", "outcome"},
+        "values": {"outcome", "outcomes"},
         "former_names": set(),
         "settings": {"former_names", "outcome", "outcomes"},
         "events": {"storage", "trial", "tree"},

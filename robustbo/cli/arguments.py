@@ -2,10 +2,11 @@
 
 import re
 import reprlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from robustbo.censored import read_bound
 from robustbo.errors import FileError, RobustBOError
 from robustbo.foreign.texts import json_of
 
@@ -38,10 +39,10 @@ def only_value(command: str, texts: Sequence[str], outcomes: Sequence[str] = ())
     """The value in what was typed behind a journal's name and ``--params``; of several outcomes one each, by name."""
     _no_options(command, texts)
     if outcomes:
-        return by_outcome(f"{command} takes outcomes beside --params, such as {outcomes[0]}=-1.5", texts)
+        return by_outcome(f"{command} takes outcomes beside --params, such as {outcomes[0]}=-1.5", texts, _value)
     if len(texts) != 1:
         raise ValueError(f"{command} takes one value beside --params, got {' '.join(texts)!r}")
-    return _number(texts[0])
+    return _value(texts[0])
 
 
 def trial_and_value(
@@ -54,7 +55,7 @@ def trial_and_value(
         raise ValueError(f"{takes}, got {' '.join(texts)!r}")
     if not re.fullmatch(r"-?[0-9]+", texts[0]):
         raise ValueError(f"trial must be a number, 0, 1, ..., got {texts[0]!r}{f'; {takes}' if outcomes else ''}")
-    return int(texts[0]), by_outcome(takes, texts[1:]) if outcomes else _number(texts[1])
+    return int(texts[0]), by_outcome(takes, texts[1:], _value) if outcomes else _value(texts[1])
 
 
 def _such_as(outcomes: Sequence[str]) -> str:
@@ -64,13 +65,15 @@ def _such_as(outcomes: Sequence[str]) -> str:
     return f"outcomes, such as 3 {' '.join(f'{name}=-1.5' for name in outcomes[:2])}"
 
 
-def by_outcome(takes: str, texts: Sequence[str]) -> dict[str, float]:
+def by_outcome(takes: str, texts: Sequence[str], read: Callable[[str, str], float] | None = None) -> dict[str, float]:
     """Numbers that were typed as ``NAME=NUMBER``.
 
     Args:
         takes: What the command takes, for errors.
         texts: They.
+        read: How a number is read, called with its text and what it is; as a mere number unless given.
     """
+    read = _number if read is None else read
     numbers: dict[str, float] = {}
     for text in texts:
         name, equals, number = text.partition("=")
@@ -78,7 +81,7 @@ def by_outcome(takes: str, texts: Sequence[str]) -> dict[str, float]:
             raise ValueError(f"{takes}, got {text!r}")
         if name in numbers:
             raise ValueError(f"{name!r} must be given once, got it twice")
-        numbers[name] = _number(number, f"value of {name!r}")
+        numbers[name] = read(number, f"value of {name!r}")
     return numbers
 
 
@@ -107,8 +110,14 @@ def _no_options(command: str, texts: Sequence[str]) -> None:
         raise ValueError(f"there is no option {unknown[0].partition('=')[0]}; see robustbo {command} --help")
 
 
+def _value(text: str, label: str = "value") -> float:
+    """A value: a number, or a bound such as <0.05."""
+    bound = read_bound(text)
+    return _number(text, label) if bound is None else bound
+
+
 def _number(text: str, label: str = "value") -> float:
-    """A value: a number, as it is written nearly everywhere (1_000 is none, nor is 1,5)."""
+    """A number, as it is written nearly everywhere (1_000 is none, nor is 1,5)."""
     try:
         return float(text if "_" not in text else "")
     except ValueError:

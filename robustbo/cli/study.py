@@ -87,8 +87,9 @@ def tell(
     """Tell a measured value, or all that has been filled in in a sheet.
 
     That of a trial; or (with --params) at a point, which means the trial that is being measured there, or begins one.
-    The value may be negative. One that is not finite (nan, inf) makes the trial a failed one. Of several outcomes some
-    may be left out: 3 yield=0.81 cost=3.2.
+    The value may be negative, or in quotes a bound, such as "<0.05" where it is below a detection limit, or ">200". One
+    that is not finite (nan, inf) makes the trial a failed one. Of several outcomes some may be left out: 3 yield=0.81
+    cost=3.2.
 
     With --sheet all values in a sheet are told that have not been, whatever the order of its rows and columns.
     """

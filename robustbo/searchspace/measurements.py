@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from robustbo.censored import censored, censored_value, check_noise
 from robustbo.errors import SpaceError
 from robustbo.searchspace.labels import has_other_unit, nearest_label, parts
 from robustbo.searchspace.space import Space
@@ -19,7 +20,7 @@ from robustbo.searchspace.tabular import (
     point_of,
     rows_of,
 )
-from robustbo.validation import noise_sd, real
+from robustbo.validation import noise_sd, one_of, real
 
 STATE = "state"  # the column of `Study.frame` with the state of each trial
 
@@ -30,10 +31,12 @@ class MeasuredColumns(NamedTuple):
     Attributes:
         noise: By the column of values, that of their noise sd; None where there can be none.
         excluded: By outcome, the column that says which of its values are excluded; empty for a single value.
+        signs: By the column of values, that which says which of them are bounds ("<" or ">"), where there is one.
     """
 
     noise: dict[str, str | None]
     excluded: dict[str, str]
+    signs: dict[str, str]
 
     def noise_sds(self, cells: Mapping[str, Any]) -> dict[str, Any]:
         """The noise sd beside each value in a row, checked; None where there is none."""
@@ -44,8 +47,20 @@ class MeasuredColumns(NamedTuple):
         """The outcomes' values in a row, without empty cells and excluded ones; None where all are excluded."""
         measured = [name for name in self.noise if not is_missing(cells[name])]
         excluded = {name for name, column in self.excluded.items() if cells[column] is True}
-        values = {name: _number(name, cells[name]) for name in measured if name not in excluded}
+        values = {name: self.number(name, cells) for name in measured if name not in excluded}
         return values if values or not measured else None
+
+    def number(self, name: str, cells: Mapping[str, Any]) -> float:
+        """The number in a cell of values, or the bound that it and its sign are."""
+        sign = cells[self.signs[name]] if name in self.signs else None
+        if is_missing(sign) or sign == "":
+            return _number(name, cells[name])
+        return censored(one_of(f"the sign of {name}", sign, ("<", ">")), _number(name, cells[name]))
+
+
+def sign_column(name: str) -> str:
+    """The column that says which of the values in another are bounds: "<" or ">" where one is."""
+    return f"{name}.sign"
 
 
 def measurements_of(
@@ -79,14 +94,17 @@ def measurements_of(
         point, sds = point_of(space, row[0]), columns.noise_sds(row[1])
         if outcomes:
             values = columns.outcome_values(row[1])
+            for name, number in (values or {}).items():
+                check_noise(number, sds[name], f" of {name!r}")
             check({name: number for name, number in (values or {}).items() if math.isfinite(number)})
             return None if values is None else (point, values, {name: sds[name] for name in values})
-        number = _number(value, row[1][value])
+        number = columns.number(value, row[1])
+        check_noise(number, sds[value])
         if math.isfinite(number):
             check(number)
         return point, number, sds[value]
 
-    rows = rows_of(space, frame, [*cells, *columns.excluded.values()], ignore_extra)
+    rows = rows_of(space, frame, [*cells, *columns.excluded.values(), *columns.signs.values()], ignore_extra)
     return [row for row in convert_rows(rows, measurement) if row is not None]
 
 
@@ -122,7 +140,9 @@ def _measured_columns(
     if sd is not None and not outcomes and sd not in frame.columns:
         raise SpaceError(f"sd: there must be a column {sd!r}, as it was named, got {columns_and_hint(frame, sd)}")
     excluded = {name: f"{name}.excluded" for name in outcomes if f"{name}.excluded" in frame.columns}
-    return MeasuredColumns(noise, excluded)
+    parameters = parameter_columns(space, frame)
+    signs = {name: sign_column(name) for name in noise if sign_column(name) in {*frame.columns} - {*parameters}}
+    return MeasuredColumns(noise, excluded, signs)
 
 
 def _rename_advice(space: Space, frame: pd.DataFrame, missing: str, outcomes: Mapping[str, Any]) -> str:
@@ -146,6 +166,8 @@ def _rename_advice(space: Space, frame: pd.DataFrame, missing: str, outcomes: Ma
 
 def _number(name: str, cell: Any) -> float:
     """The number in a cell; a TypeError with advice where it has none."""
+    if (bound := censored_value(cell)) is not None:
+        return bound
     if isinstance(cell, str):
         advice = "read a decimal comma by read_csv(..., decimal=',')" if "," in cell else "pd.to_numeric converts it"
         try:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from robustbo.censored import from_text, is_bound
 from robustbo.searchspace.space import Space
 from robustbo.sheets.filled import CellValue, FilledRow, is_as_asked, point_in
 from robustbo.study.handing import end_event, end_events
@@ -195,7 +196,8 @@ def _amendment(trial: Trial, row: FilledRow, changed: Sequence[str | None], rule
     """
     if any(not math.isfinite(row.values[name].number) for name in changed):
         raise ValueError(_question(trial, row, [n for n in changed if row.values[n].reason is not None] or changed))
-    noise = {name: row.sds.get(name, _current_value(trial, name)[1]) for name in changed}
+    before = {name: None if is_bound(row.values[name].number) else _current_value(trial, name)[1] for name in changed}
+    noise = {name: row.sds.get(name, before[name]) for name in changed}
     known_noise = {name: sd for name, sd in noise.items() if sd is not None}
     return rules.tell(_plain({name: row.values[name] for name in changed}), _noise(known_noise))[1]
 
@@ -233,4 +235,6 @@ def _key_of(trial: Trial) -> Any:
 
 
 def _key(value: Any, reason: str | None) -> Any:
-    return (tuple(sorted(value.items())) if isinstance(value, Mapping) else value), reason
+    if isinstance(value, Mapping):
+        return tuple(sorted((name, from_text(number)) for name, number in value.items())), reason
+    return from_text(value), reason

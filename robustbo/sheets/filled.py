@@ -4,8 +4,10 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
+from robustbo.censored import is_bound, read_bound
 from robustbo.errors import SpaceError
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter, Value
 from robustbo.searchspace.parameters.text import value_of
@@ -27,7 +29,7 @@ class CellValue:
 
     Attributes:
         text: The cell.
-        number: The number; NaN for a reason.
+        number: The number, or the bound that it is; NaN for a reason.
         reason: The reason.
     """
 
@@ -37,7 +39,9 @@ class CellValue:
 
     def is_value(self, value: float | None) -> bool:
         """Return whether the cell has that value, or None and there is no number."""
-        return not math.isfinite(self.number) if value is None else agrees(self.text, self.number, value)
+        if value is None or is_bound(value) or is_bound(self.number):
+            return not math.isfinite(self.number) if value is None else self.number == value
+        return agrees(self.text, self.number, value)
 
 
 @dataclass(frozen=True)
@@ -70,9 +74,13 @@ def cell_value(text: str, decimal: str) -> CellValue:
         ValueError: If it is neither a number nor a reason why there is none.
 
     Example:
-        >>> cell_value("48,8", ",").number, cell_value("the stirrer broke", ".").reason
-        (48.8, 'the stirrer broke')
+        >>> cell_value("48,8", ",").number, cell_value("< 0,05", ",").number
+        (48.8, <0.05)
+        >>> cell_value("the stirrer broke", ".").reason
+        'the stirrer broke'
     """
+    if (bound := read_bound(text, partial(number_of, decimal=decimal))) is not None:
+        return CellValue(text, bound)
     number, word = number_of(text, decimal), text.strip()
     if number is not None:
         return CellValue(text, number)

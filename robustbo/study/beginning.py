@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import pandas as pd
 from botorch.models.gpytorch import GPyTorchModel
 
+from robustbo.censored import as_written
 from robustbo.errors import JournalError, JournalExists, JournalMissing, JournalWarning, SpaceError, warn
 from robustbo.searchspace.measurements import measurements_of
 from robustbo.searchspace.space import Space
@@ -26,7 +27,6 @@ from robustbo.surrogates.registry import check_options, name_of
 from robustbo.trials.codec import open_journal
 from robustbo.trials.codec import settings_of as header_settings
 from robustbo.trials.extent import space_of
-from robustbo.trials.outcomes import values_to_record
 from robustbo.trials.settings import (
     DEFAULT_SURROGATE,
     Direction,
@@ -40,6 +40,7 @@ from robustbo.trials.storage.passwords import hide_passwords
 from robustbo.trials.storage.places import contents, is_address
 from robustbo.trials.store import State, Store
 from robustbo.trials.trial import Trial, point_of
+from robustbo.trials.values import values_to_record
 from robustbo.view.frame import VALUE
 
 log = logging.getLogger("robustbo")
@@ -217,13 +218,14 @@ def _outcome_names(settings: Settings) -> str:
 def _value_of(trial: Trial) -> dict[str, Any]:
     """Value and noise that a trial was told, without the outcomes that are excluded."""
     if not trial.outcomes:
-        return {"value": trial.value, "sd": trial.sd}
+        return {"value": None if trial.value is None else as_written(trial.value), "sd": trial.sd}
     outcomes = {
         name: outcome
         for name, outcome in trial.outcomes.items()
         if outcome.value is not None and not outcome.is_excluded
     }
-    return {key: {name: getattr(outcome, key) for name, outcome in outcomes.items()} for key in ("value", "sd")}
+    values = {name: as_written(outcome.value) for name, outcome in outcomes.items() if outcome.value is not None}
+    return {"value": values, "sd": {name: outcome.sd for name, outcome in outcomes.items()}}
 
 
 def tell_before_all(store: Store, contents: Sequence[Content]) -> None:

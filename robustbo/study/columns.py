@@ -3,6 +3,7 @@
 import pandas as pd
 
 from robustbo.errors import SpaceError
+from robustbo.searchspace.measurements import sign_column
 from robustbo.trials.settings import Settings
 from robustbo.view.frame import EVIDENCE, OWN, VALUE
 
@@ -15,7 +16,7 @@ def check_names(settings: Settings) -> None:
         raise ValueError(f"an outcome must have another name than a parameter, got {clash[0]!r}; {hint}")
     columns = [
         *OWN,
-        *(f"{outcome.name}.{key}" for outcome in outcomes for key in ("mean", "sd", "excluded", *EVIDENCE)),
+        *(f"{outcome.name}.{key}" for outcome in outcomes for key in ("mean", "sd", "excluded", "sign", *EVIDENCE)),
     ]
     columns += [] if outcomes else ["sd", *EVIDENCE]
     if clash := [quantity.name for quantity in quantities if quantity.name in columns]:
@@ -52,5 +53,5 @@ def with_plain_names(settings: Settings, frame: pd.DataFrame, value: str) -> tup
             )
         if name is None:
             return frame, columns[0] if columns else quantity.label
-        named |= dict.fromkeys(columns, name)
+        named |= dict.fromkeys(columns, name) | dict.fromkeys(map(sign_column, columns), sign_column(name))
     return frame.rename(columns=named), value

@@ -20,7 +20,7 @@ from robustbo.study.possible import check_possible, value_check, with_exclusions
 from robustbo.study.queueing import Queueing
 from robustbo.trials.history import Trial
 from robustbo.trials.outcome import OutOfRange
-from robustbo.trials.outcomes import Noise, Value, values_to_record
+from robustbo.trials.values import Noise, Value, values_to_record
 from robustbo.validation import flag, one_of
 
 log = logging.getLogger("robustbo")

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
+from robustbo.censored import CensoredValue
+from robustbo.searchspace.measurements import sign_column
 from robustbo.searchspace.parameters import Value
 from robustbo.trials.events import diagnosis_of, find_trial, fold
 from robustbo.trials.storage.line import Event
@@ -108,14 +110,15 @@ class History:
     ) -> pd.DataFrame:
         """One row a trial, indexed by its number: the parameters, then value, sd, state, origin, reason, repeats,
         asked_by and asked_at; of several ``outcomes``, OUTCOME and OUTCOME.sd in place of value and sd, and at the end
-        OUTCOME.excluded: whether it is by itself.
+        OUTCOME.excluded: whether it is by itself. Where values were told as bounds their limits stand there, and after
+        the columns of values value.sign, or OUTCOME.sign, says "<" or ">", and "" of any other value.
 
         A parameter that has one of these names, "trial" or one of those that are ``reserved`` is under ``params.NAME``.
         The columns are those of the ``names``, or of all that the trials have; where a parameter does not exist at a
         trial's point the cell is missing: NaN in a column of numbers (all that has only numbers, and the ``numbers``).
         """
-        measured = _value_columns(self.trials, outcomes)
-        own = [*measured, "state", "origin", "reason", "repeats"]
+        measured, signs = _value_columns(self.trials, outcomes), _sign_columns(self.trials, outcomes)
+        own = [*measured, *signs, "state", "origin", "reason", "repeats"]
         parameters = list(names) or list(dict.fromkeys(name for trial in self.trials for name in trial.params))
         excluded = {
             f"{name}.excluded": [t.outcomes.get(name, Measured()).is_excluded for t in self] for name in outcomes
@@ -123,7 +126,7 @@ class History:
         names = column_names(parameters, [*own, "asked_by", "asked_at", *excluded, *reserved])
         rows = [
             [*(t.params.get(name) for name in parameters), *values, t.state, t.origin, in_a_line(t.reason), t.repeats]
-            for t, *values in zip(self.trials, *measured.values(), strict=True)
+            for t, *values in zip(self.trials, *measured.values(), *signs.values(), strict=True)
         ]
         index = pd.Index([t.number for t in self.trials], name="trial", dtype="int64")
         frame = pd.DataFrame(rows, index=index, columns=[*names, *own])
@@ -144,6 +147,14 @@ def _value_columns(trials: Sequence[Trial], outcomes: Sequence[str]) -> dict[str
         measurements = [t.outcomes.get(name, Measured()) for t in trials]
         columns |= {name: [_or_nan(m.value) for m in measurements], f"{name}.sd": [_or_nan(m.sd) for m in measurements]}
     return columns
+
+
+def _sign_columns(trials: Sequence[Trial], outcomes: Sequence[str]) -> dict[str, list[str]]:
+    """The columns that say which values are bounds, of outcomes that have some."""
+    by_outcome = {name: [t.outcomes.get(name, Measured()).value for t in trials] for name in outcomes}
+    values = by_outcome or {"value": [t.value for t in trials]}
+    signs = {name: [v.sign if isinstance(v, CensoredValue) else "" for v in column] for name, column in values.items()}
+    return {sign_column(name): column for name, column in signs.items() if any(column)}
 
 
 def column_names(names: Iterable[str], reserved: Iterable[str]) -> list[str]:

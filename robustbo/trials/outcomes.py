@@ -3,14 +3,12 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, SupportsFloat, get_args
+from typing import Any, Literal, get_args
 
 from robustbo.trials.bounds import check_name, is_arithmetic, read_bounds
 from robustbo.trials.outcome import Outcome
-from robustbo.validation import as_number, noise_sd, one_of, real
+from robustbo.validation import one_of, real
 
-Value = SupportsFloat | Mapping[str, SupportsFloat | None]  # of one outcome, or of several by name
-Noise = float | None | Mapping[str, float | None]
 Direction = Literal["minimize", "maximize"]
 DIRECTIONS: tuple[str, ...] = get_args(Direction)
 MOST = 4  # objectives: beyond them nearly every point is one that no other beats
@@ -190,49 +188,3 @@ def reference_of(point: Any, objectives: Sequence[tuple[str, Direction]]) -> tup
             f"reference_point must have a finite number for each of several objectives {names}, got {dict(point)!r}"
         )
     return tuple((name, numbers[name]) for name in names)
-
-
-def _only(value: Any) -> float:
-    """The value of the only outcome.
-
-    Raises:
-        TypeError: If it is none; the message says what to do.
-    """
-    if value is None:
-        raise TypeError("value must be a real number, got None; record by `fail` that a trial gave no value")
-    if isinstance(value, str) and not as_number(value):
-        advice = "the number alone" if value.strip()[:1].isdigit() else "`fail` where there is no value"
-        raise TypeError(f"value must be a real number, got {value!r}; write {advice}")
-    if isinstance(value, tuple) and len(value) == 2:
-        raise TypeError(
-            f"value must be a real number, got {value!r}; write {value[0]!r}, sd={value[1]!r} where one is the noise"
-        )
-    return real("value", value)
-
-
-def values_to_record(
-    outcomes: Sequence[Wanted], value: Value, sd: Noise
-) -> tuple[float | dict[str, float], float | dict[str, float | None] | None, list[str]]:
-    """A measurement as it is recorded: a number, or the finite numbers of several outcomes by name; its noise; and
-    the outcomes that came to no finite number.
-
-    Raises:
-        ValueError: If an outcome is not known, or a standard deviation is none.
-        TypeError: If there is no number where one must be, or a number where several must be.
-    """
-    if not outcomes:
-        if isinstance(value, Mapping):
-            raise TypeError(f"value must be a real number, got {value!r}; several outcomes need objectives=")
-        return _only(value), noise_sd(sd), []
-    names = [outcome.name for outcome in outcomes]
-    for argument, mapping in ("value", value), ("sd", sd):
-        if not isinstance(mapping, Mapping) and not (argument == "sd" and mapping is None):
-            raise TypeError(f"{argument} must be a mapping of outcomes {names} to numbers, got {mapping!r}")
-        for name in mapping or ():
-            one_of(f"an outcome in {argument}", name, names)
-    assert isinstance(value, Mapping)
-    assert sd is None or isinstance(sd, Mapping)
-    numbers = {name: real(f"value of {name!r}", value[name]) for name in names if value.get(name) is not None}
-    finite = {name: number for name, number in numbers.items() if math.isfinite(number)}
-    noise = {name: noise_sd(number) for name, number in (sd or {}).items()}
-    return finite, {name: noise.get(name) for name in finite}, [name for name in numbers if name not in finite]

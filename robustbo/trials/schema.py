@@ -19,6 +19,8 @@ Spread = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
 Value = Finite | Annotated[str, Field(strict=True)] | Annotated[bool, Field(strict=True)] | None
 Text = Annotated[str, Field(strict=True)]
 Finites = Finite | dict[Text, Finite]  # of several outcomes by name
+Limit = Annotated[str, Field(strict=True, pattern=r"^[<>]-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?$")]  # a bound, as written
+Values = Finite | Limit | dict[Text, Finite | Limit]
 Spreads = Spread | None | dict[Text, Spread | None]
 Yes = Annotated[bool, Field(strict=True)]
 Params = Annotated[dict[Text, Value], Field(min_length=1)]
@@ -63,7 +65,7 @@ class _Handed(_Event):
 
 class _Tell(_Event):
     event: Literal["tell", "amend"]
-    value: Finites
+    value: Values
     sd: Spreads
     lost: NotRequired[list[Text]]
     params: NotRequired[Params]

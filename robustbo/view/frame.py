@@ -6,6 +6,7 @@ import pandas as pd
 
 from robustbo.loop.belief.judge import Outlier
 from robustbo.loop.feasibility.report import Failure
+from robustbo.searchspace.measurements import sign_column
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
@@ -32,7 +33,8 @@ def trial_frame(settings: Settings, history: History, outliers: Sequence[Outlier
         evidence = outlier_frame([o for o in outliers or () if o.outcome == outcome])
         evidence = evidence.rename(columns={"sd": "expected_sd"})[[*EVIDENCE]].astype({"flagged": "boolean"})
         frame = frame.join(evidence.add_prefix(prefix))
-    return frame.rename(columns={name or VALUE: quantity.label for name, quantity in settings.quantities.items()})
+    labels = {name or VALUE: quantity.label for name, quantity in settings.quantities.items()}
+    return frame.rename(columns=labels | {sign_column(name): sign_column(label) for name, label in labels.items()})
 
 
 def outlier_frame(outliers: Sequence[Outlier]) -> pd.DataFrame:

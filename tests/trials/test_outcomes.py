@@ -10,8 +10,9 @@ from robustbo.searchspace.space import Space
 from robustbo.trials import schema
 from robustbo.trials.history import History
 from robustbo.trials.outcome import Outcome
-from robustbo.trials.outcomes import Wanted, outcomes_of, values_to_record
+from robustbo.trials.outcomes import Wanted, outcomes_of
 from robustbo.trials.settings import Settings, differences
+from robustbo.trials.values import values_to_record
 
 SPACE = Space(x=Float(0, 1))
 OBJECTIVES = (("yield", "maximize"), ("cost", "minimize"))

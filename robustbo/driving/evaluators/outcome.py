@@ -6,7 +6,9 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from robustbo.trials.outcomes import Wanted, values_to_record
+from robustbo.censored import censored_value
+from robustbo.trials.outcomes import Wanted
+from robustbo.trials.values import values_to_record
 from robustbo.validation import noise_sd, real
 
 REASON = 2000  # characters of a traceback that are kept: its end, where the error is
@@ -96,7 +98,8 @@ def _value_and_sd(result: Any) -> tuple[Any, Any]:
     if isinstance(value, Mapping) and (sd is None or isinstance(sd, Mapping)):  # several outcomes: `tell` looks at them
         return dict(value), None if sd is None else dict(sd)
     try:
-        number = real("value", value)
+        bound = censored_value(value)
+        number = real("value", value) if bound is None else bound
     except TypeError:
         got = reprlib.repr(result)
         text = "func must return a number, a pair of a number and its sd, or a dict of outcomes"

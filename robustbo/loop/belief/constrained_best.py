@@ -4,6 +4,7 @@ import math
 
 import torch
 
+from robustbo.censored import is_bound
 from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
 from robustbo.loop.belief.front import use_points
@@ -59,10 +60,11 @@ def raw_best(settings: Settings, history: History) -> Incumbent:
     if not told:
         raise ValueError(NOTHING_TOLD)
 
-    def rank(trial: Trial) -> tuple[bool, bool, float]:
+    def rank(trial: Trial) -> tuple[bool, bool, bool, float]:
         values = data.trials[trial.number].values
         is_feasible = all(o.keeps(values.get(o.name, math.nan)) for o in settings.outcomes if o.is_constrained)
-        return data.region.contains(trial.params), is_feasible, objective.sign * trial.measured
+        is_value = not is_bound(trial.measured)
+        return is_value, data.region.contains(trial.params), is_feasible, objective.sign * trial.measured
 
     best = max(told, key=rank)
     sd = math.nan if best.sd is None else best.sd

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
+from robustbo.censored import is_bound
 from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
 from robustbo.guidance import TRIAL, Guided
@@ -177,7 +178,7 @@ def _mean_values(fitted: FittedSurrogate, disbelieved: Collection[int]) -> dict[
     numbers, rows, values, sds, _ = fitted.observations
     by_row: dict[Row, list[float]] = {}
     for number, row, value in zip(numbers, rows, values, strict=True):
-        if sds is None and number not in disbelieved:
+        if sds is None and number not in disbelieved and not is_bound(value):
             by_row.setdefault(row, []).append(value)
     return {row: math.fsum(value / len(values) for value in values) for row, values in by_row.items()}
 
@@ -232,8 +233,9 @@ def raw_incumbent(settings: Settings, history: History) -> Incumbent:
 
 
 def _raw_incumbents(data: Data, without: Collection[int] = ()) -> list[Incumbent]:
-    """The trials of the best measured values so far."""
+    """The trials of the best measured values so far; a bound is none, unless there is nothing else."""
     told = [trial for trial in data.told if trial.number not in without]
     allowed = [trial for trial in told if data.region.contains(trial.params)] or told
-    best = records(allowed, lambda trial: data.sign * trial.measured)
+    values = [trial for trial in allowed if not is_bound(trial.measured)] or allowed
+    best = records(values, lambda trial: data.sign * trial.measured)
     return [Incumbent(t, t.measured, math.nan if t.sd is None else t.sd, is_raw=True) for t in best]

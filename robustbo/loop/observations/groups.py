@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from robustbo.censored import is_bound
 from robustbo.loop.observations.expectation import Expectation, expectation_of
 from robustbo.trials.trial import Trial
 
@@ -17,6 +18,11 @@ class PointGroup(NamedTuple):
         return tuple(t for t in self.trials if t.state == "told")
 
     @property
+    def values(self) -> tuple[Trial, ...]:
+        """The trials whose values count and are no bounds."""
+        return tuple(t for t in self.told if not is_bound(t.measured))
+
+    @property
     def is_closed(self) -> bool:
         """Return whether no trial may be asked for here: one may still be told, or the user has barred the point."""
         return any(t.is_open or t.retry is False for t in self.trials)
@@ -27,8 +33,9 @@ class PointGroup(NamedTuple):
 
         Other values at the same point (a discrete space comes back to its points, users tell their own) were expected
         by models that knew the first, and are left to the surrogate; so is a point where the user has excluded a value.
+        What was told as a bound is judged by what it says (`robustbo.loop.surrogate.censored_fit`).
         """
-        told = self.told
+        told = self.values
         are_repeats = all(t.repeats is not None for t in told[1:])
         return told if are_repeats and not any(t.state == "excluded" for t in self.trials) else ()
 

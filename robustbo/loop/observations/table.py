@@ -1,11 +1,13 @@
 """The frozen table of all trials that decisions see of a history: their rows, and the groups of replicates."""
 
 import hashlib
+import math
 import struct
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from robustbo.censored import is_bound
 from robustbo.errors import NumericsWarning, warn
 from robustbo.lazy import cached_property
 from robustbo.loop.observations.groups import PointGroup
@@ -28,7 +30,7 @@ class Observations(NamedTuple):
     Attributes:
         numbers: The trials, in their order or in the observations' own.
         X: One row of unit-cube coordinates each.
-        values: The measured values, in the user's units.
+        values: The measured values, in the user's units; a bound is a `robustbo.censored.CensoredValue`.
         sds: Their noise, or None where it is to be inferred.
         vouched: Those for whose values the user vouches.
     """
@@ -38,6 +40,16 @@ class Observations(NamedTuple):
     values: tuple[float, ...]
     sds: tuple[float, ...] | None
     vouched: frozenset[int] = frozenset()
+
+    @property
+    def bounds(self) -> tuple[int, ...]:
+        """The indices of those that were told as bounds: `robustbo.censored.CensoredValue`."""
+        return tuple(i for i, value in enumerate(self.values) if is_bound(value))
+
+    @property
+    def bounded(self) -> frozenset[int]:
+        """The trials that were told as bounds."""
+        return frozenset(self.numbers[i] for i in self.bounds)
 
     def first(self, count: int) -> "Observations":
         """The first ``count`` of them."""
@@ -173,16 +185,17 @@ class Data:
         """The observations of all told trials: not of failed, excluded or pending ones."""
         told = self.told
         sds = [t.sd for t in told if t.sd is not None]
-        if 0 < len(sds) < len(told):
-            lacking = [t.number for t in told if t.sd is None]
+        lacking = [t.number for t in told if t.sd is None and not is_bound(t.measured)]
+        if sds and lacking:
             trials = f"trial {lacking[0]}" + (f" and {len(lacking) - 1} more" if len(lacking) > 1 else "")
             text = f"sd is known for some of the values, and not for {trials}: noise is inferred for all"
             warn(f"{text}; tell it always, or amend these values with their sd", NumericsWarning)
+        mean_sd = math.fsum(sds) / max(len(sds), 1)  # of a bound, the noise is that of the values
         return Observations(
             tuple(t.number for t in told),
             tuple(self.rows[t.number] for t in told),
-            tuple(float(t.measured) for t in told),
-            tuple(sds) if sds and len(sds) == len(told) else None,
+            tuple(t.measured for t in told),
+            tuple(mean_sd if t.sd is None else t.sd for t in told) if sds and not lacking else None,
             self.vouched.intersection(t.number for t in told),
         )
 

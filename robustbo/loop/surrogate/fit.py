@@ -10,14 +10,14 @@ import time
 from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import torch
-from botorch.exceptions import InputDataError
+from torch import Tensor
 
 from robustbo import seeds
 from robustbo.determinism.isolation import isolation, seed_everything
 from robustbo.determinism.surroundings import pin_surroundings
-from robustbo.errors import FitError
 from robustbo.loop.observations.expectation import Appraisal
 from robustbo.loop.observations.probability_wrong import (
     CorruptionModel,
@@ -30,13 +30,22 @@ from robustbo.loop.observations.table import Data, Observations, observations
 from robustbo.loop.observations.units import center_and_scale, in_model_units, robust_center_and_scale
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.loop.surrogate.cache import FitCache
+from robustbo.loop.surrogate.censored_fit import appraise_others, fit_to_bounds
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
+from robustbo.loop.surrogate.heaps import limits_among, warn_of_heap, with_bounds
+from robustbo.loop.surrogate.model import (
+    capabilities_of,
+    has_row_noise,
+    is_robust,
+    new_model,
+    prior_rate,
+    rate_of_wrong_bounds,
+    takes_bounds,
+)
 from robustbo.loop.surrogate.subset import RoughPrediction, Subset, select_subset
 from robustbo.loop.surrogate.warm_start import WarmStart, predecessor, sample_size
 from robustbo.surrogates.common import contract
-from robustbo.surrogates.common.capabilities import Capabilities
-from robustbo.surrogates.registry import SURROGATES, model_class
-from robustbo.surrogates.transforms.input_encoding import one_hot_inputs
+from robustbo.surrogates.registry import SURROGATES
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
@@ -67,20 +76,31 @@ def fit_to(settings: Settings, data: Data, fits: FitCache, failed: Collection[in
     if not data.told:
         raise ValueError("a surrogate needs at least one told value, got none; tell one first")
     settings = replace(settings.of_size(len(data.told)), space=data.space)
-    guess = partial(_rough_prediction, settings, fits)
-    part = select_subset(data.all_observations(), guess, fits, settings) if _capabilities(settings).is_cubic else None
-    fitted = _fit_without_quarantine(settings, data, part, fits, frozenset(failed))
-    return fitted if part is None else replace(fitted, appraisals=_appraise_left_out(settings, part, fits))
+    guess, told = partial(_rough_prediction, settings, fits), _with_limits(settings, data.all_observations(), fits)
+    part = select_subset(told, guess, fits, settings) if capabilities_of(settings).is_cubic else None
+    fitted = _fit_without_quarantine(settings, data, told if part is None else part.told, fits, frozenset(failed))
+    if part is None:
+        return fitted
+    return replace(fitted, appraisals={**_appraise_left_out(settings, part, fits), **fitted.appraisals})
+
+
+def _with_limits(settings: Settings, told: Observations, fits: FitCache) -> Observations:
+    """The observations in which values that a limit explains, written as the limit itself, are bounds; it is said."""
+    if not has_row_noise(settings):
+        return told
+    heaps = limits_among(told, partial(_fit, settings, fits=fits))
+    for heap in heaps:
+        fits.get_small(("heap", settings, heap.sign, heap.limit), partial(warn_of_heap, heap, len(told.values)))
+    return with_bounds(told, heaps) if heaps else told
 
 
 def _fit_without_quarantine(
-    settings: Settings, data: Data, part: Subset | None, fits: FitCache, failed: frozenset[int]
+    settings: Settings, data: Data, among: Observations, fits: FitCache, failed: frozenset[int]
 ) -> FittedSurrogate:
-    """The surrogate fitted without what is quarantined, if that is to be left out."""
-    among = data.all_observations() if part is None else part.told
-    is_to_be = settings.quarantine and is_robust(settings) and not _capabilities(settings).judges_alone
-    in_doubt = quarantine_suspects(data, _prior_rate(settings, data)) if is_to_be else frozenset[int]()
-    left_out = in_doubt | failed - data.vouched
+    """The surrogate fitted without what is quarantined, if that is to be left out; a bound never is."""
+    is_to_be = settings.quarantine and is_robust(settings) and not capabilities_of(settings).judges_alone
+    in_doubt = quarantine_suspects(data, prior_rate(settings, len(data.told))) if is_to_be else frozenset[int]()
+    left_out = (in_doubt | failed - data.vouched) - among.bounded
     if not left_out or len(left_out) >= len(data.told):
         return _fit(settings, among, fits)
     fitted = _fit(settings, among.without(left_out), fits)
@@ -115,28 +135,15 @@ def _appraise_left_out(settings: Settings, part: Subset, fits: FitCache) -> dict
     modelled = part.told.first(part.num_chosen)
 
     def make() -> dict[int, Appraisal]:
-        return _fit(settings, modelled, fits).appraise(part.left_out)
+        fitted = _fit(settings, modelled, fits)
+        appraisals = fitted.appraise(part.left_out)
+        return appraise_others(part.left_out, fitted, appraisals, rate_of_wrong_bounds(settings, len(part.told.values)))
 
     return fits.get_dear(("others", settings, modelled, part.left_out), make)
 
 
-def _prior_rate(settings: Settings, data: Data) -> float:
-    """The prior probability that a told value is wrong, before a fit."""
-    return contract.prior_rate_for(model_class(settings.surrogate), settings.surrogate_options, len(data.told))
-
-
-def is_robust(settings: Settings) -> bool:
-    """Return whether the surrogate says of itself that single values may be wrong, and is heeded."""
-    return _capabilities(settings).is_heeded
-
-
-def _capabilities(settings: Settings) -> Capabilities:
-    """The capabilities of the surrogate with its options."""
-    return contract.capabilities_for(model_class(settings.surrogate), settings.surrogate_options)
-
-
 def _fit(settings: Settings, told: Observations, fits: FitCache) -> FittedSurrogate:
-    misses, told = fits.misses, told if _capabilities(settings).is_sequential else told.in_own_order()
+    misses, told = fits.misses, told if capabilities_of(settings).is_sequential else told.in_own_order()
     fitted = fits.get((settings, told), partial(_fit_new, settings, told, fits))
     if len(told.values) > LARGE and fits.misses > misses:
         gc.collect()  # modules refer to themselves: what makes way would stay, with a matrix each
@@ -156,7 +163,7 @@ def _end(settings: Settings, told: Observations, fits: FitCache) -> WarmStart:
 
 def _warm_start(settings: Settings, told: Observations, fits: FitCache) -> WarmStart | None:
     """The warm start of a search; None where a part could not be fitted, or has a scale that does not fit."""
-    can, n = _capabilities(settings), len(told.values)
+    can, n = capabilities_of(settings), len(told.values)
     size = (predecessor if can.is_sequential else sample_size)(n) if can.continues else None
     if size is None:
         return None
@@ -165,6 +172,8 @@ def _warm_start(settings: Settings, told: Observations, fits: FitCache) -> WarmS
 
 
 def _fit_new(settings: Settings, told: Observations, fits: FitCache) -> FittedSurrogate:
+    if told.bounds and takes_bounds(settings, told):
+        return _fit_to_bounds(settings, told, fits)
     center, scale = center_and_scale(told.values)
     before = _warm_start(settings, told, fits)
     started = time.perf_counter()
@@ -173,21 +182,30 @@ def _fit_new(settings: Settings, told: Observations, fits: FitCache) -> FittedSu
     X, Y, sds = in_model_units(settings.space, settings.sign, told, center, scale)
     seed = seeds.derive(settings.seed, len(told.values), "fit")
     with (isolation if settings.surrogate in SURROGATES else seed_everything)(seed), contract.quiet():
-        try:
-            model = model_class(settings.surrogate)(
-                X,
-                Y.unsqueeze(-1),
-                None if sds is None else sds.square().unsqueeze(-1),
-                input_transform=one_hot_inputs(settings.space),
-                **settings.surrogate_options,
-            )
-        except InputDataError as error:
-            raise FitError(f"{settings.surrogate} cannot take these values; exclude the wildest: {error}") from error
-        if told.vouched:
-            is_vouched = torch.tensor([number in told.vouched for number in told.numbers])
-            model.vouched = is_vouched  # of which a model that is none of ours takes no notice
+        model = new_model(settings, told, X, Y, None if sds is None else sds.square())
         if before is None:
             contract.fit(model)
         else:
             contract.fit(model, before.state, before.rows_of(told.numbers))
     return FittedSurrogate(model, X, told, settings.space, settings.sign, center, scale, time.perf_counter() - started)
+
+
+def _fit_to_bounds(settings: Settings, told: Observations, fits: FitCache) -> FittedSurrogate:
+    """The surrogate fitted to values and bounds, from a fit to the values alone."""
+    base = _fit(settings, told.take([i for i in range(len(told.values)) if i not in {*told.bounds}]), fits)
+    X, _, sds = in_model_units(settings.space, settings.sign, told, base.center, base.scale)
+    values = torch.tensor([i for i in range(len(told.values)) if i not in {*told.bounds}])
+    started, rate = time.perf_counter(), rate_of_wrong_bounds(settings, len(told.values))
+
+    def build(Y: Tensor, Yvar: Tensor, before: Any) -> Any:
+        model = new_model(settings, told, X, Y, Yvar)
+        model.likelihood.usual = values
+        state = None if before is None else contract.warm_start(before)
+        return contract.fit(model) if state is None else contract.fit(model, state, torch.arange(len(Y)))
+
+    seed = seeds.derive(settings.seed, len(told.values), "fit")
+    with (isolation if settings.surrogate in SURROGATES else seed_everything)(seed), contract.quiet():
+        model, appraisals = fit_to_bounds(told, X, base, sds, rate, build)
+    seconds = time.perf_counter() - started
+    fitted = FittedSurrogate(model, X, told, settings.space, settings.sign, base.center, base.scale, seconds)
+    return replace(fitted, appraisals=appraisals)

@@ -53,6 +53,8 @@ class Approximation(NamedTuple):
         log_Z: ``n`` logarithms of the probability of each outcome, by all places but itself.
         sites: The sites.
         converged: Whether they have settled.
+        mu_: ``n`` means of each latent value (of f) by all places but itself.
+        v_: ``n`` variances, likewise.
     """
 
     L: float
@@ -62,6 +64,8 @@ class Approximation(NamedTuple):
     log_Z: Array
     sites: Sites
     converged: bool
+    mu_: Array
+    v_: Array
 
 
 def propagate(K: Array, m: float, outcomes: Outcomes, e1: float, begin: Sites | None = None) -> Approximation:
@@ -74,9 +78,19 @@ def propagate(K: Array, m: float, outcomes: Outcomes, e1: float, begin: Sites | 
         e1: Rate of flakes.
         begin: Sites to begin with; none unless given.
     """
-    n, s = len(K), outcomes.s
+    return settle(K, StepLikelihood(m, outcomes.s, outcomes.log_b(e1), outcomes.log_c(e1)), begin)
+
+
+def settle(K: Array, likelihood: "StepLikelihood", begin: Sites | None = None) -> Approximation:
+    """The sites at which all moments agree, of any steps; see `propagate`.
+
+    Args:
+        K: ``n x n``, with variances of the order of 1.
+        likelihood: What is said of each latent value.
+        begin: Sites to begin with; none unless given.
+    """
+    n = len(K)
     tau, nu = (np.full(n, FLAT), np.zeros(n)) if begin is None else begin
-    likelihood = _SiteLikelihood(m, s, outcomes.log_b(e1), outcomes.log_c(e1))
     last = np.full(n, math.inf)
     for sweep in range(SWEEPS):
         root = np.sqrt(tau)
@@ -99,7 +113,7 @@ def propagate(K: Array, m: float, outcomes: Outcomes, e1: float, begin: Sites | 
     L = float(at.log_Z.sum() + quadratics.sum() + 0.5 * nu @ mu - 0.5 * log_det)  # eq. 15.6
     half = lapack.forward(C, np.diag(root))
     R = half.T @ half
-    return Approximation(L, nu - tau * mu, R, at.u, at.log_Z, Sites(tau, nu), sweep + 1 < SWEEPS)
+    return Approximation(L, nu - tau * mu, R, at.u, at.log_Z, Sites(tau, nu), sweep + 1 < SWEEPS, at.mu_, at.v_)
 
 
 class _Moments(NamedTuple):
@@ -113,19 +127,33 @@ class _Moments(NamedTuple):
     nu: Array
 
 
-class _SiteLikelihood(NamedTuple):
-    """Likelihood of the places' outcomes: the mean, and of each place the sign, log b and log c."""
+class StepLikelihood(NamedTuple):
+    """The probability b + c Phi(s beta (m + f)) of what is known of each latent value f.
 
-    m: float
+    Attributes:
+        m: Mean of h = m + f, one or ``n``.
+        s: ``n`` signs.
+        log_b: ``n``.
+        log_c: ``n``.
+        beta: Sharpness of the steps, one or ``n``.
+    """
+
+    m: float | Array
     s: Array
     log_b: Array
     log_c: Array
+    beta: float | Array = BETA
+
+    def of_one(self, i: int) -> "StepLikelihood":
+        """The likelihood of one latent value alone."""
+        m, beta = (part if isinstance(part, float) else part[i] for part in (self.m, self.beta))
+        return StepLikelihood(m, self.s[i], self.log_b[i], self.log_c[i], beta)
 
     def moments(self, mu: Array, v: Array, tau: Array, nu: Array) -> _Moments:
         """Cavities from the posterior and the sites, and the sites that their moments ask for."""
         share = np.maximum(1 - tau * v, FLAT)
         v_, mu_ = v / share, (mu - v * nu) / share  # eq. 15.2
-        kappa = BETA * self.s / np.sqrt(1 + BETA**2 * v_)
+        kappa = self.beta * self.s / np.sqrt(1 + self.beta**2 * v_)
         u = kappa * (self.m + mu_)
         log_Z = log_outcome(u, self.log_b, self.log_c)  # eq. 15.3
         r = np.exp(self.log_c - 0.5 * (u * u + LOG_2PI) - log_Z)
@@ -134,12 +162,11 @@ class _SiteLikelihood(NamedTuple):
         return _Moments(mu_, v_, u, log_Z, tau, mean * (1 / v_ + tau) - mu_ / v_)
 
 
-def _in_turn(likelihood: _SiteLikelihood, Sig: Array, mu: Array, sites: Sites, step: float) -> Sites:
+def _in_turn(likelihood: StepLikelihood, Sig: Array, mu: Array, sites: Sites, step: float) -> Sites:
     """The sites after each has been renewed in turn, the posterior following: slower, and sure where many agree."""
     tau, nu, change = sites.tau.copy(), sites.nu.copy(), np.empty_like(Sig)
     for i in range(len(mu)):
-        mine = _SiteLikelihood(likelihood.m, *(part[i] for part in likelihood[1:]))
-        site = mine.moments(mu[i], Sig[i, i], tau[i], nu[i])
+        site = likelihood.of_one(i).moments(mu[i], Sig[i, i], tau[i], nu[i])
         more, lift = step * (site.tau - tau[i]), step * (site.nu - nu[i])
         tau[i], nu[i] = tau[i] + more, nu[i] + lift
         column = Sig[:, i] / (1 + more * Sig[i, i])

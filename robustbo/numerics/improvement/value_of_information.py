@@ -24,7 +24,7 @@ from robustbo.numerics.improvement.normal import log_ei
 def shares(p: Tensor) -> Tensor:
     """``... x k`` probabilities that the objective is each of k values, which are wrong with p; alike ones share."""
     right = 1 - p
-    return right / right.sum(-1, keepdim=True).clamp_min(1)  # eq. 16.5
+    return right / right.sum(-1, keepdim=True).clamp_min(1)  # eq. 16.7
 
 
 def value_of_replicate(y: Tensor, w: Tensor, mu: Tensor, sd: Tensor, B: Tensor) -> Tensor:
@@ -41,7 +41,7 @@ def value_of_replicate(y: Tensor, w: Tensor, mu: Tensor, sd: Tensor, B: Tensor) 
     w0 = (1 - w.sum(-1)).clamp_min(0)
     best_if_wrong = B + expected_improvement(mu, sd, B)
     knowing = (w * torch.maximum(B.unsqueeze(-1), y)).sum(-1) + w0 * best_if_wrong
-    return (knowing - torch.maximum(B, (w * y).sum(-1) + w0 * mu)).clamp_min(0)  # eq. 16.6
+    return (knowing - torch.maximum(B, (w * y).sum(-1) + w0 * mu)).clamp_min(0)  # eq. 16.8
 
 
 def expected_improvement(mu: Tensor, sd: Tensor, B: Tensor) -> Tensor:

@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+from robustbo.censored import from_text
 from robustbo.loop.belief.outcome_models import FAILED
 from robustbo.report.page.table import Table
 from robustbo.report.summary.text_summary import verdict_row
@@ -41,7 +42,8 @@ def outliers_section(settings: Settings, overview: dict[str, Any]) -> OutliersSe
 
 
 def _row(outlier: dict[str, Any], quantity: Outcome) -> list[Any]:
-    difference = outlier["value"] - outlier["expected"]
+    value = from_text(outlier["value"])
+    difference = value - outlier["expected"]
     distance = f"{abs(difference) / outlier['sd']:.3g} standard deviations " if outlier["sd"] > 0 else ""
     reason = f"{distance}{'above' if difference > 0 else 'below'} what the others predict"
     if (probability := outlier.get("trial_failed") or 0.0) > FAILED:
@@ -49,7 +51,7 @@ def _row(outlier: dict[str, Any], quantity: Outcome) -> list[Any]:
     expected = quantity.amount(outlier["expected"], outlier["sd"], digits=4)
     evidence, wrong = _nats(outlier["evidence_nats"]), f"{outlier['probability_wrong']:.2g}"
     keys = [outlier["trial"], *([outlier["outcome"]] if "outcome" in outlier else [])]
-    return [*keys, quantity.number(outlier["value"]), expected, evidence, wrong, outlier["status"], reason]
+    return [*keys, quantity.number(value), expected, evidence, wrong, outlier["status"], reason]
 
 
 def _nats(evidence: float) -> str:

@@ -30,6 +30,7 @@ class OutlierVariances(_GaussianLikelihoodBase):
     """
 
     rho: Tensor
+    usual: Tensor | None = None  # the observations whose noise is that of a measurement; all unless said
 
     def set_outlier_variances(self, rho: Tensor) -> None:
         """Set the variances that are added to the observations (``... x n``)."""
@@ -38,7 +39,10 @@ class OutlierVariances(_GaussianLikelihoodBase):
     @property
     def new_noise(self) -> Tensor:
         """``... x 1`` noise variances of a new measurement: the mean where those of the data are known."""
-        return self.noise.mean(dim=-1, keepdim=True)
+        noise, usual = self.noise, self.usual
+        if usual is not None and noise.shape[-1] > int(usual.max()):  # else it is of other data
+            noise = noise[..., usual]
+        return noise.mean(dim=-1, keepdim=True)
 
     def marginal(self, function_dist: MultivariateNormal, *params: Any, **kwargs: Any) -> MultivariateNormal:
         """The distribution of measurements: of the observations where that is their latent values' prior.

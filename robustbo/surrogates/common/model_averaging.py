@@ -149,7 +149,7 @@ class ModelAveraging(GPyTorchModel):
     def _new_noise(self, components: Sequence[Component]) -> float:
         """The noise variance of a new measurement: the mean of those that are known, or of the fits'."""
         if math.isnan(components[0].s2):
-            return float(self.likelihood.noise.mean())
+            return float(self.likelihood.new_noise)
         return math.fsum(component.weight * component.s2 for component in components)
 
     def set_train_data(self, inputs: Any = None, targets: Tensor | None = None, strict: bool = True) -> None:

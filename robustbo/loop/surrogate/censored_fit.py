@@ -1,0 +1,171 @@
+"""A fit to values and bounds: the surrogate fitted to values, and to what the bounds say beside them.
+
+Each bound becomes a normal pseudo-value of its point (`numerics.censored`), given what the values alone predict there;
+the surrogate is fitted to both, and from its hyperparameters the pseudo-values follow anew, until they settle. The
+noise of values is what a fit to them alone found, where it is not known.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from botorch.models.gpytorch import GPyTorchModel
+from torch import Tensor
+
+from robustbo.censored import CensoredValue, is_bound
+from robustbo.loop.observations.expectation import Appraisal
+from robustbo.loop.observations.table import Observations
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
+from robustbo.numerics.censored.sites import Bounds, PseudoValues, pseudo_values, verdict, without_sites
+from robustbo.numerics.linalg.lapack import Array
+from robustbo.surrogates.common import contract
+
+ROUNDS = 3  # of fits; pseudo-values hardly change after the second
+SETTLED = 0.1  # change of the pseudo-values' posterior means, of a predicted standard deviation, at which rounds end
+LEAST_NOISE = 1e-6  # standard deviation of the noise, in units of the outcomes' spread
+EVEN = 0.5  # probability of being wrong above which a bound is disbelieved
+TO_ROBUST_SD = 1.4826  # of a median distance, where values are normal
+
+Build = Callable[[Tensor, Tensor, GPyTorchModel | None], GPyTorchModel]
+
+
+class BoundRows(NamedTuple):
+    """The bounds among observations, in the units of a model that sees larger as better.
+
+    Attributes:
+        rows: Their indices.
+        c: Their limits.
+        s: 1 where the value is at most its limit there, -1 where it is at least.
+        log_b: Logarithms of the probability that a bound is wrong and kept.
+        eps: Prior probabilities that a bound is wrong.
+    """
+
+    rows: list[int]
+    c: Array
+    s: Array
+    log_b: Array
+    eps: Array
+
+    def bounds(self, sd: Array) -> Bounds:
+        """The bounds, with the noise of a measurement at each."""
+        return Bounds(self.c, self.s, sd, self.log_b, self.eps)
+
+
+def bound_rows(told: Observations, base: FittedSurrogate, rate: float) -> BoundRows:
+    """The bounds among observations, each wrong at a rate but for those that the user vouches for.
+
+    A wrong value has a Cauchy distribution about the median of the values, as wide as their robust standard deviation.
+
+    Args:
+        told: Values and bounds.
+        base: The surrogate fitted to the values alone.
+        rate: How many bounds are wrong.
+    """
+    rows = list(told.bounds)
+    values = [told.values[i] for i in rows]
+    signs = [value.sign for value in values if isinstance(value, CensoredValue)]
+    s = base.sign * np.array([1.0 if sign == "<" else -1.0 for sign in signs])
+    c = base.sign * (np.array([float(v) for v in values]) / base.scale - base.center / base.scale)
+    measured = [value for value in base.observations.values if not is_bound(value)]
+    y = base.sign * (np.array(measured) / base.scale - base.center / base.scale)
+    median = float(np.median(y))
+    spread = TO_ROBUST_SD * float(np.median(np.abs(y - median))) or 1.0
+    eps = np.array([0.0 if told.numbers[i] in told.vouched else rate for i in rows])
+    kept = 0.5 + np.arctan(s * (c - median) / spread) / math.pi
+    with np.errstate(divide="ignore"):
+        return BoundRows(rows, c, s, np.log(eps * kept), eps)
+
+
+def fit_to_bounds(
+    told: Observations, X: Tensor, base: FittedSurrogate, sds: Tensor | None, rate: float, build: Build
+) -> tuple[GPyTorchModel, dict[int, Appraisal]]:
+    """The model of values and bounds, and the appraisals of the bounds, by trial.
+
+    Args:
+        told: Values and bounds.
+        X: ``n x d`` inputs of all.
+        base: The surrogate fitted to the values alone.
+        sds: ``n`` standard deviations of the noise, where known, in the model's units.
+        rate: How many bounds are wrong.
+        build: Fits a model to ``n`` values with ``n`` noise variances, beginning where another ended.
+    """
+    bounds, at = bound_rows(told, base, rate), X[list(told.bounds)]
+    noise = noise_variances(base.model, X) if sds is None else sds.square()
+    sd = noise[bounds.rows].sqrt().numpy()
+    known = base.model.train_inputs[0].new_tensor(
+        [base.sign * (float(v) / base.scale - base.center / base.scale) for v in told.values]
+    )
+    m, C = joint_prediction(base.model, at)
+    pseudo, model, last = pseudo_values(m, C, bounds.bounds(sd)), None, m
+    for _ in range(ROUNDS):
+        Y, Yvar = known.clone(), noise.clone()
+        Y[bounds.rows], Yvar[bounds.rows] = torch.from_numpy(pseudo.y), torch.from_numpy(pseudo.variance)
+        model = build(Y, Yvar, model)
+        mean, covariance = joint_prediction(model, at)
+        m, C = without_sites(mean, covariance, pseudo.y, pseudo.variance)
+        if (np.abs(mean - last) < SETTLED * np.sqrt(C.diagonal())).all():
+            break
+        pseudo, last = pseudo_values(m, C, bounds.bounds(sd)), mean
+    assert model is not None
+    return model, appraisals(told, base, pseudo_values(m, C, bounds.bounds(sd)), sd, rate)
+
+
+def appraisals(
+    told: Observations, base: FittedSurrogate, pseudo: PseudoValues, noise_sd: Array, rate: float
+) -> dict[int, Appraisal]:
+    """The appraisals of bounds, by trial: what is expected there by all else, and how probable it is that one is wrong.
+
+    Args:
+        told: Values and bounds.
+        base: Whose units the pseudo-values are in.
+        pseudo: What the bounds say.
+        noise_sd: ``k`` standard deviations of a measurement's noise.
+        rate: How many bounds are wrong; where none is, they have no weights.
+    """
+    sds = torch.from_numpy(np.hypot(pseudo.sd, noise_sd))
+    expected, sd = base.in_units(torch.from_numpy(pseudo.mean), sds)
+    wrong = pseudo.wrong.clip(0.0, 1.0).tolist()
+    rows = zip(told.bounds, expected, sd, pseudo.evidence.tolist(), wrong, strict=True)
+    return {
+        told.numbers[i]: Appraisal(mean, spread, nats, p > EVEN, 1 - p if rate else None, p)
+        for i, mean, spread, nats, p in rows
+    }
+
+
+def appraise_others(
+    told: Observations, fitted: FittedSurrogate, appraisals: Mapping[int, Appraisal], rate: float
+) -> dict[int, Appraisal]:
+    """Appraisals of observations outside a fit, where bounds are appraised by what they say.
+
+    Args:
+        told: The observations.
+        fitted: The surrogate, fitted to others.
+        appraisals: Theirs, by trial, the limits taken for values.
+        rate: How many bounds are wrong.
+    """
+    if not told.bounds:
+        return dict(appraisals)
+    own = [appraisals[told.numbers[i]] for i in told.bounds]
+    mean = fitted.sign * (np.array([a.expected for a in own]) / fitted.scale - fitted.center / fitted.scale)
+    sd = np.array([a.sd for a in own]) / fitted.scale
+    wrong, evidence = verdict(mean, sd, bound_rows(told, fitted, rate).bounds(sd))
+    rows = zip(told.bounds, own, wrong.tolist(), evidence.tolist(), strict=True)
+    return dict(appraisals) | {
+        told.numbers[i]: Appraisal(a.expected, a.sd, nats, p > EVEN, 1 - p if rate else None, p)
+        for i, a, p, nats in rows
+    }
+
+
+def noise_variances(model: GPyTorchModel, X: Tensor) -> Tensor:
+    """``m`` variances of the noise of a measurement at each point, in the units of the outcomes."""
+    (_, noisy), (_, latent) = contract.marginals(model, X, True), contract.marginals(model, X)
+    return (noisy.square() - latent.square()).clamp_min(LEAST_NOISE**2).detach()
+
+
+def joint_prediction(model: GPyTorchModel, X: Tensor) -> tuple[Array, Array]:
+    """``m`` means and the ``m x m`` covariance of the latent values, in the units of the outcomes."""
+    with torch.no_grad():
+        normal = model.posterior(X).distribution
+        return normal.mean.flatten().numpy(), normal.covariance_matrix.numpy()

@@ -1,0 +1,70 @@
+"""The BoTorch model of a study's surrogate, before it is fitted, and what it can do."""
+
+from typing import Any
+
+import torch
+from botorch.exceptions import InputDataError
+from torch import Tensor
+
+from robustbo.errors import FitError, NumericsWarning, warn
+from robustbo.loop.observations.table import Observations
+from robustbo.surrogates.common import contract
+from robustbo.surrogates.common.capabilities import Capabilities
+from robustbo.surrogates.common.row_variances import RowVariancesGP
+from robustbo.surrogates.registry import model_class
+from robustbo.surrogates.transforms.input_encoding import one_hot_inputs
+from robustbo.trials.settings import Settings
+
+
+def is_robust(settings: Settings) -> bool:
+    """Return whether the surrogate says of itself that single values may be wrong, and is heeded."""
+    return capabilities_of(settings).is_heeded
+
+
+def capabilities_of(settings: Settings) -> Capabilities:
+    """The capabilities of the surrogate with its options."""
+    return contract.capabilities_for(model_class(settings.surrogate), settings.surrogate_options)
+
+
+def new_model(settings: Settings, told: Observations, X: Tensor, Y: Tensor, Yvar: Tensor | None) -> Any:
+    """The model of ``n`` values, not fitted yet; bounds among them need no variance of their own."""
+    try:
+        model = model_class(settings.surrogate)(
+            X,
+            Y.unsqueeze(-1),
+            None if Yvar is None else Yvar.unsqueeze(-1),
+            input_transform=one_hot_inputs(settings.space),
+            **settings.surrogate_options,
+        )
+    except InputDataError as error:
+        raise FitError(f"{settings.surrogate} cannot take these values; exclude the wildest: {error}") from error
+    if cleared := told.vouched | told.bounded:
+        is_cleared = torch.tensor([number in cleared for number in told.numbers])
+        model.vouched = is_cleared  # of which a model that is none of ours takes no notice
+    return model
+
+
+def prior_rate(settings: Settings, n: int) -> float:
+    """The prior probability that each of n told values is wrong, before a fit."""
+    return contract.prior_rate_for(model_class(settings.surrogate), settings.surrogate_options, n)
+
+
+def rate_of_wrong_bounds(settings: Settings, n: int) -> float:
+    """The prior probability that a bound among n values is wrong: none is by a surrogate that believes every value."""
+    return prior_rate(settings, n) if is_robust(settings) else 0.0
+
+
+def takes_bounds(settings: Settings, told: Observations) -> bool:
+    """Return whether the surrogate takes bounds among values: else limits stand for measurements, with a warning."""
+    if len(told.bounds) == len(told.values):
+        return False  # nothing is measured yet
+    if not has_row_noise(settings):
+        text = f"{settings.surrogate} takes no bounds: {len(told.bounds)} of them count as if measured at their limits"
+        warn(f"{text}; relevance-pursuit, the default, takes them as what they are", NumericsWarning)
+        return False
+    return True
+
+
+def has_row_noise(settings: Settings) -> bool:
+    """Return whether each observation of the surrogate may have a noise of its own, as bounds need."""
+    return issubclass(model_class(settings.surrogate), RowVariancesGP)

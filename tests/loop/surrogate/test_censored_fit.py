@@ -1,0 +1,122 @@
+"""What a study makes of values that were told as bounds."""
+
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import robustbo as rb
+from robustbo.errors import NumericsWarning
+
+SPACE = rb.Space(x=rb.Float(0, 1), y=rb.Float(0, 1))
+X = np.random.default_rng(3).random((30, 2))
+NOISE = 0.05 * np.random.default_rng(4).standard_normal(30)
+
+
+def truth(X):
+    return 3 * X[:, 0] + X[:, 1] - 1.0
+
+
+def study(value, unit=1.0, limit=0.5, **options):
+    """A plane in which values are known above a limit alone; below, ``value(limit)`` is told."""
+    values = unit * (truth(X) + NOISE)
+    cells = [value(unit * limit) if v < unit * limit else v for v in values]
+    opt = rb.Optimizer(SPACE, **({"direction": "minimize"} | options), seed=0)
+    opt.tell_frame(pd.DataFrame(X, columns=["x", "y"]).assign(value=pd.Series(cells, dtype=object)))
+    return opt
+
+
+@pytest.mark.parametrize("surrogate", ["relevance-pursuit", "standard"])
+def test_the_trend_goes_on_below_the_limit(surrogate):
+    opt = study(rb.Below, surrogate=surrogate)
+    below = truth(X) < 0.4
+    assert below.sum() > 4
+    points = pd.DataFrame(X[below], columns=["x", "y"])
+    mean, sd = opt.predict(points).T.to_numpy()
+    assert (mean < 0.6).all()
+    assert (np.abs(mean - truth(X[below])) < 4 * np.maximum(sd, 0.05)).all()
+    best = opt.best()
+    assert repr(best.trial.value) == "<0.5"
+    assert best.mean < 0.3
+    assert truth(np.array([[best.params["x"], best.params["y"]]]))[0] < 0.2
+
+
+def test_no_bound_that_keeps_its_promise_is_flagged_and_units_decide_nothing():
+    reports = {unit: {o.trial.number: o for o in study(rb.Below, unit).outliers()} for unit in (1e-6, 40.0)}
+    bounds = [number for number, o in reports[40.0].items() if repr(o.value)[0] == "<"]
+    assert len(bounds) > 4
+    assert not [o for by_trial in reports.values() for o in by_trial.values() if o.flagged]
+    small, large = ([by_trial[number].probability_wrong for number in bounds] for by_trial in reports.values())
+    assert small == pytest.approx(large, abs=1e-6)
+
+
+def test_above_is_the_mirror_of_below():
+    low, high = study(rb.Below), rb.Optimizer(SPACE, direction="maximize", seed=0)
+    for trial in low.history:
+        value = trial.value
+        high.tell(trial.params, rb.Above(-0.5) if repr(value)[0] == "<" else -value)
+    point = {"x": 0.1, "y": 0.4}
+    assert high.predict(point).mean == pytest.approx(-low.predict(point).mean, rel=1e-3, abs=1e-3)
+
+
+def test_a_bound_that_the_others_contradict_is_wrong_and_one_vouched_for_is_not():
+    opt = study(rb.Below)
+    trial = opt.tell({"x": 0.8, "y": 0.7}, rb.Below(-5))
+    report = next(o for o in opt.outliers() if o.trial.number == trial.number)
+    assert report.flagged
+    assert report.probability_wrong > 0.99
+    assert report.expected == pytest.approx(2.1, abs=0.2)
+    assert str(report).startswith(f"trial {trial.number}: measured <-5, expected 2.")
+    assert opt.predict({"x": 0.8, "y": 0.7}).mean == pytest.approx(2.1, abs=0.2)
+    opt.include(trial)
+    report = next(o for o in opt.outliers() if o.trial.number == trial.number)
+    assert (report.probability_wrong, report.flagged) == (0.0, False)
+
+
+def test_a_bound_that_says_nothing_changes_nothing():
+    plain = study(lambda limit: limit - 0.2, limit=-9)  # nothing lies below
+    point = {"x": 0.5, "y": 0.5}
+    before = plain.predict(point)
+    plain.tell(point, rb.Below(50))
+    after = plain.predict(point)
+    assert after.mean == pytest.approx(before.mean, abs=0.2 * before.sd + 0.01)
+
+
+def test_known_noise_is_kept():
+    opt = rb.Optimizer(SPACE, direction="minimize", seed=0)
+    for row, value in zip(X, truth(X), strict=True):
+        bound = value < 0.5
+        opt.tell({"x": row[0], "y": row[1]}, rb.Below(0.5) if bound else value, sd=None if bound else 0.05)
+    assert opt.predict({"x": 0.1, "y": 0.2}).mean < 0.45
+
+
+def test_where_nothing_is_measured_the_limits_stand_for_values():
+    opt = rb.Optimizer(SPACE, direction="minimize", seed=0)
+    for row in X[:4]:
+        opt.tell({"x": row[0], "y": row[1]}, rb.Below(0.5))
+    assert opt.predict({"x": 0.5, "y": 0.5}).mean == pytest.approx(0.5, abs=0.01)
+
+
+def test_a_surrogate_that_takes_none_says_so():
+    with pytest.warns(NumericsWarning, match=r"huber takes no bounds: \d+ of them count as if measured"):
+        study(rb.Below, surrogate="huber").predict({"x": 0.5, "y": 0.5})
+
+
+def test_an_ask_follows_and_a_replay_is_the_same(tmp_path):
+    opt = study(rb.Below, journal=tmp_path / "study.jsonl")
+    trial = opt.ask()
+    assert trial.origin == "model"
+    assert trial.fallback is None
+    opt.tell(trial, rb.Below(0.5))
+    shutil.copy(tmp_path / "study.jsonl", tmp_path / "copy.jsonl")
+    assert rb.Optimizer.resume(tmp_path / "copy.jsonl").ask().params == opt.ask().params
+
+
+def test_bounds_that_agree_at_a_point_are_no_surprise():
+    opt = study(rb.Below)
+    first = opt.tell({"x": 0.05, "y": 0.05}, rb.Below(0.5))
+    again = opt.tell({"x": 0.05, "y": 0.05}, rb.Below(0.5))
+    reports = {o.trial.number: o for o in opt.outliers()}
+    assert [reports[t.number].status for t in (first, again)] == ["confirmed", "confirmed"]
+    assert opt.predict(first.params).mean < 0.2
