@@ -39,7 +39,7 @@ def shares(p: Tensor) -> Tensor:
     likely = right / right.sum(-1, keepdim=True).clamp_min(1)
     none = (1 - likely.sum(-1, keepdim=True)).clamp_min(0)
     w = torch.maximum(likely, NEEDLE * none)
-    return w / (w.sum(-1, keepdim=True) + none)  # eq. 16.5
+    return w / (w.sum(-1, keepdim=True) + none)  # eq. 16.7
 
 
 def value_of_replicate(y: Tensor, w: Tensor, mu: Tensor, sd: Tensor, B: Tensor, *, is_believed: bool = True) -> Tensor:
@@ -63,7 +63,7 @@ def value_of_replicate(y: Tensor, w: Tensor, mu: Tensor, sd: Tensor, B: Tensor, 
     best_if_wrong = B + expected_improvement(mu, sd, B)
     knowing = (w * torch.maximum(B.unsqueeze(-1), y)).sum(-1) + w0 * best_if_wrong
     not_knowing = torch.maximum(B, (w * y).sum(-1) + w0 * mu) if is_believed else B
-    return (knowing - not_knowing).clamp_min(0)  # eq. 16.6
+    return (knowing - not_knowing).clamp_min(0)  # eq. 16.8
 
 
 def expected_improvement(mu: Tensor, sd: Tensor, B: Tensor) -> Tensor:
