@@ -98,7 +98,7 @@ WITHIN = {
         "candidates": {"observations", "surrogate", "feasibility", "acquisition", "optimize_acqf", "belief"},
         "decide": {"observations", "surrogate", "feasibility", "belief", "candidates"},
     },
-    "view": {"frame": set(), "predict": set(), "view": {"frame", "predict"}},
+    "view": {"frame": set(), "patterns": set(), "predict": set(), "view": {"frame", "patterns", "predict"}},
     "report": {
         "summary": set(),  # plain values and words
         "charts": {"summary"},  # whose marks have titles in words

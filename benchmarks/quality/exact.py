@@ -171,7 +171,7 @@ def cover_table(rows: pd.DataFrame) -> pd.DataFrame:
     """A row a dimension, size, rate and method: means, and their errors over data sets."""
     groups = rows.groupby(["d", "n", "rate", "method"], sort=False)
     means, errors = groups[["covered", "nlpd"]].mean(), groups[["covered", "nlpd"]].sem()
-    return means.join(errors, rsuffix="_error").round(3).reset_index()
+    return means.join(errors.add_suffix("_error")).round(3).reset_index()
 
 
 def cells(sizes: Sequence[int], dimensions: Sequence[int], rates: Sequence[float], count: range) -> Iterator[Cell]:

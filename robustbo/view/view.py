@@ -7,6 +7,7 @@ import pandas as pd
 
 from robustbo.errors import FitError, NumericsWarning, warn
 from robustbo.loop.belief import constrained_best
+from robustbo.loop.belief.flag_patterns import FlagPattern
 from robustbo.loop.belief.front import Front, credible_points, front, hypervolumes
 from robustbo.loop.belief.incumbent import Incumbent, incumbent, incumbents, raw_incumbent
 from robustbo.loop.belief.measured_points import FrontPoint
@@ -23,6 +24,7 @@ from robustbo.trials.extent import space_of
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 from robustbo.view.frame import trial_frame
+from robustbo.view.patterns import patterns
 from robustbo.view.predict import Prediction, index_of, posterior_at, prediction_frame
 
 T = TypeVar("T")
@@ -147,6 +149,14 @@ class View:
             return [outlier for outlier in judged if outlier.trial.number not in self.stand_ins]
 
         return [*self._once("outliers", compute)]
+
+    def flag_patterns(self) -> list[FlagPattern]:
+        """Sentences on flagged values that are more, or more alike, than single errors explain; most often none.
+
+        Raises:
+            FitError: If no surrogate can judge the values.
+        """
+        return [*self._once("flag patterns", lambda: patterns(self.settings, self.space, self.outliers()))]
 
     def failures(self, *, is_judged: bool = True) -> list[Failure]:
         """Every failed trial in order, and whether it looks like its point's doing or like a flake.

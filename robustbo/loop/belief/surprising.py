@@ -3,14 +3,16 @@
 A smooth process cannot follow a lone peak or a cliff, and a robust one takes its values for errors. But errors do not
 agree on the scale of the noise. So several values at a point are judged together, by what the fit predicts there; in
 that, values count for nothing which it takes for errors. Where they are right, and the prediction is not, the objective
-there is what they say: their mean.
+there is what they say: their mean. So it is where a fit takes for noise what replicates show to be none: their mean is
+further from it than their differences allow (a test of lack of fit).
 
 References:
     docs/equations.md section 16.
 """
 
 import math
-from collections.abc import Mapping
+import statistics
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from robustbo.loop.observations.expectation import Appraisal, Expectation, surprise
@@ -18,7 +20,11 @@ from robustbo.loop.observations.probability_wrong import EVEN, CorruptionModel, 
 from robustbo.loop.observations.table import Data, Row
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.numerics.improvement.wrong import LEAST, agreement
+from robustbo.surrogates.transforms.robust_standardize import NORMAL_MAD
 from robustbo.trials.trial import Trial
+
+LACK = 4.0  # standard deviations of a mean of replicates, beyond which a fit has missed it: 1 in 16,000 by chance
+SHOWN = 12  # values at points with replicates, from which on these show the noise: to a quarter or so
 
 
 class SurprisingPoint(NamedTuple):
@@ -63,6 +69,7 @@ def surprising_points(
     groups = [told for told in values if len(told) > 1]
     rows = data.rows_of([told[0].number for told in groups])
     model, points = CorruptionModel.of(data, rate), dict[Row, SurprisingPoint]()
+    shown = _shown_noise(groups)
     for told, row, expectation in zip(groups, rows, fitted.expect(rows), strict=True):
         chances, surprising = model.judge(told, expectation)
         chances |= {t.number: 0.0 for t in told if t.is_vouched}
@@ -70,11 +77,34 @@ def surprising_points(
         if not are_out:
             chances = {t.number: wrong[t.number] for t in told}
         believed = tuple(t for t in told if t.number not in probably_wrong(chances))
-        if len(believed) > 1 and (are_out or surprising > EVEN):
-            points[row] = SurprisingPoint(believed, _noise(told, expectation, model.scale), chances)
+        if len(believed) < 2:
+            continue
+        noise = expectation.noise_sd if are_out or surprising > EVEN else _lack_of_fit(believed, expectation, shown)
+        if noise is not None:
+            noises = {t.number: max(noise if t.sd is None else t.sd, LEAST * model.scale) for t in told}
+            points[row] = SurprisingPoint(believed, noises, chances)
     return points
 
 
-def _noise(trials: tuple[Trial, ...], expectation: Expectation, scale: float) -> dict[int, float]:
-    """The standard deviation of the noise of values, by trial."""
-    return {t.number: max(expectation.noise_sd if t.sd is None else t.sd, LEAST * scale) for t in trials}
+def _lack_of_fit(believed: Sequence[Trial], expectation: Expectation, shown: float | None) -> float | None:
+    """The noise of values whose mean a fit misses by more than that noise allows; None where it does not."""
+    values = [t.measured for t in believed]
+    sds = [t.sd for t in believed if t.sd is not None]
+    if len(sds) == len(values):
+        noise = max(sds)
+    elif shown is None:
+        return None
+    else:
+        noise = max(shown, statistics.stdev(values))
+    off = abs(statistics.fmean(values) - expectation.mean) * math.sqrt(len(values))
+    return noise if off > LACK * noise and off > LACK * LEAST * expectation.sd else None
+
+
+def _shown_noise(groups: Sequence[Sequence[Trial]]) -> float | None:
+    """The noise that replicates show by their differences, robustly; None where there are fewer than `SHOWN`."""
+    off = []
+    for told in groups:
+        values = [t.measured for t in told]
+        mean, k = statistics.fmean(values), len(values)
+        off += [abs(v - mean) * math.sqrt(k / (k - 1)) for v in values]
+    return statistics.median(off) / NORMAL_MAD if len(off) >= SHOWN else None

@@ -41,7 +41,9 @@ def replicate_by_hypervolume(
     """
     doubtful: dict[Row, dict[int, DoubtfulPoint]] = {}
     for m, model in enumerate(points.models):
-        for point in doubtful_points(model.data, model.belief, max_replicates=max_replicates, is_any=is_any):
+        for point in doubtful_points(
+            model.data, model.fitted, model.belief, max_replicates=max_replicates, is_any=is_any
+        ):
             doubtful.setdefault(data.rows[point.trial.number], {})[m] = point
     if not doubtful:
         return None
@@ -92,7 +94,8 @@ def _worth(points: MeasuredPoints, reference: Tensor, row: Row, doubtful: Mappin
         mu, sd = torch.tensor([[point.expected], [point.sd]], dtype=torch.float64)
         if m in objectives:
             sign, k = outcome.sign, objectives.index(m)
-            worth = worth_of_objective(to, Y, k, sign * y, w, sign * mu, sd) * probability_feasible(models, *prediction)
+            if_feasible = worth_of_objective(to, Y, k, sign * y, w, sign * mu, sd, is_believed=point.is_believed)
+            worth = if_feasible * probability_feasible(models, *prediction)
         else:
             is_within = torch.tensor([outcome.keeps(value) for value in point.values], dtype=torch.float64)
             p = (w * is_within).sum(-1) + (1 - w.sum(-1)).clamp_min(0) * probability_within(outcome, mu, sd)

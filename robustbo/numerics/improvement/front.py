@@ -99,11 +99,14 @@ def _above(mu: Tensor, sd: Tensor, t: Tensor) -> Tensor:
     return torch.where(is_normal, expected, (mu - t).clamp_min(0))
 
 
-def worth_of_objective(to: Room, Y: Tensor, k: int, y: Tensor, w: Tensor, mu: Tensor, sd: Tensor) -> Tensor:
+def worth_of_objective(
+    to: Room, Y: Tensor, k: int, y: Tensor, w: Tensor, mu: Tensor, sd: Tensor, *, is_believed: bool = True
+) -> Tensor:
     """Worth of knowing doubtful values of one objective: E H(v) - H(E v), over what the value may be.
 
     It is v = y, one of those measured, or, if all are wrong, normal. H is convex in each coordinate, so it is never
-    negative. With one objective it is `value_of_information.value_of_replicate`.
+    negative. A point of which no value is believed is in no front, so there H(E v) is left out. With one objective it
+    is `value_of_information.value_of_replicate`.
 
     Args:
         to: What the front of the other points leaves.
@@ -113,6 +116,7 @@ def worth_of_objective(to: Room, Y: Tensor, k: int, y: Tensor, w: Tensor, mu: Te
         w: ``b x r`` probabilities that each is the objective's.
         mu: ``b`` means of what the others predict.
         sd: ``b`` standard deviations of that.
+        is_believed: Whether any of the values is.
 
     Returns:
         ``b`` values, in the product of the objectives' units.
@@ -126,7 +130,8 @@ def worth_of_objective(to: Room, Y: Tensor, k: int, y: Tensor, w: Tensor, mu: Te
     none, w0 = torch.zeros_like(mu), (1 - w.sum(-1)).clamp_min(0)
     if_right = torch.stack([expected_gain(v, none) for v in y.unbind(-1)], -1)
     knowing = (w * if_right).sum(-1) + w0 * expected_gain(mu, sd)
-    return (knowing - expected_gain((w * y).sum(-1) + w0 * mu, none)).clamp_min(0)  # eq. 5.19
+    not_knowing = expected_gain((w * y).sum(-1) + w0 * mu, none) if is_believed else none
+    return (knowing - not_knowing).clamp_min(0)  # eq. 5.19
 
 
 def worth_of_constraint(H: Tensor, P: Tensor) -> Tensor:

@@ -14,11 +14,15 @@ BEYOND_DOUBT = 1e5  # nats
 
 
 class OutliersSection(NamedTuple):
-    """The section: a row a value, and a row a diagnosis; or the reason why no surrogate could judge the values."""
+    """The section: a row a value, and a row a diagnosis; or the reason why no surrogate could judge the values.
+
+    And a sentence a pattern of the flagged ones.
+    """
 
     table: Table | None
     diagnoses: Table | None
     reason: str | None
+    patterns: list[str]
 
 
 def outliers_section(settings: Settings, overview: dict[str, Any]) -> OutliersSection:
@@ -33,12 +37,12 @@ def outliers_section(settings: Settings, overview: dict[str, Any]) -> OutliersSe
     reason = overview.get("not_computed", {}).get("outliers")
     outliers, quantities = overview["outliers"], settings.quantities
     if reason is not None or not outliers:
-        return OutliersSection(None, diagnoses, reason)
+        return OutliersSection(None, diagnoses, reason, [])
     outcome = ["outcome"] if "outcome" in outliers[0] else []
     value = quantities.get(None, Outcome()).name or "value"
     header = ["trial", *outcome, value, "expected", "evidence, nats", "probability wrong", "status", "why"]
     table = Table(header, [_row(outlier, quantities[outlier.get("outcome")]) for outlier in outliers])
-    return OutliersSection(table, diagnoses, None)
+    return OutliersSection(table, diagnoses, None, [pattern["text"] for pattern in overview["flag_patterns"]])
 
 
 def _row(outlier: dict[str, Any], quantity: Outcome) -> list[Any]:

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from robustbo.censored import as_written
+from robustbo.loop.belief.flag_patterns import FlagPattern
 from robustbo.loop.belief.incumbent import Incumbent
 from robustbo.loop.belief.outliers import Outlier
 from robustbo.loop.surrogate.attempt import attempt
@@ -33,6 +34,7 @@ def overview(view: View) -> dict[str, Any]:
         | {
             "incumbent": point(view.best()) if has_best else None,
             "outliers": [_outlier_values(outlier) for outlier in doubtful],
+            "flag_patterns": [_pattern_values(pattern) for pattern in view.flag_patterns()] if outliers else [],
         }
         | failure_values(view)
         | ({"not_computed": uncomputed} if uncomputed else {})
@@ -56,6 +58,7 @@ def at_once(view: View) -> dict[str, Any]:
             "best_raw_value": point(view.raw_best()) if _has_raw_best(view) else None,
             "diagnoses": [asdict(diagnosis) for diagnosis in history.diagnoses],
             "outliers": [],
+            "flag_patterns": [],
             "fallbacks": [{"trial": t.number, "why": t.fallback} for t in history if t.fallback is not None],
         }
         | {state: [_trial_values(trial) for trial in history.having(state)] for state in TITLES if state != "excluded"}
@@ -81,6 +84,11 @@ def _outlier_values(o: Outlier) -> dict[str, Any]:
         | ({} if o.failed is None else {"trial_failed": o.failed})
         | {"params": o.trial.params}
     )
+
+
+def _pattern_values(pattern: FlagPattern) -> dict[str, Any]:
+    outcome = {} if pattern.outcome is None else {"outcome": pattern.outcome}
+    return outcome | {"kind": pattern.kind, "probability": pattern.probability, "text": f"{pattern}"}
 
 
 def point(incumbent: Incumbent) -> dict[str, Any]:

@@ -37,7 +37,12 @@ def lines(name: str, overview: dict[str, Any]) -> list[str]:
         shown.append(text_outcomes.title(overview["front"]))
     if "failures" in overview:
         shown.append(lead(overview["failures"]))
-    return shown
+    return shown + pattern_lines(overview)
+
+
+def pattern_lines(overview: dict[str, Any]) -> list[str]:
+    """The patterns of the flagged values of an `overview`: a line each."""
+    return [f"flagged values: {pattern['text']}" for pattern in overview.get("flag_patterns", ())]
 
 
 def failure_lines(overview: dict[str, Any]) -> list[str]:

@@ -94,3 +94,11 @@ def test_coverage_has_a_row_a_method(exact):
     rows = exact.pd.DataFrame(exact.cover(exact.Cell(7, 2, 0.0, 0)))
     assert rows["method"].tolist() == ["relevance-pursuit", "student-t", "standard", "exact"]
     assert rows["covered"].between(0, 1).all()
+
+
+def test_a_table_of_coverage_has_means_and_their_errors(exact):
+    rows = exact.pd.DataFrame(
+        [{"d": 2, "n": 10, "rate": 0.0, "method": "m", "covered": c, "nlpd": 1.0} for c in (0.5, 1.0)]
+    )
+    (row,) = exact.cover_table(rows).to_dict("records")
+    assert (row["covered"], row["covered_error"], row["nlpd_error"]) == pytest.approx((0.75, 0.25, 0.0))

@@ -92,8 +92,9 @@ class TestPromising:
         assert decide(settings(), history(-5.0, at=0, expected_sd=1.0)) is None
 
     @pytest.mark.usefixtures("little")
-    def test_a_value_beyond_all_doubt_is_not(self):
-        assert decide(settings(), history(1e6, at=0, expected_sd=0.3)) is None
+    def test_a_value_beyond_all_that_is_expected_is_since_nothing_else_can_win_as_much(self):
+        assert decide(settings(), history(1e6, at=0, expected_sd=0.3)) == 0
+        assert decide(settings(), history(-1e6, at=0, expected_sd=0.3)) is None
 
     def test_nothing_is_where_nothing_is_flagged(self):
         assert decide(settings(), history(0.0)) is None

@@ -1,6 +1,7 @@
 import pytest
 import torch
 
+from robustbo.numerics.gp.wrong_density import NEEDLE
 from robustbo.numerics.improvement.value_of_information import expected_improvement, shares, value_of_replicate
 
 
@@ -45,8 +46,25 @@ def test_of_several_values_it_is_the_mean_over_which_is_right():
 
 def test_values_that_agree_share_what_is_right_and_what_is_wrong_is_none_of_them():
     p = torch.tensor([[0.1, 0.1], [0.9, 0.3], [1.0, 1.0]], dtype=torch.float64)
-    expected = torch.tensor([[0.5, 0.5], [0.1, 0.7], [0.0, 0.0]], dtype=torch.float64)
+    few = NEEDLE / (1 + 2 * NEEDLE)
+    expected = torch.tensor([[0.5, 0.5], [0.1, 0.7], [few, few]], dtype=torch.float64)
     torch.testing.assert_close(shares(p), expected)
+
+
+def test_no_value_is_so_surely_wrong_that_its_share_is_nothing():
+    p = torch.tensor([[1.0], [1 - 1e-12], [1 / (1 + NEEDLE)], [0.5]], dtype=torch.float64)
+    few = NEEDLE / (1 + NEEDLE)
+    expected = torch.tensor([[few], [few], [few], [0.5]], dtype=torch.float64)
+    torch.testing.assert_close(shares(p), expected)
+    beside = torch.tensor([1.0, 0.0], dtype=torch.float64)  # another that is right says that it is no needle
+    torch.testing.assert_close(shares(beside), torch.tensor([0.0, 1.0], dtype=torch.float64))
+
+
+def test_of_a_needle_that_is_not_believed_all_the_height_is_won():
+    y, w, mu, sd, B = (torch.tensor(x, dtype=torch.float64) for x in ([85.0], [0.02], 1.9, 1e-6, 2.0))
+    expected = 0.02 * (85.0 - 2.0)
+    assert value_of_replicate(y, w, mu, sd, B, is_believed=False).item() == pytest.approx(expected)
+    assert value_of_replicate(y, w, mu, sd, B).item() < 0.1 * expected  # one would take the point as it is
 
 
 def test_expected_improvement_of_a_certain_value_is_the_difference():
