@@ -73,8 +73,8 @@ def _expectation(note: notes.Note, names: Sequence[str]) -> Content:
     if not names:
         return expectation
     by_key = {key: by_name if isinstance(by_name, dict) else {} for key, by_name in expectation.items()}
-    known = [name for name in names if name in by_key["expected"]]
-    by_name: dict[str, Content] = {name: {key: of.get(name) for key, of in by_key.items()} for name in known}
+    expected_names = [name for name in names if name in by_key["expected"]]
+    by_name: dict[str, Content] = {name: {key: of.get(name) for key, of in by_key.items()} for name in expected_names}
     return {"outcomes": {name: Measured(**expectation) for name, expectation in by_name.items()}}
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from robustbo.determinism.surroundings import pin_surroundings
-from robustbo.loop.belief.surprising import SurprisingPoint, surprising_points
+from robustbo.loop.belief.surprising import SurprisingPoint, points_of_surprise
 from robustbo.loop.observations.expectation import Appraisal, Expectation
 from robustbo.loop.observations.probability_wrong import (
     Status,
@@ -119,7 +119,7 @@ def judge(data: Data, fitted: FittedSurrogate) -> OutlierReports:
     wrong = probabilities_wrong(data, appraisals, unseen, rate)
     can, surprising = capabilities(fitted.model), dict[Row, SurprisingPoint]()
     if can.is_heeded and not can.judges_alone:
-        surprising = surprising_points(data, fitted, wrong, rate)
+        surprising = points_of_surprise(data, fitted, wrong, rate)
         for point in surprising.values():
             wrong |= point.wrong
             appraisals |= {n: point.appraise(data.trials[n], appraisals[n]) for n in point.wrong}
@@ -164,7 +164,7 @@ def _appraise(data: Data, fitted: FittedSurrogate) -> dict[int, Appraisal]:
 
 
 def _unseen(data: Data, fitted: FittedSurrogate) -> dict[int, Expectation]:
-    """What a surrogate expects, by trial, at the points none of whose values it was fitted to."""
+    """Expectations by trial of a surrogate at the points none of whose values it was fitted to."""
     groups = groups_left_out(data, frozenset(fitted.quarantined))
     expectations = fitted.expect(data.rows_of([group.told[0].number for group in groups]))
     return {t.number: of for group, of in zip(groups, expectations, strict=True) for t in group.told}

@@ -74,16 +74,16 @@ class OutcomeModel:
         They are the surrogate's, or where the objective is surprising what the values there say.
         """
         points = self.fitted.at_points()
-        return points | {row: value for row, value in self.surprising.items() if row in points}
+        return points | {row: value for row, value in self.surprises.items() if row in points}
 
     def predict(self, rows: Sequence[Row]) -> tuple[list[float], list[float]]:
         """Means and standard deviations of the outcome at unit-cube rows; see `at_points`."""
         predictions = zip(*self.fitted.predict(self.fitted.encoded(rows)), strict=True)
-        values = [self.surprising.get(row, of_row) for row, of_row in zip(rows, predictions, strict=True)]
+        values = [self.surprises.get(row, of_row) for row, of_row in zip(rows, predictions, strict=True)]
         return [mean for mean, _ in values], [sd for _, sd in values]
 
     @property
-    def surprising(self) -> Mapping[Row, tuple[float, float]]:
+    def surprises(self) -> Mapping[Row, tuple[float, float]]:
         """The points where the objective is surprising, and what their values say of it; of a robust surrogate."""
         return self.belief.surprising if is_robust(self.settings) else {}
 

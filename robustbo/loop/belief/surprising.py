@@ -53,7 +53,7 @@ class SurprisingPoint(NamedTuple):
         return appraisal._replace(expected=mean, sd=sd, evidence=surprise(trial.measured, mean, sd))
 
 
-def surprising_points(
+def points_of_surprise(
     data: Data, fitted: FittedSurrogate, wrong: Mapping[int, float], rate: float
 ) -> dict[Row, SurprisingPoint]:
     """The surprising points of a fit, by unit-cube row.
@@ -69,7 +69,7 @@ def surprising_points(
     groups = [told for told in values if len(told) > 1]
     rows = data.rows_of([told[0].number for told in groups])
     model, points = CorruptionModel.of(data, rate), dict[Row, SurprisingPoint]()
-    shown = _shown_noise(groups)
+    shown = _replicate_noise(groups)
     for told, row, expectation in zip(groups, rows, fitted.expect(rows), strict=True):
         chances, surprising = model.judge(told, expectation)
         chances |= {t.number: 0.0 for t in told if t.is_vouched}
@@ -100,7 +100,7 @@ def _lack_of_fit(believed: Sequence[Trial], expectation: Expectation, shown: flo
     return noise if off > LACK * noise and off > LACK * LEAST * expectation.sd else None
 
 
-def _shown_noise(groups: Sequence[Sequence[Trial]]) -> float | None:
+def _replicate_noise(groups: Sequence[Sequence[Trial]]) -> float | None:
     """The noise that replicates show by their differences, robustly; None where there are fewer than `SHOWN`."""
     off = []
     for told in groups:

@@ -53,7 +53,7 @@ class Suggestion:
         if isinstance(self.expected, dict):
             for i, key in enumerate(EXPECTATION):
                 numbers = {name: expectation[i] for name, expectation in self.expected.items()}
-                record |= {key: known} if (known := {n: x for n, x in numbers.items() if x is not None}) else {}
+                record |= {key: finite} if (finite := {n: x for n, x in numbers.items() if x is not None}) else {}
         elif self.expected is not None:
             record |= {key: x for key, x in zip(EXPECTATION, self.expected, strict=True) if x is not None}
         if self.fallback is not None:

@@ -13,7 +13,7 @@ NOISE = 0.5  # share of the noise in the variance of a prediction, where an old 
 
 
 class Expectation(NamedTuple):
-    """What is expected to be told.
+    """Expectation of a value that will be told.
 
     Attributes:
         mean: The value.
@@ -41,14 +41,14 @@ class Expectation(NamedTuple):
 
 
 def expectation_of(trial: Trial) -> Expectation | None:
-    """What the model that asked for a trial expected; None where it expected nothing."""
+    """Expectation of the model that asked for a trial; None where it had none."""
     if trial.expected is None or trial.expected_sd is None:
         return None
     return Expectation(trial.expected, trial.expected_sd, trial.expected_noise)
 
 
 def expectations_of(trial: Trial) -> dict[str, Expectation]:
-    """Likewise of each of several outcomes, as far as anything was expected."""
+    """Expectations of each of several outcomes, as far as there were any."""
     expectations = {name: expectation_of(trial.of(name)) for name in trial.outcomes}
     return {name: expectation for name, expectation in expectations.items() if expectation is not None}
 

@@ -37,7 +37,7 @@ NOISE_DOF = 5.0  # of the noise within a point: 2 to 3 standard deviations among
 
 
 class PointBelief(NamedTuple):
-    """What is believed of the values at one point.
+    """Beliefs about the values at one point.
 
     Attributes:
         wrong: ``k`` probabilities that a value is wrong.

@@ -27,7 +27,7 @@ def in_model_units(transform: OutcomeTransform | None, mean: Tensor, sd: Tensor)
 def expectations_in_outcome_units(
     transform: OutcomeTransform | None, targets: Tensor, mean: Tensor, sd: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """What is expected of ``n`` observations, in the outcome's units, and its standard deviations towards these.
+    """Expectations of ``n`` observations in the outcome's units, and their standard deviations towards these.
 
     Where outcomes are warped a standard deviation is as long as the way to the quantile on the side of the observation
     that is one away in the model's own units; and where that would bring a distant observation nearer than it is, as

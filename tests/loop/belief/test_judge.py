@@ -53,7 +53,7 @@ def test_the_probability_does_not_fall_as_the_error_grows(surrogate, own, size):
 
 def test_what_the_user_says_of_the_rate_reaches_the_quarantine():
     rare, usual = (
-        report_on_last("relevance-pursuit", 0.4, surrogate_options={"outlier_rate": rate}) for rate in (1e-6, 0.1)
+        report_on_last("relevance-pursuit", 0.9, surrogate_options={"outlier_rate": rate}) for rate in (1e-6, 0.1)
     )
     assert (rare.status, usual.status) == ("inlier", "quarantined")
     assert rare.probability_wrong < 0.5 < usual.probability_wrong
