@@ -6,12 +6,11 @@ A value is what its point's function value is, with noise: right. Or it says not
 - Noise has the tails of a Student-t distribution, as a mixture of normal distributions with one, three and nine times
   the standard deviation. Their shares are those of its variances (inverse gamma) nearest to these; the degrees of
   freedom are unknown.
-- A wrong value has a Cauchy density, ten times as wide as the outcomes: of whatever magnitude.
-- So has a needle, but for a tail that falls faster: an absurd magnitude is an error's.
+- A wrong value and a needle have the wide densities of `gp.wrong_density`.
 
 References:
     Box and Tiao (1968), A Bayesian approach to some outlier problems; Lange, Little and Taylor (1989), Robust
-    statistical modeling using the t distribution, for the mixture; docs/equations.md section 16.
+    statistical modeling using the t distribution, for the mixture; docs/equations.md section 19.
 """
 
 import math
@@ -21,13 +20,11 @@ import torch
 from scipy.special import gammaincc
 from torch import Tensor
 
+from robustbo.numerics.gp.wrong_density import FARTHEST, NEEDLE, WIDTH
 from robustbo.numerics.linalg.lapack import Array
 
 MULTIPLES = np.array([1.0, 9.0, 81.0])  # of the noise variance
 DOFS = (2.0, 3.0, 4.0, 6.0, 10.0, 20.0, math.inf)  # equally probable to begin with
-WIDTH = 10.0  # of a wrong value's density, in standard deviations of the outcomes
-NEEDLE = 0.02  # needles for each wrong value
-FARTHEST = 300.0  # standard deviations of the outcomes beyond which needles are rarer
 LEAST = 1e-300  # a share that is as good as none
 
 
@@ -41,7 +38,7 @@ def log_shares(dof: float) -> Array:
     if math.isinf(dof):
         return np.log(np.maximum([1.0, 0.0, 0.0], LEAST))
     between = np.sqrt(MULTIPLES[1:] * MULTIPLES[:-1])
-    below = np.array([0.0, *gammaincc(dof / 2, dof / 2 / between), 1.0])  # eq. 16.8
+    below = np.array([0.0, *gammaincc(dof / 2, dof / 2 / between), 1.0])  # eq. 19.1
     return np.log(np.maximum(np.diff(below), LEAST))
 
 
@@ -69,7 +66,7 @@ def log_odd(y: Tensor, scale: Tensor, distance: Tensor | None = None) -> tuple[T
     """
     wrong, distance = log_wrong(y, scale), y if distance is None else distance
     rarer = -2 * torch.hypot(torch.ones_like(y), distance / (FARTHEST * scale)).log()
-    log_density = torch.logaddexp(wrong, math.log(NEEDLE) + wrong + rarer)  # eq. 16.9
+    log_density = torch.logaddexp(wrong, math.log(NEEDLE) + wrong + rarer)  # eq. 19.2
     return log_density, (wrong - log_density).exp()
 
 
@@ -84,4 +81,4 @@ def log_right(e: Tensor, v: Tensor, s2: Tensor, log_share: Array) -> Tensor:
     """
     variances = v.unsqueeze(-1) + s2.unsqueeze(-1) * torch.from_numpy(MULTIPLES)
     normal = -0.5 * ((2 * math.pi * variances).log() + e.square().unsqueeze(-1) / variances)
-    return (normal + torch.from_numpy(log_share)).logsumexp(-1)  # eq. 16.10
+    return (normal + torch.from_numpy(log_share)).logsumexp(-1)  # eq. 19.3

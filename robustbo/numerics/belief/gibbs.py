@@ -16,7 +16,7 @@ Notation (no batch dimensions: a chain is one chain):
 References:
     Verdinelli and Wasserman (1991), Bayesian analysis of outlier problems using the Gibbs sampler;
     Gelfand and Smith (1990), Sampling-based approaches to calculating marginal densities, section 2.4;
-    docs/equations.md section 16.
+    docs/equations.md section 19.
 """
 
 import math
@@ -194,7 +194,7 @@ def _draw_rate_and_tails(states: States, rate: float, beside: tuple[int, int], r
     """Draw the rate of odd observations and the degrees of freedom of the noise, given each one's state."""
     counts = np.bincount(states.state, minlength=ODD + 1) + np.array([beside[0], *[0] * (ODD - 1), beside[1]])
     odd, right = float(counts[ODD]), float(counts[:ODD].sum())
-    share = rng.beta(PRIOR_WEIGHT * rate + odd, PRIOR_WEIGHT * (1 - rate) + right)  # eq. 16.11
+    share = rng.beta(PRIOR_WEIGHT * rate + odd, PRIOR_WEIGHT * (1 - rate) + right)  # eq. 19.4
     heights = LOG_SHARES @ counts[:ODD]
     weights = np.exp(heights - heights.max())
     dof = int(np.searchsorted(np.cumsum(weights / weights.sum()), rng.random()))

@@ -4,7 +4,7 @@ Of few observations all are sampled, and the hyperparameters with them. Of many,
 hyperparameters as good as known: the chain is of the doubtful ones alone, given all others, at those of the fit.
 
 References:
-    docs/equations.md section 16.
+    docs/equations.md section 19.
 """
 
 import math

@@ -1,7 +1,8 @@
 """The density of wrong values, and the constants of the one account of a measurement that all beliefs follow from.
 
-A value is right, and is predicted with Student-t tails, or it is wrong, and says nothing of its point: its density is a
-Cauchy distribution about the center of the outcomes, as wide as they are.
+A value is right, and is predicted with heavy tails, or it is wrong, and says nothing of its point: its density is a
+Cauchy distribution about the center of the outcomes, ten times as wide as they are. Or the objective is surprising at
+the point, a needle: so wide too, but for a tail that falls faster, since an absurd magnitude is an error's.
 
 References:
     docs/equations.md section 16.
@@ -11,15 +12,21 @@ import math
 
 RATE = 0.1  # prior probability that a value is wrong, where the user has said nothing
 DOF = 3.0  # of a right value: fitted hyperparameters are too sure; by log loss, as `WIDTH`, see docs/equations.md
-WIDTH = 1.0  # of a wrong value's density, in robust standard deviations of the outcomes
+WIDTH = 10.0  # of a wrong value's density, in robust standard deviations of the outcomes
 NEEDLE = 0.02  # prior odds of values far out: that the objective is surprising there, to that one is wrong
+FARTHEST = 300.0  # robust standard deviations of the outcomes beyond which needles are rarer
 TINY, HUGE = 1e-300, 1e100  # bounds of a standard deviation and of how many of them a value is off
 
 
 def log_wrong_density(y: float, center: float, scale: float) -> float:
-    """Log density of a wrong value: a Cauchy distribution as wide as the outcomes are."""
+    """Log density of a wrong value, given the center and the robust standard deviation of the outcomes."""
     s = WIDTH * scale
     return -math.log(math.pi * s) - 2 * math.log(math.hypot(1.0, deviations(y - center, s)))  # eq. 16.1
+
+
+def log_needle_density(y: float, center: float, scale: float) -> float:
+    """Log density of the objective where it is surprising; likewise."""
+    return log_wrong_density(y, center, scale) - 2 * math.log(math.hypot(1.0, deviations(y - center, FARTHEST * scale)))
 
 
 def needle_probability(rate: float) -> float:

@@ -23,7 +23,14 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from robustbo.numerics.gp.wrong_density import DOF, TINY, deviations, log_wrong_density, needle_probability
+from robustbo.numerics.gp.wrong_density import (
+    DOF,
+    TINY,
+    deviations,
+    log_needle_density,
+    log_wrong_density,
+    needle_probability,
+)
 
 LEAST = 1e-6  # of the scale of the outcomes: a noise below changes nothing
 NOISE_DOF = 5.0  # of the noise within a point: 2 to 3 standard deviations among a few values still agree; docs, 16.4
@@ -87,7 +94,7 @@ def judge_point(
             right = agreement([y[i] for i in order[first:last]], [sigma[i] for i in order[first:last]])
             rest = before[first] + before[-1] - before[last] + (last - first) * math.log1p(-rate) + right.log_density
             as_predicted = log_student_t(right.mean - mu, math.hypot(tau, right.sd))
-            at_large = log_wrong_density(right.mean, center, max(scale, math.hypot(tau, right.sd)))
+            at_large = log_needle_density(right.mean, center, max(scale, math.hypot(tau, right.sd)))
             sets[first, last] = (
                 rest + as_predicted + math.log1p(-needle),
                 rest + at_large + math.log(needle),
