@@ -112,7 +112,7 @@ class _AtLeast(CensoredValue):
     sign = ">"
 
 
-def censored(sign: str, limit: float) -> CensoredValue:
+def value_at_limit(sign: str, limit: float) -> CensoredValue:
     """The value with a sign, "<" or ">", before its limit."""
     return (_AtMost if sign == "<" else _AtLeast)(limit)
 
@@ -130,7 +130,7 @@ def censored_value(value: Any) -> CensoredValue | None:
     if isinstance(value, CensoredValue):
         return value
     if isinstance(value, Bound):
-        return censored(value.sign, value.limit)
+        return value_at_limit(value.sign, value.limit)
     return read_bound(value) if isinstance(value, str) else None
 
 
@@ -162,21 +162,21 @@ def read_bound(text: str, number: Callable[[str], float | None] | None = None) -
         raise ValueError(f"a bound must be < or > and a number, such as <0.05, got {text.strip()!r}{advice}") from None
     if limit is None or not math.isfinite(limit):
         raise ValueError(f"a bound must be < or > and a finite number, such as <0.05, got {text.strip()!r}")
-    return censored(sign, limit)
+    return value_at_limit(sign, limit)
 
 
-def as_written(value: float) -> float | str:
+def to_json(value: float) -> float | str:
     """A value as plain JSON has it: a number, or of one that was told as a bound its text.
 
     Example:
-        >>> as_written(0.05), as_written(censored("<", 0.05))
+        >>> to_json(0.05), to_json(value_at_limit("<", 0.05))
         (0.05, '<0.05')
     """
     return repr(value) if isinstance(value, CensoredValue) else value
 
 
-def from_text(value: Any) -> Any:
-    """A value that `as_written` has written; a number, or None, is as it is."""
+def from_json(value: Any) -> Any:
+    """A value that `to_json` has written; a number, or None, is as it is."""
     return read_bound(value) if isinstance(value, str) else value
 
 

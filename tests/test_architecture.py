@@ -261,7 +261,7 @@ def test_what_may_be_imported_makes_no_circle():
                     "belief/outliers",
                 ),
                 *("candidates/choose", "candidates/rules", "decide", "feasibility/report"),
-                *("observations/table", "surrogate/fallback", "surrogate/fit"),
+                *("observations/table", "surrogate/fallback", "surrogate/fit", "surrogate/model"),
             ],
         ),
     ],

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import robustbo as rb
-from robustbo.censored import as_written, censored, censored_value, from_text, read_bound
+from robustbo.censored import censored_value, from_json, read_bound, to_json, value_at_limit
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from robustbo.censored import as_written, censored, censored_value, from_text, r
 def test_a_bound_is_read_as_people_write_it_and_written_as_it_is_read(text, sign, limit):
     value = read_bound(text)
     assert (value.sign, float(value)) == (sign, limit)
-    assert from_text(as_written(value)) == value
+    assert from_json(to_json(value)) == value
     assert value.bound.limit == limit
     assert censored_value(value.bound) == value
 
@@ -47,11 +47,11 @@ def test_no_table_of_numbers_takes_a_bound_for_one():
 
 
 def test_a_recorded_bound_is_a_number_that_equals_none():
-    below, above = censored("<", 0.05), censored(">", 0.05)
+    below, above = value_at_limit("<", 0.05), value_at_limit(">", 0.05)
     assert below != 0.05
     assert below != above
-    assert len({below, above, 0.05, censored("<", 0.05)}) == 3
+    assert len({below, above, 0.05, value_at_limit("<", 0.05)}) == 3
     assert f"{below:.1g} {above}" == "<0.05 >0.05"
     assert [pickle.loads(pickle.dumps(v)) for v in (below, above)] == [below, above]
     assert copy.deepcopy(below) == below
-    assert json.dumps([as_written(below), as_written(1.5)]) == '["<0.05", 1.5]'
+    assert json.dumps([to_json(below), to_json(1.5)]) == '["<0.05", 1.5]'

@@ -19,7 +19,7 @@ IRREGULAR = frozenset(
     "grown had heard held hidden hung kept known laid left lent lost made meant met overwritten paid proven put read "
     "said seen sent set shown shut spoken spread stood stuck sunk taken thought thrown told torn understood undone "
     "withheld won worn written".split()
-) - frozenset("cut put read set spread cast shut".split())  # which are verbs as they stand
+) - frozenset("bound cut put read set spread cast shut".split())  # which are verbs as they stand, or a noun
 # Words in -ed and -ing that are no participles, or are nouns and verbs in their own right.
 NO_PARTICIPLES = frozenset(
     "seed speed need feed embed red bed shed indeed exceed proceed succeed "

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from robustbo.censored import censored, censored_value, check_noise
+from robustbo.censored import censored_value, check_noise, value_at_limit
 from robustbo.errors import SpaceError
 from robustbo.searchspace.labels import has_other_unit, nearest_label, parts
 from robustbo.searchspace.space import Space
@@ -55,7 +55,7 @@ class MeasuredColumns(NamedTuple):
         sign = cells[self.signs[name]] if name in self.signs else None
         if is_missing(sign) or sign == "":
             return _number(name, cells[name])
-        return censored(one_of(f"the sign of {name}", sign, ("<", ">")), _number(name, cells[name]))
+        return value_at_limit(one_of(f"the sign of {name}", sign, ("<", ">")), _number(name, cells[name]))
 
 
 def sign_column(name: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from robustbo.censored import from_text, is_bound
+from robustbo.censored import from_json, is_bound
 from robustbo.searchspace.space import Space
 from robustbo.sheets.filled import CellValue, FilledRow, is_as_asked, point_in
 from robustbo.study.handing import end_event, end_events
@@ -236,5 +236,5 @@ def _key_of(trial: Trial) -> Any:
 
 def _key(value: Any, reason: str | None) -> Any:
     if isinstance(value, Mapping):
-        return tuple(sorted((name, from_text(number)) for name, number in value.items())), reason
-    return from_text(value), reason
+        return tuple(sorted((name, from_json(number)) for name, number in value.items())), reason
+    return from_json(value), reason

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import pandas as pd
 from botorch.models.gpytorch import GPyTorchModel
 
-from robustbo.censored import as_written
+from robustbo.censored import to_json
 from robustbo.errors import JournalError, JournalExists, JournalMissing, JournalWarning, SpaceError, warn
 from robustbo.searchspace.measurements import measurements_of
 from robustbo.searchspace.space import Space
@@ -218,13 +218,13 @@ def _outcome_names(settings: Settings) -> str:
 def _value_of(trial: Trial) -> dict[str, Any]:
     """Value and noise that a trial was told, without the outcomes that are excluded."""
     if not trial.outcomes:
-        return {"value": None if trial.value is None else as_written(trial.value), "sd": trial.sd}
+        return {"value": None if trial.value is None else to_json(trial.value), "sd": trial.sd}
     outcomes = {
         name: outcome
         for name, outcome in trial.outcomes.items()
         if outcome.value is not None and not outcome.is_excluded
     }
-    values = {name: as_written(outcome.value) for name, outcome in outcomes.items() if outcome.value is not None}
+    values = {name: to_json(outcome.value) for name, outcome in outcomes.items() if outcome.value is not None}
     return {"value": values, "sd": {name: outcome.sd for name, outcome in outcomes.items()}}
 
 

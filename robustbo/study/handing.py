@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from robustbo.censored import as_written, from_text
+from robustbo.censored import from_json, to_json
 from robustbo.errors import SpaceExhausted, SpaceWarning, warn
 from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.region import Fixed
@@ -113,11 +113,11 @@ def value_content(
 ) -> tuple[str, dict[str, Any]]:
     """The kind and content of the event that a value is: a value that is not finite, or of no outcome, is a failure."""
     if isinstance(value, Mapping):
-        values = {name: as_written(number) for name, number in value.items()}
+        values = {name: to_json(number) for name, number in value.items()}
         content = {"value": values, "sd": sd} | ({"lost": [*lost]} if lost else {})
         return ("tell", content) if value else ("fail", {"reason": "no value told was finite"})
     if math.isfinite(value):
-        return "tell", {"value": as_written(value), "sd": sd}
+        return "tell", {"value": to_json(value), "sd": sd}
     return "fail", {"reason": f"the value told was not finite: {value}"}
 
 
@@ -161,8 +161,8 @@ def warn_of_copies(history: History, rows: Sequence[tuple[Mapping[str, Any], Any
 def measurement(point: Any, value: Any) -> Any:
     """Key that tells a value at a point, or those of several outcomes, from others: hashable."""
     if isinstance(value, Mapping):
-        return point, tuple(sorted((name, from_text(number)) for name, number in value.items()))
-    return point, from_text(value)
+        return point, tuple(sorted((name, from_json(number)) for name, number in value.items()))
+    return point, from_json(value)
 
 
 def enqueue_events(history: History, points: Iterable[Mapping[str, Any]]) -> list[Event]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from robustbo.censored import from_text
+from robustbo.censored import from_json
 from robustbo.trials.outcome import OUT_OF_RANGE, Outcome, OutOfRange
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage.line import Event
@@ -52,4 +52,4 @@ def _exclusions(quantities: Mapping[str | None, Outcome], event: Event) -> Itera
 def _values(value: Any) -> Iterable[tuple[str | None, float]]:
     """The values that were told, finite ones or limits, by outcome; the only one under None."""
     by_name = value.items() if isinstance(value, Mapping) else [(None, value)]
-    return [(name, from_text(number)) for name, number in by_name]
+    return [(name, from_json(number)) for name, number in by_name]

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from robustbo.censored import from_text
+from robustbo.censored import from_json
 from robustbo.trials.storage.line import Event
 from robustbo.trials.tree import Draft
 from robustbo.trials.trial import EXPECTATION, OPEN, REMEASURE, RETRY, Diagnosis, Measured, Trial
@@ -152,13 +152,13 @@ def _value_fields(trial: Trial, event: Event, *, is_amended: bool = False) -> di
     """The value of an event, or those of several outcomes beside what is known of others."""
     value, sd = event["value"], event["sd"]
     if not isinstance(value, Mapping):
-        return {"value": from_text(value), "sd": sd}
+        return {"value": from_json(value), "sd": sd}
     outcomes = dict(trial.outcomes)
     for name, number in value.items():
         before = outcomes.get(name, Measured())
         if is_amended:
             before = Measured(is_excluded=before.is_excluded, note=before.note if before.is_excluded else None)
-        outcomes[name] = replace(before, value=from_text(number), sd=(sd or {}).get(name), is_lost=False)
+        outcomes[name] = replace(before, value=from_json(number), sd=(sd or {}).get(name), is_lost=False)
     outcomes |= {name: replace(outcomes.get(name, Measured()), is_lost=True) for name in event.get("lost", ())}
     return {"outcomes": outcomes}
 

@@ -4,7 +4,7 @@ import openpyxl
 import pytest
 
 import robustbo as rb
-from robustbo.censored import censored
+from robustbo.censored import value_at_limit
 from robustbo.errors import SheetError
 
 SPACE = rb.Space(x=rb.Float(0, 1))
@@ -33,7 +33,7 @@ def test_a_bound_of_a_trial_is_told_once_and_amended_when_it_has_changed(opt, tm
     path = tmp_path / "sheet.csv"
     opt.write_sheet(path, 1)
     path.write_text(path.read_text().rstrip() + "<0.05\n")
-    assert [t.value for t in opt.read_sheet(path)] == [censored("<", 0.05)]
+    assert [t.value for t in opt.read_sheet(path)] == [value_at_limit("<", 0.05)]
     assert opt.read_sheet(path) == []
     path.write_text(path.read_text().replace("<0.05", "0.05"))
     with pytest.raises(SheetError, match=r"was told as <0.05, the cell has '0.05'"):
@@ -46,7 +46,7 @@ def test_a_value_with_its_noise_becomes_a_bound_without(opt, tmp_path):
     path.write_text("trial,x,value,sd\n,0.1,0.5,0.1\n")
     opt.read_sheet(path)
     path.write_text(path.read_text().replace("0.5,0.1", "<0.05,"))
-    assert [(t.value, t.sd) for t in opt.read_sheet(path, amend=True)] == [(censored("<", 0.05), None)]
+    assert [(t.value, t.sd) for t in opt.read_sheet(path, amend=True)] == [(value_at_limit("<", 0.05), None)]
 
 
 @pytest.mark.parametrize("cell", ["<", "< n/a", "<0.05 mg", "<1,234"])
@@ -63,4 +63,4 @@ def test_a_workbook_has_them_as_text(opt, tmp_path):
     book = openpyxl.load_workbook(path)
     book.active.cell(2, book.active.max_column, "<0.05")
     book.save(path)
-    assert [t.value for t in opt.read_sheet(path)] == [censored("<", 0.05)]
+    assert [t.value for t in opt.read_sheet(path)] == [value_at_limit("<", 0.05)]

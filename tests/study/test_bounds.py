@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import robustbo as rb
-from robustbo.censored import censored
+from robustbo.censored import value_at_limit
 from robustbo.errors import JournalError, SpaceError
 
 SPACE = rb.Space(x=rb.Float(0, 1))
@@ -17,7 +17,7 @@ def study(**options):
     return rb.Optimizer(SPACE, **({"direction": "minimize"} | options), seed=0)
 
 
-TOLD = [0.9, censored("<", 0.05), censored(">", 200.0), censored("<", 3.0)]
+TOLD = [0.9, value_at_limit("<", 0.05), value_at_limit(">", 200.0), value_at_limit("<", 3.0)]
 
 
 def fill(opt):
@@ -55,7 +55,7 @@ def test_several_outcomes_may_have_a_bound_each(tmp_path):
     opt = study(direction=None, objectives=wanted, journal=tmp_path / "study.jsonl", outcome=rb.Outcome("a", unit="mg"))
     opt.tell({"x": 0.2}, {"a": rb.Below(0.05), "b": 3})
     opt.tell_frame(pd.DataFrame({"x": [0.3], "a (mg)": [1.0], "b": ["> 7"]}))
-    assert [t.values for t in opt.history] == [{"a": TOLD[1], "b": 3.0}, {"a": 1.0, "b": censored(">", 7.0)}]
+    assert [t.values for t in opt.history] == [{"a": TOLD[1], "b": 3.0}, {"a": 1.0, "b": value_at_limit(">", 7.0)}]
     frame = opt.frame(evidence=False)
     assert (frame["a (mg).sign"].tolist(), frame["b.sign"].tolist()) == (["<", ""], ["", ">"])
     assert list(rb.Study.resume(tmp_path / "study.jsonl").history) == list(opt.history)
@@ -65,7 +65,7 @@ def test_several_outcomes_may_have_a_bound_each(tmp_path):
 
 def test_a_value_is_amended_to_a_bound_and_back():
     opt = fill(study())
-    assert opt.amend(0, rb.Below(1)).value == censored("<", 1.0)
+    assert opt.amend(0, rb.Below(1)).value == value_at_limit("<", 1.0)
     assert opt.amend(1, 0.04).value == 0.04
 
 
@@ -73,7 +73,7 @@ def test_optimize_takes_what_a_function_returns():
     opt = study(num_initial=3)
     opt.optimize(lambda params: rb.Below(0.3) if params["x"] < 0.3 else params["x"], 4)
     assert {type(t.value) is float for t in opt.history} <= {True, False}
-    assert all((t.value == censored("<", 0.3)) == (t.params["x"] < 0.3) for t in opt.history)
+    assert all((t.value == value_at_limit("<", 0.3)) == (t.params["x"] < 0.3) for t in opt.history)
 
 
 @pytest.mark.parametrize(

@@ -64,8 +64,8 @@ def points_of_surprise(
         wrong: By told trial, the probability that its value is wrong, as the surrogate has it.
         rate: The prior probability of that.
     """
-    bounded = fitted.observations.bounded
-    values = [tuple(t for t in group.values if t.number not in bounded) for group in data.groups.values()]
+    bound_numbers = fitted.observations.bound_numbers
+    values = [tuple(t for t in group.values if t.number not in bound_numbers) for group in data.groups.values()]
     groups = [told for told in values if len(told) > 1]
     rows = data.rows_of([told[0].number for told in groups])
     model, points = CorruptionModel.of(data, rate), dict[Row, SurprisingPoint]()

@@ -47,7 +47,7 @@ class Observations(NamedTuple):
         return tuple(i for i, value in enumerate(self.values) if is_bound(value))
 
     @property
-    def bounded(self) -> frozenset[int]:
+    def bound_numbers(self) -> frozenset[int]:
         """The trials that were told as bounds."""
         return frozenset(self.numbers[i] for i in self.bounds)
 

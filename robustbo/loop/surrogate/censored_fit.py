@@ -73,9 +73,9 @@ def bound_rows(told: Observations, base: FittedSurrogate, rate: float) -> BoundR
     median = float(np.median(y))
     spread = TO_ROBUST_SD * float(np.median(np.abs(y - median))) or 1.0
     eps = np.array([0.0 if told.numbers[i] in told.vouched else rate for i in rows])
-    kept = 0.5 + np.arctan(s * (c - median) / spread) / math.pi
+    keeps = 0.5 + np.arctan(s * (c - median) / spread) / math.pi
     with np.errstate(divide="ignore"):
-        return BoundRows(rows, c, s, np.log(eps * kept), eps)
+        return BoundRows(rows, c, s, np.log(eps * keeps), eps)
 
 
 def fit_to_bounds(
@@ -94,13 +94,13 @@ def fit_to_bounds(
     bounds, at = bound_rows(told, base, rate), X[list(told.bounds)]
     noise = noise_variances(base.model, X) if sds is None else sds.square()
     sd = noise[bounds.rows].sqrt().numpy()
-    known = base.model.train_inputs[0].new_tensor(
+    values = base.model.train_inputs[0].new_tensor(
         [base.sign * (float(v) / base.scale - base.center / base.scale) for v in told.values]
     )
     m, C = joint_prediction(base.model, at)
     pseudo, model, last = pseudo_values(m, C, bounds.bounds(sd)), None, m
     for _ in range(ROUNDS):
-        Y, Yvar = known.clone(), noise.clone()
+        Y, Yvar = values.clone(), noise.clone()
         Y[bounds.rows], Yvar[bounds.rows] = torch.from_numpy(pseudo.y), torch.from_numpy(pseudo.variance)
         model = build(Y, Yvar, model)
         mean, covariance = joint_prediction(model, at)

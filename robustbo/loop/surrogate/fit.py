@@ -100,7 +100,7 @@ def _fit_without_quarantine(
     """The surrogate fitted without what is quarantined, if that is to be left out; a bound never is."""
     is_to_be = settings.quarantine and is_robust(settings) and not capabilities_of(settings).judges_alone
     in_doubt = quarantine_suspects(data, prior_rate(settings, len(data.told))) if is_to_be else frozenset[int]()
-    left_out = (in_doubt | failed - data.vouched) - among.bounded
+    left_out = (in_doubt | failed - data.vouched) - among.bound_numbers
     if not left_out or len(left_out) >= len(data.told):
         return _fit(settings, among, fits)
     fitted = _fit(settings, among.without(left_out), fits)

@@ -15,12 +15,12 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import NamedTuple
 
-from robustbo.censored import censored, is_bound
+from robustbo.censored import is_bound, value_at_limit
 from robustbo.errors import NumericsWarning, warn
 from robustbo.loop.observations.table import Observations
 from robustbo.loop.surrogate.censored_fit import bound_rows, joint_prediction, noise_variances
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
-from robustbo.numerics.censored.sites import log_probability_of_stuck, log_probability_of_values, pseudo_values
+from robustbo.numerics.censored.sites import log_probability_of_stuck_sensor, log_probability_of_values, pseudo_values
 
 FEWEST = 3  # values, at as many points, that make a heap
 SHARE = 0.05  # of all values, likewise
@@ -67,7 +67,7 @@ def find_heaps(told: Observations) -> list[Heap]:
 def with_bounds(told: Observations, heaps: list[Heap]) -> Observations:
     """The observations in which the values of some heaps are bounds."""
     signs = {i: heap.sign for heap in heaps for i in heap.rows}
-    values = tuple(censored(signs[i], float(v)) if i in signs else v for i, v in enumerate(told.values))
+    values = tuple(value_at_limit(signs[i], float(v)) if i in signs else v for i, v in enumerate(told.values))
     return told._replace(values=values)
 
 
@@ -103,7 +103,7 @@ def _is_limit(told: Observations, heap: Heap, base: FittedSurrogate) -> bool:
     k, n = len(heap.rows), len(told.values)
     as_limit = pseudo_values(m, C, bounds).L
     as_values = log_probability_of_values(m, C, bounds, _step(told) / base.scale)
-    return as_limit > max(as_values, log_probability_of_stuck(k, n)) + CONVINCING
+    return as_limit > max(as_values, log_probability_of_stuck_sensor(k, n)) + CONVINCING
 
 
 def _step(told: Observations) -> float:

@@ -38,7 +38,7 @@ def new_model(settings: Settings, told: Observations, X: Tensor, Y: Tensor, Yvar
         )
     except InputDataError as error:
         raise FitError(f"{settings.surrogate} cannot take these values; exclude the wildest: {error}") from error
-    if cleared := told.vouched | told.bounded:
+    if cleared := told.vouched | told.bound_numbers:
         is_cleared = torch.tensor([number in cleared for number in told.numbers])
         model.vouched = is_cleared  # of which a model that is none of ours takes no notice
     return model

@@ -36,7 +36,7 @@ NEARLY = 1e-9  # of the variance: sites as precise would leave nothing of what t
 
 
 class Bounds(NamedTuple):
-    """What was told as bounds.
+    """Bounds, and how probable it is that one is wrong.
 
     Attributes:
         c: ``k``.
@@ -54,7 +54,7 @@ class Bounds(NamedTuple):
 
 
 class PseudoValues(NamedTuple):
-    """What bounds say, as normal observations of the latent values.
+    """Normal observations of the latent values that say what bounds do.
 
     Attributes:
         y: ``k`` values.
@@ -150,6 +150,6 @@ def log_probability_of_values(m: Array, C: Array, bounds: Bounds, step: float) -
     return log_density + k * math.log(step)  # eq. 18.5
 
 
-def log_probability_of_stuck(k: int, n: int) -> float:
+def log_probability_of_stuck_sensor(k: int, n: int) -> float:
     """Log probability that k of n values are the same whatever is measured, at an unknown rate."""
     return float(betaln(k + 1, n - k + 1))  # eq. 18.6

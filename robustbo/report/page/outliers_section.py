@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from robustbo.censored import from_text
+from robustbo.censored import from_json
 from robustbo.loop.belief.outcome_models import FAILED
 from robustbo.report.page.table import Table
 from robustbo.report.summary.text_summary import verdict_row
@@ -46,7 +46,7 @@ def outliers_section(settings: Settings, overview: dict[str, Any]) -> OutliersSe
 
 
 def _row(outlier: dict[str, Any], quantity: Outcome) -> list[Any]:
-    value = from_text(outlier["value"])
+    value = from_json(outlier["value"])
     difference = value - outlier["expected"]
     distance = f"{abs(difference) / outlier['sd']:.3g} standard deviations " if outlier["sd"] > 0 else ""
     reason = f"{distance}{'above' if difference > 0 else 'below'} what the others predict"

@@ -4,7 +4,7 @@ import math
 from dataclasses import asdict
 from typing import Any
 
-from robustbo.censored import as_written
+from robustbo.censored import to_json
 from robustbo.loop.belief.flag_patterns import FlagPattern
 from robustbo.loop.belief.incumbent import Incumbent
 from robustbo.loop.belief.outliers import Outlier
@@ -77,7 +77,7 @@ def _outlier_values(o: Outlier) -> dict[str, Any]:
     return (
         {"trial": o.trial.number}
         | ({} if o.outcome is None else {"outcome": o.outcome})
-        | {"value": as_written(o.value), "expected": o.expected, "sd": o.sd}
+        | {"value": to_json(o.value), "expected": o.expected, "sd": o.sd}
         | {"evidence_nats": o.evidence, "probability_wrong": o.probability_wrong, "status": o.status}
         | {"flagged": o.flagged, "remeasured": o.remeasured}
         | ({} if o.weight is None else {"weight": o.weight})
@@ -94,12 +94,12 @@ def _pattern_values(pattern: FlagPattern) -> dict[str, Any]:
 def point(incumbent: Incumbent) -> dict[str, Any]:
     """An incumbent as plain JSON values; of several outcomes with each of them, or (raw) with the values measured."""
     sd = None if math.isnan(incumbent.sd) else incumbent.sd
-    value = as_written(incumbent.mean)  # the raw best may be a bound
+    value = to_json(incumbent.mean)  # the raw best may be a bound
     values = {"trial": incumbent.trial.number, "value": value, "sd": sd, "params": incumbent.params}
     if incumbent.outcomes:
         posteriors = {name: {"mean": mean, "sd": sd} for name, (mean, sd) in incumbent.outcomes.items()}
         return values | {"outcomes": posteriors, "probability_feasible": incumbent.probability_feasible}
-    measured = {name: as_written(number) for name, number in incumbent.trial.values.items()}
+    measured = {name: to_json(number) for name, number in incumbent.trial.values.items()}
     return values | ({"values": measured} if measured else {})
 
 
@@ -119,7 +119,7 @@ def _exclusions(trial: Trial) -> list[dict[str, Any]]:
     return [
         {"trial": trial.number, "params": trial.params}
         | ({"outcome": name} if name else {})
-        | {"value": as_written(measured.measured), "sd": measured.sd, "reason": measured.note}
+        | {"value": to_json(measured.measured), "sd": measured.sd, "reason": measured.note}
         for name, measured in by_outcome.items()
         if measured.state == "excluded"
     ]

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from robustbo.censored import from_text
+from robustbo.censored import from_json
 from robustbo.report.summary import text_outcomes, text_space
 from robustbo.report.summary.text_failures import lead
 from robustbo.report.summary.text_failures import rows as failed_rows
@@ -161,4 +161,4 @@ def _row(overview: dict[str, Any], state: str, trial: dict[str, Any], now: datet
         return {}
     outcome, of = {"outcome": trial["outcome"]} if "outcome" in trial else {}, quantity(overview, trial.get("outcome"))
     heading = "value" if outcome else of.name or "value"
-    return outcome | {heading: of.amount(from_text(trial["value"]), trial["sd"])}
+    return outcome | {heading: of.amount(from_json(trial["value"]), trial["sd"])}

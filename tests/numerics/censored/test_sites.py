@@ -7,7 +7,7 @@ from scipy import integrate, stats
 
 from robustbo.numerics.censored.sites import (
     Bounds,
-    log_probability_of_stuck,
+    log_probability_of_stuck_sensor,
     log_probability_of_values,
     pseudo_values,
     without_sites,
@@ -102,4 +102,4 @@ def test_the_probabilities_of_a_heap():
     density = stats.multivariate_normal.logpdf(bounds.c, M, C + 0.09 * np.eye(4))
     assert_allclose(log_probability_of_values(M, C, bounds, 0.01), density + 4 * math.log(0.01), rtol=1e-9)
     rate = integrate.quad(lambda p: p**4 * (1 - p) ** 16, 0, 1)[0]
-    assert_allclose(log_probability_of_stuck(4, 20), math.log(rate), rtol=1e-9)
+    assert_allclose(log_probability_of_stuck_sensor(4, 20), math.log(rate), rtol=1e-9)
