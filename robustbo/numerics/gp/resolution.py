@@ -10,7 +10,7 @@ from torch import Tensor
 FEWEST = 8  # observations of which it can be told
 TOLERANCE, DIGITS = 1e-9, 1e-14  # of the typical distance, and of the values: what is a whole number of steps
 FINEST = 1e-5  # of the typical distance: a finer step changes nothing
-COARSEST = 0.35  # likewise: of a coarser one the values are counts, or kinds, and are what they are
+FAR = 20  # typical distances beyond which a value is not asked: a gross one has fewer digits
 
 
 def resolution(y: Tensor) -> float:
@@ -28,15 +28,17 @@ def resolution(y: Tensor) -> float:
     if len(y) < FEWEST:
         return 0.0
     distances = (y - y.median()).abs()
-    typical = distances.quantile(0.5).item()
-    tolerance = max(TOLERANCE * typical, DIGITS * y.abs().quantile(0.75).item())
-    ordinary = distances[(distances > tolerance) & (distances < 20 * typical)].unique()
-    step = 0.0
-    for distance in ordinary.tolist():
+    tolerance = DIGITS * y.abs().quantile(0.75).item()
+    apart = distances[distances > tolerance]
+    if not len(apart):
+        return 0.0
+    typical = apart.median().item()
+    step, tolerance = 0.0, max(TOLERANCE * typical, tolerance)
+    for distance in apart[apart < FAR * typical].unique().tolist():
         step = _common_step(distance, step, tolerance)
         if step < FINEST * typical:
             return 0.0
-    return _tidy(step) if step <= COARSEST * typical / 0.6745 else 0.0
+    return float(f"{step:.6g}")
 
 
 def rounding_variance(step: float) -> float:
@@ -51,6 +53,3 @@ def _common_step(a: float, b: float, tolerance: float) -> float:
         a, b = b, min(rest, b - rest)
     return a
 
-
-def _tidy(step: float) -> float:
-    return float(f"{step:.6g}")

@@ -283,7 +283,6 @@ def test_the_adopted_fit_is_the_likeliest():
     assert weights[0] == max(weights)
     assert tuple(model.support) == model.components[0].fit.support == model.map_estimate.support
     assert torch.equal(model.map_estimate.theta, model.components[0].fit.theta)
-    assert any(torch.equal(level.fit.theta, model.map_estimate.theta) for level in model.trace)
     assert model.warm_start[0].best.fit is model.map_estimate
     assert sum(model.level_posterior) == pytest.approx(1)
 

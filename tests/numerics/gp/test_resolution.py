@@ -1,0 +1,30 @@
+import pytest
+import torch
+
+from robustbo.numerics.gp.resolution import resolution, rounding_variance
+
+
+@pytest.mark.parametrize("step", [0.01, 0.5, 25.0, 1e-6])
+@pytest.mark.parametrize("level", [0.0, 3.0])
+def test_the_step_that_all_values_are_multiples_of_is_found(step, level):
+    steps = torch.randint(0, 40, (30,), generator=torch.Generator().manual_seed(1))
+    y = step * (steps + round(level / step)).double()
+    assert resolution(y) == pytest.approx(step)
+    y[4] = 1e7 * step + 0.3  # a gross value has digits of its own
+    assert resolution(y) == pytest.approx(step)
+
+
+def test_a_last_digit_that_flickers_is_a_step():
+    y = torch.full((40,), 8.4, dtype=torch.float64)
+    y[[3, 17, 31]] = 8.41
+    assert resolution(y) == pytest.approx(0.01)
+    assert rounding_variance(0.01) == pytest.approx(0.01**2 / 12)
+
+
+@pytest.mark.parametrize("y", [torch.rand(200, dtype=torch.float64), torch.ones(20, dtype=torch.float64)])
+def test_values_of_full_precision_and_equal_ones_have_none(y):
+    assert resolution(y) == 0.0
+
+
+def test_of_few_values_it_cannot_be_told():
+    assert resolution(torch.arange(7.0, dtype=torch.float64)) == 0.0
