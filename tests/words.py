@@ -55,6 +55,7 @@ EXCEPTIONS = {
     "crossed_barrel": "the name of a problem, by which run files call it",
     "focused": "the name of a corruption in the papers",
     "judged_together": "a property that says in which state values are",
+    **dict.fromkeys(["surprising", "surprising_points"], "a property of points, as `surprises`"),
     "reseed_rng": "Optuna's own method",
     "_shaped_noise_covar": "GPyTorch's own hook",
 }
