@@ -52,4 +52,3 @@ def _common_step(a: float, b: float, tolerance: float) -> float:
         rest = a % b
         a, b = b, min(rest, b - rest)
     return a
-
