@@ -8,8 +8,6 @@ import torch
 from robustbo.numerics.student_t.likelihood import em_variance
 from robustbo.surrogates.baselines.botorch_relevance_pursuit import BoTorchRelevancePursuitGP as Peer
 from robustbo.surrogates.committee.model import CommitteeGP
-from robustbo.surrogates.common.contract import outcome_transform
-from robustbo.surrogates.common.units import in_outcome_units
 from robustbo.surrogates.iterative.model import ComputationAwareGP
 from robustbo.surrogates.student_t.model import StudentTGP
 from robustbo.surrogates.student_t_process.model import StudentTProcess
@@ -17,7 +15,7 @@ from robustbo.surrogates.weighted.model import ConjugateGP
 
 
 def left_out(model):
-    """``n`` means and standard deviations of each observation by the others, in the outcome's units."""
+    """``n`` means and standard deviations of each observation by the others, in the model's own units."""
     with torch.no_grad():
         X, y = model.train_inputs[0], model.train_targets
         K, m = model.covar_module(X).to_dense(), model.mean_module(X)
@@ -28,7 +26,7 @@ def left_out(model):
             process = model if isinstance(model, StudentTProcess) else None
             found = [by_others(K, noise, own, target - m, i, process) for i in range(len(y))]
         mean, variance = torch.tensor(found, dtype=y.dtype).T
-        return in_outcome_units(outcome_transform(model), m + mean, variance.sqrt())
+        return m + mean, variance.sqrt()
 
 
 def by_others(K, noise, own, r, i, process):

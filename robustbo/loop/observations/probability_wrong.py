@@ -13,6 +13,7 @@ References:
     Dawid (1984), Statistical theory: the prequential approach; docs/equations.md section 16.
 """
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from robustbo.loop.observations.expectation import Appraisal, Expectation
 from robustbo.loop.observations.groups import PointGroup
 from robustbo.loop.observations.table import Data
 from robustbo.loop.observations.units import robust_center_and_scale
+from robustbo.numerics.gp.wrong_density import NEEDLE
 from robustbo.numerics.improvement.wrong import PointBelief, judge_point
 from robustbo.trials.trial import Trial
 
@@ -154,7 +156,16 @@ def probabilities_wrong(
         is_told_by_surrogate = any(t.number in unseen or appraisals[t.number].wrong is not None for t in replicates)
         if len(replicates) > 1 and expectation is not None and not is_told_by_surrogate:
             chances |= model.probability_wrong(replicates, expectation)
+        elif len(replicates) > 1 and is_told_by_surrogate:
+            chances |= _without_needles({t.number: chances[t.number] for t in replicates})
     return chances | dict.fromkeys(data.vouched, 0.0)
+
+
+def _without_needles(chances: Mapping[int, float]) -> dict[int, float]:
+    """Probabilities of being wrong of the values at one point, which is no needle where another one is right there."""
+    odd = {number: min(1.0, p * (1 + NEEDLE)) for number, p in chances.items()}
+    alone = {number: math.prod(p for other, p in odd.items() if other != number) for number in odd}
+    return {number: p + (odd[number] - p) * (1 - alone[number]) for number, p in chances.items()}
 
 
 def status(trial: Trial, replicates: Sequence[Trial], disbelieved: frozenset[int], is_quarantined: bool) -> Status:

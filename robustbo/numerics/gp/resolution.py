@@ -20,6 +20,7 @@ def resolution(y: Tensor) -> float:
         y: ``n`` outcomes.
 
     Example:
+        >>> import torch
         >>> resolution(torch.tensor([8.41, 8.40, 8.43, 8.40, 8.46, 8.52, 8.57, 8.61], dtype=torch.float64))
         0.01
         >>> resolution(torch.rand(50, dtype=torch.float64))

@@ -32,7 +32,7 @@ def shares(p: Tensor) -> Tensor:
     Each has at least the odds `NEEDLE` against that all are wrong, since it may be what the objective does there alone.
 
     Example:
-        >>> shares(torch.tensor([[1.0, 1.0], [1.0, 0.0], [0.5, 0.5]])).round(decimals=3).tolist()
+        >>> shares(torch.tensor([[1.0, 1.0], [1.0, 0.0], [0.5, 0.5]]).double()).round(decimals=3).tolist()
         [[0.019, 0.019], [0.0, 1.0], [0.5, 0.5]]
     """
     right = 1 - p

@@ -81,7 +81,7 @@ def judge_point(
         ...     belief = judge_point(y, 0.0, 0.07, [0.07] * len(y), center=0, scale=1, rate=0.1)
         ...     return [round(w, 2) for w in belief.wrong]
         >>> wrong(0.1), wrong(2.0), wrong(2.0, 0.1), wrong(2.0, 2.02), wrong(-2.0, 2.0)
-        ([0.01], [0.96], [1.0, 0.01], [0.0, 0.0], [0.98, 0.98])
+        ([0.0], [0.93], [1.0, 0.0], [0.02, 0.02], [0.9, 0.9])
     """
     order = sorted(range(len(y)), key=y.__getitem__)
     sigma = [max(noise[i], LEAST * scale, TINY) for i in range(len(y))]
