@@ -343,14 +343,14 @@ class TestBest:
 
 
 class TestMeasuringAgain:
-    """16 values of a sine, the eleventh too good by 1.2: flagged, and the best if it were true."""
+    """16 values of a sine, the eleventh too good by 3.0: flagged, and the best if it were true."""
 
     def optimizer(self, **options):
         opt = rb.Optimizer(
             rb.Space(x=rb.Float(0, 1)), **{"direction": "maximize", "seed": 1, "replicate": "flagged", **options}
         )
         for i in range(16):
-            value = math.sin(3 * i / 15) + 0.1 * math.sin(40 * i) + (1.2 if i == 10 else 0.0)
+            value = math.sin(3 * i / 15) + 0.1 * math.sin(40 * i) + (3.0 if i == 10 else 0.0)
             opt.tell({"x": i / 15}, value)
         return opt
 

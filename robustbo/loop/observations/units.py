@@ -20,6 +20,17 @@ SPAN = 1000  # binary orders of magnitude that may lie between a typical and the
 MIN_SD, MAX_SD = 1e-6, 1e6  # a noise below changes nothing, above it the value tells nothing
 
 
+def typical_distance(values: Sequence[float]) -> float:
+    """The median distance from the median, which the gross ones of less than half of the values do not move.
+
+    Example:
+        >>> typical_distance([1.0, 2.0, 3.0, 4.0, 900.0])
+        1.0
+    """
+    center = statistics.median_low(values)
+    return statistics.median_low([abs(v - center) for v in values])
+
+
 def center_and_scale(values: tuple[float, ...]) -> tuple[float, float]:
     """The median, and a power of two (dividing by it loses nothing) near the median distance from it.
 

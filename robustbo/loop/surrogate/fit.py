@@ -27,7 +27,7 @@ from robustbo.loop.observations.probability_wrong import (
     unseen_probabilities_wrong,
 )
 from robustbo.loop.observations.table import Data, Observations, observations
-from robustbo.loop.observations.units import center_and_scale, in_model_units, robust_center_and_scale
+from robustbo.loop.observations.units import center_and_scale, in_model_units, typical_distance
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.censored_fit import appraise_others, fit_to_bounds
@@ -155,7 +155,7 @@ def _end(settings: Settings, told: Observations, fits: FitCache) -> WarmStart:
 
     def make() -> WarmStart:
         fitted = _fit_new(settings, told, fits)
-        spread = robust_center_and_scale(told.values)[1]
+        spread = typical_distance(told.values)
         return WarmStart(told.numbers, fitted.center, fitted.scale, spread, contract.warm_start(fitted.model))
 
     return fits.get_small((settings, told), make)
@@ -168,7 +168,7 @@ def _warm_start(settings: Settings, told: Observations, fits: FitCache) -> WarmS
     if size is None:
         return None
     warm_start, _ = attempt(partial(_end, settings, told.first(size), fits), settings.surrogate)
-    return warm_start if warm_start is not None and warm_start.serves(robust_center_and_scale(told.values)[1]) else None
+    return warm_start if warm_start is not None and warm_start.serves(typical_distance(told.values)) else None
 
 
 def _fit_new(settings: Settings, told: Observations, fits: FitCache) -> FittedSurrogate:

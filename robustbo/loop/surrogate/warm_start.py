@@ -18,7 +18,7 @@ from torch import Tensor
 STEP = 10  # trials between two counts at which a search of few begins anew, see `anchor`
 SHARE = 32  # of many, the step is between 1/32 and 1/16 of them
 ROOT = 8  # observations of the smallest sample; a larger one costs more, since a search from nothing does
-RATIO = 4.0  # of the standard deviations of two sets of values, beyond which one search is no beginning of the other
+RATIO = 4.0  # of the typical distances of two sets of values, beyond which one search is no beginning of the other
 QUARTER = 4  # a sample is a quarter of the observations at least, and less than half of them
 MOST = 256  # observations of the largest sample; of more the hyperparameters are known well enough
 
@@ -30,7 +30,7 @@ class WarmStart(NamedTuple):
         numbers: The trials it was fitted to, in order.
         center: Value that the model sees as 0.
         scale: Units of the value that it sees as 1.
-        spread: Robust standard deviation of its values.
+        spread: Typical distance of its values from their median.
         state: Where its search ended, as the surrogate has it; None where it does not tell.
     """
 
@@ -46,7 +46,7 @@ class WarmStart(NamedTuple):
         return torch.tensor([place.get(number, -1) for number in numbers])
 
     def serves(self, spread: float) -> bool:
-        """Return whether a search of observations of this robust standard deviation may begin here."""
+        """Return whether a search of observations of this typical distance may begin here."""
         return self.spread / RATIO <= spread <= self.spread * RATIO
 
 

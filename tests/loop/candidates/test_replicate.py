@@ -125,7 +125,7 @@ class TestSuspicious:
 class TestLimits:
     @pytest.mark.usefixtures("little")
     def test_a_settled_value_is_not_measured_again(self):
-        assert decide(settings(), again(history(), 0.9)) is None
+        assert decide(settings(), again(history(4.0), 0.9)) is None
         assert decide(settings(), again(history(), 2.1)) is None
 
     def test_two_that_disagree_are_followed_by_a_third_if_that_is_worth_it(self):
