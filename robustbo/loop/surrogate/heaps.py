@@ -24,7 +24,7 @@ from robustbo.numerics.censored.sites import log_probability_of_stuck_sensor, lo
 
 FEWEST = 3  # values, at as many points, that make a heap
 SHARE = 0.05  # of all values, likewise
-OTHERS = 5  # values beside the heaps, of which less can be told
+OTHERS = 10  # values beside the heaps, of which less can be told
 OUTSTANDING = 2  # times as many as of any value between: where numbers have few digits, many coincide
 CONVINCING = math.log(10.0)  # nats by which a limit must be the better explanation
 

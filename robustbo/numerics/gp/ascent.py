@@ -141,8 +141,11 @@ def ascend_by_gradient(
         bounds=torch.stack([low, high], dim=-1).tolist(),
         options={"maxiter": maxiter, "ftol": ftol, "gtol": 1e-5, "maxcor": HISTORY},
     )
-    last = visited.get(optimum.x.tobytes()) or at(torch.from_numpy(optimum.x))
-    return Ascent(torch.from_numpy(optimum.x), last.F, last.value, optimum.nfev, bool(optimum.success))
+    end = optimum.x
+    if not math.isfinite((visited.get(end.tobytes()) or at(torch.from_numpy(end))).F):  # it stopped at a step too far
+        end = np.frombuffer(max(visited, key=lambda x: visited[x].F)).copy()
+    last = visited.get(end.tobytes()) or at(torch.from_numpy(end))
+    return Ascent(torch.from_numpy(end), last.F, last.value, optimum.nfev, bool(optimum.success))
 
 
 def climb_within(
