@@ -48,7 +48,7 @@ def test_the_front_holds_what_none_beats_and_leaves_the_wrong_value_out(opt):
     assert all(a > b and c < d for (a, c), (b, d) in itertools.pairwise(means))  # the best in "a" first
     for point in front:
         assert point.means == pytest.approx(outcomes(point.params), abs=0.1)
-        assert 0 <= point.probability <= point.probability_feasible + 1e-9 <= 1 + 1e-9  # one is sampled
+        assert 0 <= point.probability <= point.probability_feasible + 1e-3 <= 1 + 1e-3  # one is sampled
         assert point.probability_feasible > 0.5
         assert outcomes(point.params)["p"] > 0.15
 

@@ -68,25 +68,25 @@ def test_numbers_of_few_digits_make_no_heap():
 
 
 def test_what_is_vouched_for_is_no_limit():
-    values = (0.5,) * 5 + (1.0, 2.0, 3.5, 4.0, 5.0)
-    points = tuple((i / 10,) for i in range(10))
-    (heap,) = find_heaps(Observations(tuple(range(10)), points, values, None))
+    values = (0.5,) * 5 + (1.0, 2.0, 3.5, 4.0, 5.0, 6.0, 6.5, 7.0, 8.0, 9.0)
+    points = tuple((i / 15,) for i in range(15))
+    (heap,) = find_heaps(Observations(tuple(range(15)), points, values, None))
     assert heap == ("<", 0.5, (0, 1, 2, 3, 4))
-    assert find_heaps(Observations(tuple(range(10)), points, values, None, frozenset({0, 1, 2}))) == []
+    assert find_heaps(Observations(tuple(range(15)), points, values, None, frozenset({0, 1, 2}))) == []
 
 
 @pytest.mark.parametrize(
     "values",
     [
-        (0.5, 0.5, 1.0, 2.0, 3.5, 4.0, 5.0, 6.0),  # two
-        (0.5, 0.5, 0.5, 1.0, 1.0, 2.0, 3.5, 4.0),  # others coincide too
-        (0.5, 0.5, 0.5, 0.5, 0.5, 1.0, 2.0, 3.0),  # too few beside
-        (2.0, 2.0, 2.0, 1.0, 3.0, 4.0, 5.0, 6.0),  # not at the end
+        (0.5, 0.5, 1.0, 2.0, 3.5, 4.0, 5.0, 6.0, 7.0, 7.5, 8.0, 8.5, 9.0, 9.5),  # two
+        (0.5, 0.5, 0.5, 1.0, 1.0, 2.0, 3.5, 4.0, 5.0, 6.0, 7.0, 8.0, 8.5, 9.0),  # others coincide too
+        (0.5, 0.5, 0.5, 0.5, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0),  # too few beside
+        (2.0, 2.0, 2.0, 1.0, 3.0, 4.0, 5.0, 6.0, 7.0, 7.5, 8.0, 8.5, 9.0, 9.5),  # not at the end
     ],
 )
 def test_too_few_are_no_heap(values):
-    points = tuple((i / 10,) for i in range(8))
-    assert find_heaps(Observations(tuple(range(8)), points, values, None)) == []
+    points = tuple((i / 10,) for i in range(14))
+    assert find_heaps(Observations(tuple(range(14)), points, values, None)) == []
 
 
 def test_replicates_at_one_point_are_no_heap():
