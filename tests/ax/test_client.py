@@ -34,7 +34,7 @@ def measured(sign=1.0, off=1.2, **options):
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_a_flagged_value_that_would_be_the_best_is_measured_again_once(sign):
-    made = measured(sign)
+    made = measured(sign, 3.0)
     again = next_repeat(made)
     assert again == {"x": 10 / 15}
     index = made.attach_trial(again)

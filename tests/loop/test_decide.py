@@ -102,8 +102,6 @@ def test_a_point_whose_value_is_disbelieved_is_not_the_incumbent(surrogate, dire
 def test_where_nothing_is_believed_any_point_may_be_the_incumbent(monkeypatch):
     line, made = wave(1.0, 1.0)
     told = Settings(line, direction="maximize")
-    monkeypatch.setattr(
-        "robustbo.loop.belief.outcome_models.judge",
-        lambda *_: OutlierReports([replace(o, status="flagged") for o in outliers(told, made)]),
-    )
+    reports = OutlierReports(tuple(replace(o, status="flagged") for o in outliers(told, made)))
+    monkeypatch.setattr("robustbo.loop.belief.outcome_models.judge", lambda *_: reports)
     assert incumbent(told, made).trial.number == 6
