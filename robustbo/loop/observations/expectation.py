@@ -35,10 +35,6 @@ class Expectation(NamedTuple):
         """Standard deviation of the noise, by the `NOISE` share of the variance where that is not known."""
         return math.sqrt(NOISE) * self.sd if self.noise is None else min(self.noise, self.sd)
 
-    def of_value(self, sd: float | None) -> "Expectation":
-        """The expectation of a value whose own noise is known, or else of any."""
-        return self if sd is None else Expectation(self.mean, math.hypot(self.latent_sd, sd), sd)
-
 
 def expectation_of(trial: Trial) -> Expectation | None:
     """Expectation of the model that asked for a trial; None where it had none."""

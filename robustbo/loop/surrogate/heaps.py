@@ -47,8 +47,9 @@ def find_heaps(told: Observations) -> list[Heap]:
     """The heaps of values at the ends, which may be limits; those that the user vouches for are no part of one.
 
     Example:
-        >>> X = tuple((i / 10,) for i in range(10))
-        >>> find_heaps(Observations(tuple(range(10)), X, (0.5, 0.5, 0.5, 0.5, 1.0, 2.0, 3.5, 4.0, 5.0, 6.0), None))
+        >>> X = tuple((i / 14,) for i in range(14))
+        >>> values = (0.5, 0.5, 0.5, 0.5, 1.0, 2.0, 3.5, 4.0, 5.0, 6.0, 6.5, 7.0, 8.0, 9.0)
+        >>> find_heaps(Observations(tuple(range(14)), X, values, None))
         [Heap(sign='<', limit=0.5, rows=(0, 1, 2, 3))]
     """
     free = [i for i, v in enumerate(told.values) if not is_bound(v) and told.numbers[i] not in told.vouched]

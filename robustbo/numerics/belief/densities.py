@@ -71,7 +71,7 @@ def log_odd(y: Tensor, scale: Tensor, distance: Tensor | None = None) -> tuple[T
 
 
 def log_right(e: Tensor, v: Tensor, s2: Tensor, log_share: Array) -> Tensor:
-    """Log densities of right values.
+    """Log densities of right values with each noise, ``n x 3``; those of right values are their logsumexp.
 
     Args:
         e: ``n`` errors of what the others predict.
@@ -81,4 +81,4 @@ def log_right(e: Tensor, v: Tensor, s2: Tensor, log_share: Array) -> Tensor:
     """
     variances = v.unsqueeze(-1) + s2.unsqueeze(-1) * torch.from_numpy(MULTIPLES)
     normal = -0.5 * ((2 * math.pi * variances).log() + e.square().unsqueeze(-1) / variances)
-    return (normal + torch.from_numpy(log_share)).logsumexp(-1)  # eq. 19.3
+    return normal + torch.from_numpy(log_share)  # eq. 19.3

@@ -20,8 +20,8 @@ References:
 """
 
 import math
-from collections.abc import Callable, Collection, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -85,11 +85,10 @@ Move = Callable[[System, States, Generator], System]
 
 
 class GibbsSample(NamedTuple):
-    """``n`` probabilities that an observation is odd, what was drawn last, and what was asked for after each sweep."""
+    """``n`` probabilities that an observation is odd, and what was drawn last."""
 
     q: Tensor
     states: States
-    draws: Sequence[Any] = ()
 
 
 @lapack.quiet()  # the square of a gross error
@@ -103,7 +102,6 @@ def sample(
     most: int | None = None,
     beside: tuple[int, int] = (0, 0),
     move: Move | None = None,
-    record: Callable[[States], Any] | None = None,
     sweeps: int = SWEEPS,
     seed: int = 0,
 ) -> GibbsSample:
@@ -119,7 +117,6 @@ def sample(
         most: How many may be odd at once; half of them unless given.
         beside: Numbers of right and of odd observations that are certain and not among these.
         move: Draws other hyperparameters, given the states; they stay unless given.
-        record: What is kept of each counted sweep.
         sweeps: How many are counted.
         seed: Of the draws.
 
@@ -131,32 +128,28 @@ def sample(
     """
     n, rng = len(system.r), np.random.default_rng(seed)
     most = n // 2 if most is None else most
-    free = np.zeros(n, dtype=bool) if cleared is None else cleared.numpy()
-    states = _initial_states(system, rate, begin)
-    draws: list[Any] = []
-    chain, total, burn_in = _chain(system, states), np.zeros(n), max(BURN_IN, sweeps // 8)
+    may_be_odd = np.ones(n, dtype=bool) if cleared is None else ~cleared.numpy()
+    chain, states = _begin(system, rate, begin)
+    total, burn_in = np.zeros(n), max(BURN_IN, sweeps // 8)
     for sweep in range(burn_in + sweeps):
-        q = _sweep(chain, system, states, log_odd.numpy(), ~free, most, rng)
+        q = _sweep(chain, system, states, log_odd.numpy(), may_be_odd, most, rng)
         states = _draw_rate_and_tails(states, rate, beside, rng)
         if move is not None and (other := move(system, states, rng)) is not system:
             system = other
             chain = _chain(system, states)
         if sweep >= burn_in:
             total += q
-            if record is not None:
-                draws.append(record(states))
-    return GibbsSample(torch.from_numpy(total / sweeps), states, draws)
+    return GibbsSample(torch.from_numpy(total / sweeps), states)
 
 
-def _initial_states(system: System, rate: float, begin: Collection[int]) -> States:
+def _begin(system: System, rate: float, begin: Collection[int]) -> tuple[Chain, States]:
     """The noise of the heaviest tails, and of those that are given the ones as odd that lie beyond even these."""
-    state = np.where(np.isin(np.arange(len(system.r)), list(begin)), ODD - 1, 0)
-    chain = _chain(system, States(state, rate, 0))
-    for i in begin:
-        e, v = chain.leave_one_out(i)
-        if e * e > FAR**2 * (v + MULTIPLES[-1] * system.s2[i]):
-            state[i] = ODD
-    return States(state, rate, 0)
+    states = States(np.where(np.isin(np.arange(len(system.r)), list(begin)), ODD - 1, 0), rate, 0)
+    chain = _chain(system, states)
+    errors = [(i, *chain.leave_one_out(i)) for i in begin]
+    odd = [i for i, e, v in errors if e * e > FAR**2 * (v + MULTIPLES[-1] * system.s2[i])]
+    states.state[odd] = ODD
+    return _chain(system, states) if odd else chain, states
 
 
 def _chain(system: System, states: States) -> Chain:

@@ -8,12 +8,13 @@ References:
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from robustbo.numerics.belief.densities import DOFS, LOG_SHARES, MULTIPLES, log_right
+from robustbo.numerics.belief.densities import DOFS, LOG_SHARES, log_right
 from robustbo.numerics.belief.gibbs import SWEEPS, System, sample
 from robustbo.numerics.belief.hyperparameters import HyperparameterWalk, system_at
 from robustbo.numerics.gp.log_posterior import Model, log_posterior, noise
@@ -28,21 +29,28 @@ TYPICAL = DOFS.index(4.0)  # degrees of freedom by which it is decided which are
 
 
 def probability_odd(
-    model: Model, fit: Fit, cache: PredictionCache, log_odd: Tensor, *, rate: float, share: float = 1.0, seed: int = 0
+    model: Model,
+    fit: Fit,
+    cache: Callable[[], PredictionCache],
+    log_odd: Tensor,
+    *,
+    rate: float,
+    share: float = 1.0,
+    seed: int = 0,
 ) -> Tensor:
     """The probabilities that ``n`` observations are odd, by sampling that begins at a fit.
 
     Args:
         model: What stays fixed in the fit.
         fit: Hyperparameters, and added variances of those that are odd.
-        cache: What is known there.
+        cache: Computes what is known there, which is needed of many.
         log_odd: ``n`` log densities of odd observations, before a warp.
         rate: Mean of the prior rate of odd ones, in (0, 1).
         share: Of the draws that a single chain would need: less where several make up an average.
         seed: Of the draws.
     """
     if len(model.y) > FEW:
-        return _doubtful_alone(model, fit, cache, log_odd, rate, seed)
+        return _doubtful_alone(model, fit, cache(), log_odd, rate, seed)
     move = None
     if model.is_informed and len(model.y) >= FEWEST:
         move = HyperparameterWalk(model, log_posterior(model, fit.theta, fit.rho))
@@ -94,10 +102,6 @@ def conditional_probabilities(e: Tensor, v: Tensor, s2: Tensor, log_odd: Tensor,
         rate: Prior rate of odd values.
     """
     shares, latent = LOG_SHARES[TYPICAL], (v - s2).clamp_min(0.0)
-    odds = log_odd - log_right(e, latent, s2, shares) + torch.tensor(rate / (1 - rate), dtype=e.dtype).log()
-    heights = [
-        share - 0.5 * ((latent + multiple * s2).log() + e.square() / (latent + multiple * s2))
-        for share, multiple in zip(shares, MULTIPLES.tolist(), strict=True)
-    ]
-    base = torch.stack(heights, -1).softmax(-1)[:, 0]
-    return odds.sigmoid(), base > np.exp(shares[0]) / 2
+    right = log_right(e, latent, s2, shares)
+    odds = log_odd - right.logsumexp(-1) + math.log(rate / (1 - rate))
+    return odds.sigmoid(), right.softmax(-1)[:, 0] > np.exp(shares[0]) / 2

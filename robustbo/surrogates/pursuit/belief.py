@@ -1,6 +1,8 @@
 """The probability that each value is wrong, by relevance pursuit."""
 
 import math
+from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -34,10 +36,10 @@ class PursuitBelief(ModelAveraging, WarpedGP):
             model = self.search_model()
             if len(components := self.components) < 2:
                 fit = components[0].fit if components else self.fit_now(model)
-                return 1 - self._probability_wrong(model, fit, self.prediction_cache)
+                return 1 - self._probability_wrong(model, fit, lambda: self.prediction_cache)
             wrong = torch.zeros_like(model.y)
             for weight, fit, *_ in components:
-                cache = prediction_cache(model, fit.theta, fit.rho)
+                cache = partial(prediction_cache, model, fit.theta, fit.rho)
                 wrong += weight * self._probability_wrong(model, fit, cache, weight)
             return (1 - wrong).clamp(0.0, 1.0)  # the weights add up to 1 but for rounding
 
@@ -45,7 +47,9 @@ class PursuitBelief(ModelAveraging, WarpedGP):
         """The fit that the model's present parameters are."""
         return Fit(self._theta(model), self._rho, math.nan, math.nan, 0, True)
 
-    def _probability_wrong(self, model: Model, fit: Fit, cache: PredictionCache, weight: float = 1.0) -> Tensor:
+    def _probability_wrong(
+        self, model: Model, fit: Fit, cache: Callable[[], PredictionCache], weight: float = 1.0
+    ) -> Tensor:
         log_density, share = self._odd(model.y, model.s2_known)
         rate = self.options.rate(len(model.y))
         return share * probability_odd(model, fit, cache, log_density, rate=rate, share=weight)

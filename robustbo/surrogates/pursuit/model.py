@@ -122,8 +122,8 @@ class RelevancePursuitGP(PursuitBelief):
 
         A search that holds hyperparameters holds the scale too.
         """
-        is_open = FEWEST <= len(model.y) <= growth.MANY and self._warp_evidence < SETTLED
-        is_open = is_open and self._warp is not None and self.is_named
+        may_bend = self._warp is not None and self.is_named and FEWEST <= len(model.y) <= growth.MANY
+        is_open = may_bend and self._warp_evidence < SETTLED
         level = self._decide_warp() if is_open else self._pursue_on_scale()
         if self._clears_others(level.fit):
             level = self._pursue(self.search_model())

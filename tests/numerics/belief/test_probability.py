@@ -17,7 +17,12 @@ def fitted(n, wrong, noise=0.05):
     y[wrong] += 6.0
     model = fit(RelevancePursuitGP(torch.from_numpy(x).unsqueeze(-1), torch.from_numpy(y).unsqueeze(-1)))
     search = model.search_model()
-    return search, model.components[0].fit, model.prediction_cache, log_odd(search.y, torch.ones_like(search.y))[0]
+    return (
+        search,
+        model.components[0].fit,
+        lambda: model.prediction_cache,
+        log_odd(search.y, torch.ones_like(search.y))[0],
+    )
 
 
 def test_many_and_few_are_told_the_same(monkeypatch):
