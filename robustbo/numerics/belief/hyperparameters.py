@@ -2,7 +2,7 @@
 
 Half of the steps are a random walk (Metropolis) whose steps are as large as the posterior at the fit is wide, by the
 likelihood's information and the prior's, reflected at the bounds so that they are symmetric. The others draw a single
-coordinate from its prior: few observations say little of it, so that such steps are often taken, and lead from one
+coordinate from its prior: few observations say little of it, so that such steps are often accepted, and lead from one
 explanation of the observations to another. The constant mean is integrated out.
 
 Notation: as in `gp.log_posterior` and `population`.
@@ -76,7 +76,7 @@ class CoordinatePriors:
 
 def log_density(population: Population, systems: Systems) -> Array:
     """Log densities of the right observations of each chain at some hyperparameters; -inf where there is none."""
-    C, failed = torch.linalg.cholesky_ex(torch.from_numpy(population.masked(systems)))
+    C, failed = torch.linalg.cholesky_ex(torch.from_numpy(population.right_covariances(systems)))
     r = np.where(population.is_odd, 0.0, systems.r)
     z = torch.linalg.solve_triangular(C, torch.from_numpy(r).unsqueeze(-1), upper=False).squeeze(-1)
     heights = (-0.5 * z.square().sum(-1) - C.diagonal(dim1=-2, dim2=-1).log().sum(-1)).numpy()
@@ -112,9 +112,9 @@ class HyperparameterWalk:
             systems = systems_at(self._model, theta)
             higher = log_density(population, systems)
             gain = higher - height + (systems.log_prior - population.systems.log_prior if is_walk else 0.0)
-            taken = np.log(rng.random(len(theta))) < np.where(np.isfinite(higher), gain, -np.inf)
-            population.systems.take(systems, taken)
-            self.theta[taken], height[taken] = theta[taken], higher[taken]
+            is_accepted = np.log(rng.random(len(theta))) < np.where(np.isfinite(higher), gain, -np.inf)
+            population.systems.replace_chains(systems, is_accepted)
+            self.theta[is_accepted], height[is_accepted] = theta[is_accepted], higher[is_accepted]
         population.renew()
 
     def _walk(self, rng: Generator) -> Array:

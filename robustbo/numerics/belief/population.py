@@ -55,10 +55,10 @@ class Systems(NamedTuple):
     log_slope: Array
     log_prior: Array
 
-    def take(self, others: "Systems", chosen: NDArray[np.bool_]) -> None:
-        """Put the systems of other hyperparameters in the place of the chosen ones."""
-        for mine, other in zip(self, others, strict=True):
-            mine[chosen] = other[chosen]
+    def replace_chains(self, systems: "Systems", is_replaced: NDArray[np.bool_]) -> None:
+        """Put the systems of other hyperparameters in the place of those of some chains."""
+        for present, proposed in zip(self, systems, strict=True):
+            present[is_replaced] = proposed[is_replaced]
 
 
 class Population:
@@ -103,7 +103,7 @@ class Population:
         """``B x n`` booleans."""
         return self.state == ODD
 
-    def masked(self, systems: Systems) -> Array:
+    def right_covariances(self, systems: Systems) -> Array:
         """``B x n x n`` covariances of the right observations in these states; odd ones are as if standardized."""
         is_odd = self.is_odd
         M = np.where(is_odd[:, :, None] | is_odd[:, None, :], 0.0, systems.K)
@@ -116,7 +116,7 @@ class Population:
 
     def renew(self) -> None:
         """Compute all anew: for other hyperparameters, and lest rounding add up."""
-        C = cholesky_factors(self.masked(self.systems))
+        C = cholesky_factors(self.right_covariances(self.systems))
         self._P, self._noise = np.ascontiguousarray(torch.cholesky_inverse(C)), self._noise_of(self.systems)
         diagonal = self._P.reshape(len(self._P), -1)[:, :: self._P.shape[1] + 1]
         diagonal[self.is_odd] = 0.0
@@ -160,10 +160,10 @@ class Population:
             weights = np.exp(heights - heights.max(1, keepdims=True))
             below = weights.cumsum(1)
             q[:, i] = weights[:, ODD] / below[:, ODD]
-            drawn = (u[:, None] * below[:, ODD:] > below[:, :ODD]).sum(1)
-            if len(rows := np.flatnonzero(drawn != state)):
-                num_odd[rows] += (drawn[rows] == ODD).astype(int) - (state[rows] == ODD)
-                self._move(rows, i, drawn[rows], v[rows])
+            new_state = (u[:, None] * below[:, ODD:] > below[:, :ODD]).sum(1)
+            if len(rows := np.flatnonzero(new_state != state)):
+                num_odd[rows] += (new_state[rows] == ODD).astype(int) - (state[rows] == ODD)
+                self._move(rows, i, new_state[rows], v[rows])
         return q
 
     def _move(self, rows: NDArray[np.intp], i: int, state: NDArray[np.intp], v: Array) -> None:

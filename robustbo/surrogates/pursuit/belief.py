@@ -13,6 +13,7 @@ from robustbo.numerics.gp.log_posterior import Model, noise
 from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.gp.prediction_cache import PredictionCache, prediction_cache
+from robustbo.numerics.improvement.wrong import LEAST_NOISE_DOF, NOISE_DOF
 from robustbo.surrogates.common.model_averaging import ModelAveraging
 from robustbo.surrogates.common.warped_gp import WarpedGP
 
@@ -40,12 +41,21 @@ class PursuitBelief(ModelAveraging, WarpedGP):
             rate = self.options.rate(len(model.y))
             return 1 - share * probability_odd(model, fits, log_density, rate=rate)
 
+    def noise_dof(self) -> float:
+        """Degrees of freedom with which the noise is known: those that the function leaves to it, within bounds.
+
+        Where the function goes through every value, nothing tells the two apart.
+        """
+        model, cache = self.search_model(), self.prediction_cache
+        residual = cache.P.diagonal() * noise(model, self._theta(model))  # the others' is n less these
+        return min(max(float(residual[self._rho == 0].sum()), LEAST_NOISE_DOF), NOISE_DOF)
+
     def fit_now(self, model: Model) -> Fit:
         """The fit that the model's present parameters are."""
         return Fit(self._theta(model), self._rho, math.nan, math.nan, 0, True)
 
     def _cache_at(self, model: Model, fit: Fit) -> Callable[[], PredictionCache]:
-        """What is known at one of the fits; at the only one it may have been computed."""
+        """Computation of what is known at one of the fits, which may have been done at the only one."""
         if len(self.components) == 1:
             return lambda: self.prediction_cache
         return partial(prediction_cache, model, fit.theta, fit.rho)
