@@ -49,12 +49,15 @@ class Surrogate(OnOneThread, GPyTorchModel):
         outcome_class: The class of the transform that its outcomes go through unless another is given.
         options: Its own options, checked.
         vouched: ``n`` booleans, set before a fit: the observations that the user has vouched for.
+        shared_errors: ``n x k`` numbers, set before a fit: errors that observations share, each times its standard
+            deviation, in the outcome's units; of those that have an exact process.
     """
 
     options_class: ClassVar[type[Options]] = Options
     outcome_class: ClassVar[type[Standardize]] = Standardize
     options: Any
     vouched: Tensor | None = None
+    shared_errors: Tensor | None = None
 
     @classmethod
     def make_options(cls, options: Mapping[str, Any]) -> Any:
