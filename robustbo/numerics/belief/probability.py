@@ -42,7 +42,7 @@ class WeightedFit(NamedTuple):
 
 
 def probability_odd(
-    model: Model, fits: Sequence[WeightedFit], log_odd: Tensor, *, rate: float, seed: int = 0
+    model: Model, fits: Sequence[WeightedFit], log_odd: Tensor, *, rate: float, effort: int = 1, seed: int = 0
 ) -> Tensor:
     """The probabilities that ``n`` observations are odd, by sampling that begins at the plausible fits.
 
@@ -51,10 +51,11 @@ def probability_odd(
         fits: Hyperparameters, and added variances of those that are odd, with their weights.
         log_odd: ``n`` log densities of odd observations, before a warp.
         rate: Mean of the prior rate of odd ones, in (0, 1).
+        effort: How many times as many draws of few observations.
         seed: Of the draws.
     """
     if len(model.y) <= FEW:
-        return _all_of_few(model, fits, log_odd, rate, seed)
+        return _all_of_few(model, fits, log_odd, rate, effort, seed)
     total = math.fsum(of.weight for of in fits)
     q = torch.zeros_like(model.y)
     for of in fits:
@@ -62,7 +63,9 @@ def probability_odd(
     return q
 
 
-def _all_of_few(model: Model, fits: Sequence[WeightedFit], log_odd: Tensor, rate: float, seed: int) -> Tensor:
+def _all_of_few(
+    model: Model, fits: Sequence[WeightedFit], log_odd: Tensor, rate: float, effort: int, seed: int
+) -> Tensor:
     n, rng = len(model.y), np.random.default_rng(seed)
     count = min(max(LEAST_CHAINS, ROOM // n), CHAINS)
     likeliest = sorted(fits, key=lambda of: -of.weight)[:count]
@@ -74,7 +77,7 @@ def _all_of_few(model: Model, fits: Sequence[WeightedFit], log_odd: Tensor, rate
     if model.is_informed and n >= FEWEST:
         values = [log_posterior(model, fit.fit.theta, fit.fit.rho) for fit in likeliest]
         walk = HyperparameterWalk(model, values, of)
-    sweeps, total = max(SWEEPS, math.ceil(STEPS / n)), np.zeros((count, n))
+    sweeps, total = effort * max(SWEEPS, math.ceil(STEPS / n)), np.zeros((count, n))
     may_be_odd = np.ones(n, dtype=bool) if model.cleared is None else ~model.cleared.numpy()
     burn_in = max(BURN_IN, sweeps // 6)
     for sweep in range(burn_in + sweeps):

@@ -21,13 +21,16 @@ from robustbo.surrogates.common.warped_gp import WarpedGP
 class PursuitBelief(ModelAveraging, WarpedGP):
     """A GP that names outliers, and says of each value how probable it is that it is wrong."""
 
-    def probability_right(self) -> Tensor:
+    def probability_right(self, effort: int = 1) -> Tensor:
         """``n`` probabilities that an observation is right: over sets of wrong ones, noise and hyperparameters.
 
         From the fits of the plausible levels on, Gibbs chains sample which observations are wrong, how noisy the right
         ones are, and, of few observations, the hyperparameters. The prior rate has the mean 0.1, the `outlier_rate`, or
         that of ``num_outliers``; at most half are wrong. What is far from what the others predict may be a needle, so
         that one value is never quite certain to be wrong.
+
+        Args:
+            effort: How many times as many draws.
 
         References:
             `numerics.belief.population`, `numerics.belief.gibbs`.
@@ -39,7 +42,7 @@ class PursuitBelief(ModelAveraging, WarpedGP):
             fits = fits or [WeightedFit(1.0, self.fit_now(model), lambda: self.prediction_cache)]
             log_density, share = self._odd(model.y, model.s2_known)
             rate = self.options.rate(len(model.y))
-            return 1 - share * probability_odd(model, fits, log_density, rate=rate)
+            return 1 - share * probability_odd(model, fits, log_density, rate=rate, effort=effort)
 
     def noise_dof(self) -> float:
         """Degrees of freedom with which the noise is known: those that the function leaves to it, within bounds.
