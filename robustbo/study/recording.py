@@ -1,10 +1,10 @@
 """The record that people make of trials: values, failures and verdicts, one at a time or a table at once."""
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Mapping
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from robustbo.guidance import explain_misfits
 from robustbo.searchspace.measurements import measurements_of
@@ -22,6 +22,9 @@ from robustbo.trials.history import Trial
 from robustbo.trials.outcome import OutOfRange
 from robustbo.trials.values import Noise, Value, values_to_record
 from robustbo.validation import flag, one_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 log = logging.getLogger("robustbo")
 

@@ -1,6 +1,5 @@
 """Surrogates by name, for people and for journals."""
 
-import importlib
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -20,11 +19,12 @@ from robustbo.surrogates.common.contract import own_options
 from robustbo.surrogates.common.quiet import quiet
 from robustbo.surrogates.filtered import DETECTORS, FilteredGP
 from robustbo.surrogates.iterative.model import ComputationAwareGP
+from robustbo.surrogates.names import ALLOWED, is_known, name_of
 from robustbo.surrogates.student_t_process.model import StudentTProcess
 from robustbo.surrogates.weighted.model import ConjugateGP
 from robustbo.validation import name_in_registry, nearest
 
-ALLOWED: dict[str, type[GPyTorchModel]] = {}  # classes that people have named in this process
+__all__ = ["ALLOWED", "SURROGATES", "check_options", "is_known", "model_class", "name_of"]
 
 TRIAL_SIZE = 8  # observations that options are tried on
 
@@ -47,33 +47,6 @@ SURROGATES: dict[str, type[GPyTorchModel]] = {
 }
 
 
-def name_of(surrogate: str | type[GPyTorchModel]) -> str:
-    """The name under which a journal keeps a surrogate that a person has named: as registered, or "module:Class".
-
-    A class that is named here may be named by a journal from then on; `model_class` imports nothing by itself.
-
-    Raises:
-        ValueError: If the name is not registered, or the class cannot be found again by its name.
-        TypeError: If it is neither a name nor a BoTorch model class.
-    """
-    if isinstance(surrogate, str):
-        if surrogate not in SURROGATES:
-            ALLOWED[surrogate] = _import_class(surrogate)
-        return surrogate
-    if not (isinstance(surrogate, type) and issubclass(surrogate, GPyTorchModel)):
-        raise TypeError(f"surrogate must be one of {sorted(SURROGATES)} or a GPyTorchModel class, got {surrogate!r}")
-    name = f"{surrogate.__module__}:{surrogate.__qualname__}"
-    if "<locals>" in name:
-        raise ValueError(f"surrogate must be importable so that a journal can name it, got the local class {name}")
-    ALLOWED[name] = surrogate
-    return name
-
-
-def is_known(name: str) -> bool:
-    """Return whether a name is registered, or that of a class that a person has named in this process."""
-    return name in SURROGATES or name in ALLOWED
-
-
 def model_class(name: str) -> type[GPyTorchModel]:
     """The class of a name that `is_known`; nothing is imported.
 
@@ -85,22 +58,6 @@ def model_class(name: str) -> type[GPyTorchModel]:
             name_in_registry("surrogate", name, ["auto", *sorted(SURROGATES)])
         raise ValueError(f"surrogate {name!r} must be a class that was named in this process; it is not imported")
     return SURROGATES[name] if name in SURROGATES else ALLOWED[name]
-
-
-def _import_class(name: str) -> type[GPyTorchModel]:
-    """The class "module:Class"."""
-    module, _, qualified = name.partition(":")
-    if not qualified:
-        name_in_registry("surrogate", name, ["auto", *sorted(SURROGATES)])
-    try:
-        target: Any = importlib.import_module(module)
-        for part in qualified.split("."):
-            target = getattr(target, part)
-    except (ImportError, AttributeError) as error:
-        raise ValueError(f"surrogate {name!r} must be importable here: {error}") from error
-    if not (isinstance(target, type) and issubclass(target, GPyTorchModel)):
-        raise ValueError(f"surrogate {name!r} must be a GPyTorchModel class, got {target!r}")
-    return target
 
 
 def check_options(name: str, options: Mapping[str, Any]) -> None:

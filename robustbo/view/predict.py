@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -15,17 +15,6 @@ from robustbo.loop.surrogate.fallback import check_finite
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
-
-
-class Prediction(NamedTuple):
-    """Mean and standard deviation that the surrogate predicts of the objective at a point, without noise.
-
-    The mean is within the possible range, where one was said.
-    """
-
-    mean: float
-    sd: float
-
 
 Numbers = tuple[list[float], list[float]]  # means and standard deviations at rows
 

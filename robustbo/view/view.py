@@ -25,7 +25,8 @@ from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 from robustbo.view.frame import trial_frame
 from robustbo.view.patterns import patterns
-from robustbo.view.predict import Prediction, index_of, posterior_at, prediction_frame
+from robustbo.view.predict import index_of, posterior_at, prediction_frame
+from robustbo.view.prediction import Prediction
 
 T = TypeVar("T")
 

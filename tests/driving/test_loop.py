@@ -25,7 +25,7 @@ from robustbo.driving.plan import Plan
 from robustbo.driving.progress import Display
 from robustbo.errors import JournalWriteError
 from robustbo.loop.surrogate.cache import FitCache
-from robustbo.study.handing import hand_out
+from robustbo.study.next_trials import hand_out
 from robustbo.trials import worker
 from tests.moments import interrupted_at
 
