@@ -1,50 +1,66 @@
 """Surrogates by name, for people and for journals."""
 
+import importlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
 from botorch.models.gpytorch import GPyTorchModel
 
-from robustbo.surrogates.baselines.exponential_variational import HuberGP, HuberProjectionGP, LaplaceVariationalGP
-from robustbo.surrogates.baselines.power_transform import PowerTransformGP
-from robustbo.surrogates.baselines.scaled_clip import ScaledClipGP
-from robustbo.surrogates.baselines.standard import StandardGP
-from robustbo.surrogates.baselines.student_t_variational import StudentTVariationalGP
-from robustbo.surrogates.baselines.trimmed import TrimmedGP
-from robustbo.surrogates.baselines.winsorized import WinsorizedGP
-from robustbo.surrogates.committee.model import CommitteeGP
 from robustbo.surrogates.common.contract import own_options
 from robustbo.surrogates.common.quiet import quiet
-from robustbo.surrogates.filtered import DETECTORS, FilteredGP
-from robustbo.surrogates.iterative.model import ComputationAwareGP
 from robustbo.surrogates.names import ALLOWED, is_known, name_of
-from robustbo.surrogates.student_t_process.model import StudentTProcess
-from robustbo.surrogates.weighted.model import ConjugateGP
 from robustbo.validation import name_in_registry, nearest
 
 __all__ = ["ALLOWED", "SURROGATES", "check_options", "is_known", "model_class", "name_of"]
 
 TRIAL_SIZE = 8  # observations that options are tried on
 
-SURROGATES: dict[str, type[GPyTorchModel]] = {
-    "standard": StandardGP,
-    "scaled-clip": ScaledClipGP,
-    "winsorized": WinsorizedGP,
-    "power-transform": PowerTransformGP,
-    "trimmed": TrimmedGP,
-    "filtered": FilteredGP,
-    **DETECTORS,
-    "student-t-process": StudentTProcess,
-    "conjugate": ConjugateGP,
-    "computation-aware": ComputationAwareGP,
-    "committee": CommitteeGP,
-    "student-t-variational": StudentTVariationalGP,
-    "laplace-variational": LaplaceVariationalGP,
-    "huber": HuberGP,
-    "huber-projection": HuberProjectionGP,
+PLACES = {
+    "standard": "baselines.standard:StandardGP",
+    "scaled-clip": "baselines.scaled_clip:ScaledClipGP",
+    "winsorized": "baselines.winsorized:WinsorizedGP",
+    "power-transform": "baselines.power_transform:PowerTransformGP",
+    "trimmed": "baselines.trimmed:TrimmedGP",
+    "filtered": "filtered:FilteredGP",
+    "relevance-pursuit": "pursuit.model:RelevancePursuitGP",
+    "student-t": "student_t.model:StudentTGP",
+    "botorch-relevance-pursuit": "baselines.botorch_relevance_pursuit:BoTorchRelevancePursuitGP",
+    "student-t-process": "student_t_process.model:StudentTProcess",
+    "conjugate": "weighted.model:ConjugateGP",
+    "computation-aware": "iterative.model:ComputationAwareGP",
+    "committee": "committee.model:CommitteeGP",
+    "student-t-variational": "baselines.student_t_variational:StudentTVariationalGP",
+    "laplace-variational": "baselines.exponential_variational:LaplaceVariationalGP",
+    "huber": "baselines.exponential_variational:HuberGP",
+    "huber-projection": "baselines.exponential_variational:HuberProjectionGP",
 }
+
+
+class Registry(Mapping[str, type[GPyTorchModel]]):
+    """The classes by name, each imported when it is asked for: an ask needs one of them."""
+
+    def __getitem__(self, name: str) -> type[GPyTorchModel]:
+        module, _, qualified = PLACES[name].partition(":")
+        cls: type[GPyTorchModel] = getattr(importlib.import_module(f"robustbo.surrogates.{module}"), qualified)
+        return cls
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(PLACES)
+
+    def __len__(self) -> int:
+        return len(PLACES)
+
+    def __contains__(self, name: object) -> bool:
+        return name in PLACES
+
+    def has(self, cls: type) -> bool:
+        """Return whether a class is one of them."""
+        return f"{cls.__module__}:{cls.__qualname__}".removeprefix("robustbo.surrogates.") in PLACES.values()
+
+
+SURROGATES = Registry()
 
 
 def model_class(name: str) -> type[GPyTorchModel]:

@@ -54,7 +54,7 @@ class FittedSurrogate:
     @property
     def is_ours(self) -> bool:
         """Return whether the surrogate is one of this library."""
-        return type(self.model) in SURROGATES.values()
+        return SURROGATES.has(type(self.model))
 
     def apart(self, seed: int) -> AbstractContextManager[None]:
         """The context in which code of the surrogate runs, so that what it draws depends on the seed alone."""
