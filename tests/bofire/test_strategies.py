@@ -99,6 +99,7 @@ def test_a_strategy_in_steps_is_read_from_json(branin):
     assert strategy.ask(1)["y_pred"].item() < 30
 
 
+@pytest.mark.slow
 def test_several_outputs_have_a_surrogate_each(mixed):
     domain, experiments = mixed
     strategy = made(mobo(domain))

@@ -199,6 +199,7 @@ def test_outcomes_that_are_standardized_already_stay_as_they_are(branin):
     assert np.allclose(model.model.train_targets, experiments["y"])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "kernel",
     [

@@ -171,7 +171,7 @@ def test_several_runs_are_checked_before_any_begins_and_give_one_table(cli, tmp_
     assert [row["run"] for row in json.loads(out)] == ["small", "other"]
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_interrupting_says_how_to_go_on(tmp_path, jobs):
     (tmp_path / "small.toml").write_text(SPEC.replace("trials = 6", "trials = 600"))
@@ -369,6 +369,7 @@ def test_a_killed_replay_goes_on_from_there_to_the_same_bits(tmp_path):
     assert len(killed) == 3
 
 
+@pytest.mark.few(1)
 def test_the_recorded_specs_are_valid():
     from pathlib import Path
 

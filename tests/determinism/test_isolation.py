@@ -177,6 +177,7 @@ class TestSurroundings:
             assert torch.get_default_dtype() == dtype
             torch.set_default_dtype(before)
 
+    @pytest.mark.few(3)
     @pytest.mark.parametrize(
         "surroundings",
         [
@@ -196,6 +197,7 @@ class TestSurroundings:
         with surroundings():
             assert self.run() == plain
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize("others", [MIXED, {"y": rb.Float(0, 1)}], ids=["mixed", "continuous"])
     def test_nor_do_another_thread_s_random_numbers(self, others):
         def draw():

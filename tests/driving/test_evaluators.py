@@ -332,6 +332,7 @@ class TestProcesses:
         parent.wait()
         until(lambda: not any(is_there(int(path.name)) for path in tmp_path.iterdir()))
 
+    @pytest.mark.slow
     def test_a_script_without_a_guard_is_told_of_it(self, tmp_path):
         script = """
             import robustbo as rb

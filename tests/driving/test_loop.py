@@ -389,6 +389,7 @@ class TestCtrlC:
 
         opt.optimize(square, 3, callbacks=acknowledge, progress=False)
 
+    @pytest.mark.slow
     @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # Python loses one in a deletion
     def test_at_any_moment_loses_nothing(self, tmp_path):
         self.run(tmp_path / "unbroken", [])

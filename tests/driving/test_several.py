@@ -140,6 +140,7 @@ class TestLittleToGain:
         with pytest.raises(ValueError, match="must be given an amount of hypervolume: absolute="):
             LittleToGain()(two, two.history[7])
 
+    @pytest.mark.slow
     def test_it_stops_where_hardly_any_hypervolume_is_promised(self):
         opt = optimizer()
         opt.optimize(outcomes, 30, callbacks=LittleToGain(absolute=0.05), progress=False)

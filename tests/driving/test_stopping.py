@@ -40,6 +40,7 @@ class Fake:
         self.view = View(settings, history, self.fits)
 
 
+@pytest.mark.slow
 def test_it_stops_a_smooth_noisy_function_near_its_optimum():
     opt = optimizer()
     best = opt.optimize(noisy_sine(1), 60, callbacks=LittleToGain(), progress=False)

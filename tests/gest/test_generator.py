@@ -133,6 +133,7 @@ def test_a_doubtful_value_is_measured_again_under_an_identifier_of_its_own():
     assert report.loc[point["_id"], "remeasured"] == "refuted"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("clone", [copy.deepcopy, lambda generator: pickle.loads(pickle.dumps(generator))])
 def test_a_copy_goes_on_as_the_original_would(clone):
     generator = RobustGenerator(FULL, seed=0, log=["n"])

@@ -69,6 +69,7 @@ def test_the_example_runs(monkeypatch, capsys):
     assert "What looks wrong: [12, 7]" in out or "What looks wrong: [7, 12]" in out
 
 
+@pytest.mark.slow
 def test_the_example_of_the_page_runs(page, monkeypatch, capsys):
     def load_module(package):
         return optunahub.load_local_module(package, registry_root=str(REGISTRY / "package"))

@@ -173,6 +173,7 @@ class TestEveryVariant:
         one, two, other = (problem.failures["breakdown"](x, np.random.default_rng(seed)) for seed in (5, 5, 6))
         assert one == two != other
 
+    @pytest.mark.few(1)
     def test_every_point_of_the_curve_is_as_likely(self, variant):
         stop, x = Stop(7), best_seen(variant)
         rover(variant).failures["breakdown"](params(variant, x), stop)

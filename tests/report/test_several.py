@@ -175,6 +175,7 @@ class TestOutcome:
 
 
 class TestPage:
+    @pytest.mark.slow
     def test_it_says_all(self, opt):
         text, front = page(opt), opt.front()
         assert "Maximize a &amp; b, minimize c, p &gt;= 0.1 with relevance-pursuit, seed 0" in text

@@ -91,6 +91,7 @@ def test_a_point_returns_from_the_models_inputs(given):
         assert given.space.from_unit(back) == given.space.from_unit(row)
 
 
+@pytest.mark.slow
 @FAST
 @given(spaces("conditional"), st.integers(0, 1000))
 def test_what_does_not_exist_is_absent_and_the_model_does_not_see_it(given, seed):

@@ -66,6 +66,7 @@ def search_of(estimator=None, space=UNIT, **options):
     return RobustSearchCV(Bowl() if estimator is None else estimator, space, **given)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("value", [1000.0, -1000.0])
 def test_a_wrong_score_is_flagged_and_wins_nothing(value):
     found = search_of(scoring=Flaky(3, 8, value=value), replicate="never").fit(X, Y)
@@ -148,6 +149,7 @@ def both(estimator, X, y=None):
     return {"low": -estimator.x, "high": estimator.score(X, y)}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("scoring", [both, {"low": lambda e, *_: -e.x, "high": lambda e, *a: e.score(*a)}])
 def test_several_metrics(scoring):
     high = search_of(scoring=scoring, refit="high").fit(X, Y)
@@ -180,6 +182,7 @@ def test_a_callable_chooses():
     assert found.best_mean_ < 1
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("random_state", [3, np.random.RandomState(3)])
 def test_the_same_random_state_gives_the_same_search(random_state):
     search = search_of(random_state=random_state)
@@ -219,6 +222,7 @@ def test_a_batch_that_fails_as_a_whole():
         assert (found.cv_results_[name] >= 0).all()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("space", [{"x": [0.2]}, {"x": range(1, 2)}, {"x": {"only": 0.2}}, {"x": [0.2], "y": [3]}, {}])
 def test_a_space_of_one_candidate_is_that_candidate(space):
     class Named(Bowl):
@@ -249,6 +253,7 @@ def test_a_list_is_evaluated_once():
     assert sorted(found.cv_results_["param_x"]) == [0.1, 0.2, 0.4]
 
 
+@pytest.mark.slow
 def test_nothing_is_evaluated_twice_but_what_failed():
     space = {"x": rb.Int(0, 4), "fails_above": [2.0, 9.0, 10.0, 11.0]}  # of which three do nothing
     with warnings.catch_warnings():

@@ -188,6 +188,7 @@ def test_pending_points_are_not_asked_for_again():
     assert len({trial.point for trial in asked}) == 3
 
 
+@pytest.mark.slow
 def test_a_pool_a_mixed_space_and_constraints_of_the_space_will_do():
     space = rb.Space(x=rb.Float(0, 1), n=rb.Int(0, 3), k=rb.Choice("u", "v"))
     opt = rb.Optimizer(space, objectives={"a": "maximize", "c": "minimize"}, seed=0, num_initial=5)
@@ -204,6 +205,7 @@ def test_a_pool_a_mixed_space_and_constraints_of_the_space_will_do():
     assert len({t.point for t in pool.history}) == 8
 
 
+@pytest.mark.slow
 def test_failures_are_learned_from_as_with_one_outcome():
     opt = rb.Optimizer(SPACE, seed=0, **WANTED)
     for _ in range(12):
@@ -263,6 +265,7 @@ def test_what_cannot_be_meant_is_refused_at_the_beginning(given, said):
         rb.Optimizer(SPACE, **given)
 
 
+@pytest.mark.slow
 def test_a_front_is_printed_a_line_a_point():
     front = told().front()
     lines = str(front).splitlines()

@@ -59,6 +59,7 @@ def test_a_replication_of_all_comes_before_the_next_one(papers, tmp_path):
     assert len({cell.record for cell in found}) == len(found)
 
 
+@pytest.mark.slow
 def test_what_is_recorded_is_kept_and_printed(short, tmp_path, capsys):
     work, out = tmp_path / "W", tmp_path / "runs"
     short.record(options(work))

@@ -1,8 +1,11 @@
 import math
 
+import pytest
+
 import robustbo as rb
 
 
+@pytest.mark.slow
 def test_feasible_points_are_found_that_are_worse_than_all_others():
     """What counts as no good is not taken from the front of points none of which will do."""
     space = rb.Space(x=rb.Float(0, 1), y=rb.Float(0, 1))

@@ -174,11 +174,13 @@ class TestManyTrials:
 
 
 class TestAsks:
+    @pytest.mark.few(1)
     def test_they_keep_away_from_where_trials_fail(self):
         studies = ([driven(24, seed=seed, failures=mode) for seed in (1, 2)] for mode in ("learn", "ignore"))
         learns, ignores = (sum(study.history.counts()["failed"] for study in each) for each in studies)
         assert learns <= 0.75 * ignores
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize("surrogate", ["relevance-pursuit", "student-t"])
     def test_without_failures_nothing_changes_to_the_last_bit(self, surrogate):
         points = []

@@ -134,6 +134,7 @@ def test_searches_from_nothing_are_of_few_whatever_is_left_out(monkeypatch):
     assert theta(going_on) == theta(fit(settings, without))
 
 
+@pytest.mark.slow
 def test_a_search_from_nothing_is_made_anew_only_where_its_sample_changes(monkeypatch):
     settings, fits, calls, cold = Settings(SPACE), FitCache(), [], search.cold_levels
     monkeypatch.setattr(search, "cold_levels", lambda model, plan: calls.append(len(model.y)) or cold(model, plan))

@@ -87,6 +87,7 @@ class TestAChoice:
 
 
 class TestTheOthers:
+    @pytest.mark.slow
     def test_wrong_values_are_found_among_all(self):
         wrong = (3, 30, 31, 50, 77, 101)
         settings = Settings(SPACE)

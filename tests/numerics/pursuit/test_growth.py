@@ -38,6 +38,7 @@ def scored(model, level):
     return walk.score(level, plan(model).penalty)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("n", [63, 300, 520])
 def test_it_finds_what_a_search_of_all_at_once_finds(n):
     X, y, wrong = everything(n)
@@ -50,6 +51,7 @@ def test_it_finds_what_a_search_of_all_at_once_finds(n):
     assert scored(model, found.best) > scored(model, at_once) - 0.1
 
 
+@pytest.mark.slow
 def test_it_does_so_in_a_fraction_of_the_evaluations(monkeypatch):
     X, y, _ = everything(520)
     part, sizes = part_of(X, y), []

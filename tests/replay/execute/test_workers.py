@@ -44,7 +44,7 @@ with ProcessPoolExecutor(1, workers.CONTEXT) as pool:
 """
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @forked
 @pytest.mark.parametrize("begin", ["begin.run()", "begin.start(); begin.join()"])
 def test_it_leaves_ctrl_c_to_its_parent(begin):

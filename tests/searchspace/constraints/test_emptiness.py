@@ -129,6 +129,7 @@ def test_a_space_with_a_point_is_never_called_empty(point, drawn):
         assert proof(*texts) is None
 
 
+@pytest.mark.slow
 @many
 @given(st.lists(sides, min_size=2, max_size=6), st.lists(st.floats(-3.0, 3.0), min_size=6, max_size=6))
 def test_what_is_called_empty_has_no_point_among_many_and_no_constraint_too_many(drawn, values):

@@ -33,6 +33,7 @@ def shards():
     return shard(X, Y.squeeze(-1), random_parts(90, 6, torch.Generator().manual_seed(0)))
 
 
+@pytest.mark.slow
 def test_sums_are_those_of_one_machine(workers):
     parts = [partial(shards().part, slice(start, start + 2)) for start in (0, 2, 4)]
     with CommitteeCluster(workers, parts, 1.0) as cluster:

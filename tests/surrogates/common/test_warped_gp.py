@@ -65,6 +65,7 @@ def test_the_formulas_are_the_posterior():
     assert 3 in model.support
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("size", [30.0, 1e3, 1e9])
 @pytest.mark.parametrize("n", [5, 6, 8])
 def test_one_gross_value_among_few_is_no_bend(n, size):

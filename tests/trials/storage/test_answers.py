@@ -50,6 +50,7 @@ def test_a_connection_that_hangs_is_replaced_by_another(postgresql, soon):
         assert study.tell({"x": 0.5}, 1.0).value == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*the server has not answered:robustbo.errors.JournalWarning")  # more than one
 def test_a_server_that_stops_answering_is_waited_for_aloud_and_not_for_ever(server, postgresql, soon):
     study = optimizer(postgresql)
@@ -131,6 +132,7 @@ print([trial.number for trial in opt.ask(3)], len(rb.Optimizer.resume(place).his
 """
 
 
+@pytest.mark.slow
 def test_a_connection_that_breaks_in_a_write_of_several_says_nothing_on_standard_error(postgresql):
     done = subprocess.run([sys.executable, "-c", BROKEN, postgresql], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "[0, 1, 2] 3\n", "")
