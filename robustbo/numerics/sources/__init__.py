@@ -1,0 +1,1 @@
+"""Sources of measurements, and the errors that all values of one have in common."""
