@@ -457,6 +457,7 @@ class TestMeasuringAgain:
 
 
 class TestManyValues:
+    @pytest.mark.slow
     def test_auto_becomes_a_committee_and_goes_on_alike_after_a_break(self, tmp_path):
         opt = go_on(
             rb.Optimizer(SPACE, direction="minimize", seed=0, committee_from=12, journal=tmp_path / "a.jsonl"), 15

@@ -64,7 +64,7 @@ SURROGATES = Registry()
 
 
 def model_class(name: str) -> type[GPyTorchModel]:
-    """The class of a name that `is_known`; nothing is imported.
+    """The class of a name that `is_known`; nothing of anybody else's is imported.
 
     Raises:
         ValueError: If it is not known.

@@ -75,9 +75,10 @@ def acquisition(made):
         seen.append(instantiate(self, *args, **kwargs))
         raise Seen
 
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(Seen):
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(generator, "_instantiate_acquisition", seeing)
-        made.get_next_trials(max_trials=1)
+        with pytest.raises(Seen):
+            made.get_next_trials(max_trials=1)
     return seen[-1]
 
 

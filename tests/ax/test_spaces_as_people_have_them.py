@@ -139,6 +139,7 @@ def test_orders_steps_logs_and_single_values():
     assert best(made).parameters in points
 
 
+@pytest.mark.slow
 def test_conditional_parameters(tmp_path):
     made = client(TREE)
     points = go_on(made, 8, lambda p: p.get("x", 1.0) + p.get("y", 1.0), does_fail=lambda p: p.get("y", 0.0) > 0.5)

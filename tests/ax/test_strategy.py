@@ -131,6 +131,7 @@ def test_a_value_counts_alike_before_and_after_json():
         assert _round(np.array([x])) == _round(np.array([float(f"{x:.10f}")]))
 
 
+@pytest.mark.slow
 def test_the_seed_says_it_all():
     first, again, other = (
         go_on(client() if same else client_of(4), 7).get_next_trials(max_trials=1) for same in (True, True, False)

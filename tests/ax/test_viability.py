@@ -72,7 +72,7 @@ def test_where_none_has_failed_nothing_changes():
     assert points[0] == points[1]
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("surrogate", ["standard", "relevance-pursuit", "student-t"])
 def test_a_client_that_was_loaded_goes_on_alike(tmp_path, surrogate):
     made = client()

@@ -136,7 +136,7 @@ def test_a_client_that_resets_its_connection_is_no_traceback(server, capsys):
     assert capsys.readouterr() == ("", "")
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("option", "first"), [("--watch", "4 told"), ("--serve", "http://127.0.0.1:")])
 def test_an_interrupt_ends_it_cleanly(opt, tmp_path, option, first):
     command = [sys.executable, "-u", "-m", "robustbo.cli", "show", "j.jsonl", option]

@@ -677,6 +677,7 @@ class TestProgress:
         assert "1 flagged" in after
         assert "running 0, 1, 2, 3, 4, 5, 6, 7 and 2 more" in after
 
+    @pytest.mark.slow
     def test_it_makes_no_fit_of_its_own(self, monkeypatch):
         console = Console(file=io.StringIO(), force_terminal=True)
         monkeypatch.setattr(loop, "Display", partial(Display, console=console))

@@ -45,12 +45,14 @@ def two():
     return opt
 
 
+@pytest.mark.slow
 def test_several_objectives_give_the_front(two):
     assert isinstance(two.found, Front)
     assert two.found == two.front()
     assert two.optimize(outcomes, 8) == two.found  # nothing is left to be done
 
 
+@pytest.mark.slow
 def test_one_objective_gives_the_best_under_the_constraints():
     opt = optimizer(ONE)
     best = opt.optimize(of_one, 8, progress=False)

@@ -84,6 +84,7 @@ def test_points_of_no_model_and_repeats_are_passed_over():
     assert not rule(two_only, two_only.history[12])
 
 
+@pytest.mark.slow
 def test_the_models_have_been_fitted_already():
     opt, rule = optimizer(), LittleToGain()
     f = noisy_sine(2)

@@ -157,6 +157,7 @@ def test_a_restart_from_a_dump_and_a_journal_changes_nothing(tmp_path):
     assert "RobustGenerator" in repr(again)
 
 
+@pytest.mark.slow
 def test_a_restart_from_the_journal_alone_goes_on_with_the_same_points(tmp_path):
     unbroken = Xopt(generator=RobustGenerator(LINE, seed=1), evaluator=Evaluator(function=value))
     found = []

@@ -60,6 +60,7 @@ def test_it_loads_as_the_hub_loads_it():
     assert module.RobustSampler is RobustSampler
 
 
+@pytest.mark.slow
 def test_the_example_runs(monkeypatch, capsys):
     monkeypatch.chdir(REGISTRY)
     names = runpy.run_path(str(FOLDER / "example.py"))

@@ -42,6 +42,7 @@ def test_a_wrong_value_neither_ends_the_search_nor_is_the_best():
     assert outliers(study)["flagged"].pipe(lambda flags: [*flags[flags].index])[0] == 7
 
 
+@pytest.mark.slow
 def test_a_doubtful_value_is_measured_again():
     study = study_of()
     study.optimize(wrong_once, n_trials=20)
@@ -141,6 +142,7 @@ def test_failed_trials_are_learned_from():
     assert [t.state for t in study.trials[-6:]].count(TrialState.FAIL) <= 2
 
 
+@pytest.mark.slow
 def test_a_trial_that_breaks_a_constraint_is_never_the_best():
     study = study_of(num_initial=6, seed=1)
 
@@ -207,6 +209,7 @@ def test_noise_that_cannot_be_is_passed_over_and_ends_nothing(sd):
     assert [t.sd for t in found] == [None, None]
 
 
+@pytest.mark.slow
 def test_the_rest_is_chosen_given_what_is_enqueued():
     study = study_of()
     study.optimize(bowl, n_trials=10)
@@ -282,6 +285,7 @@ def test_more_trials_at_once_than_the_space_has_points():
     assert {study.ask(two).params["a"] for _ in range(5)} <= {"p", "q"}
 
 
+@pytest.mark.slow
 def test_threads_share_a_study():
     study = study_of()
     study.optimize(bowl, n_trials=16, n_jobs=4)

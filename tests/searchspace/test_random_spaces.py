@@ -132,7 +132,7 @@ def test_a_point_that_is_fixed_as_a_whole_is_the_only_one(given):
         assert region.all_points is None or region.all_points == [given.witness]
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_ask_is_feasible_and_the_same_when_resumed_and_computed_again(kind, tmp_path):
     given = made(random.Random(f"asks in a space that is {kind}"), kind)

@@ -86,6 +86,7 @@ def test_a_wrong_score_is_flagged_and_wins_nothing(value):
     assert results["rank_test_score"][3] == (1 if value > 0 else 11)  # as measured
 
 
+@pytest.mark.slow
 def test_candidates_that_fail_are_kept_and_kept_away_from():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -166,6 +167,7 @@ def test_several_metrics(scoring):
         search_of(scoring=scoring).fit(X, Y)
 
 
+@pytest.mark.slow
 def test_several_metrics_of_candidates_that_fail():
     with pytest.warns(FitFailedWarning):
         found = search_of(Bowl(fails_above=0.6), scoring=both, refit="high", return_train_score=True).fit(X, Y)
@@ -175,6 +177,7 @@ def test_several_metrics_of_candidates_that_fail():
     assert np.isnan(found.cv_results_["split0_train_high"][is_failed]).all()
 
 
+@pytest.mark.slow
 def test_a_callable_chooses():
     found = search_of(refit=lambda results: int(results["param_x"].argmin())).fit(X, Y)
     assert found.best_params_["x"] == found.cv_results_["param_x"].min()
@@ -202,6 +205,7 @@ def test_numpys_own_seed_serves_where_there_is_none():
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_jobs_and_batches():
     search = search_of(LogisticRegression(), {"C": rb.Float(0.1, 10, log=True)}, batch_size=4, n_trials=8)
     found = [clone(search).set_params(n_jobs=jobs).fit(X, Y).cv_results_["param_C"].tolist() for jobs in (None, 2)]
@@ -265,6 +269,7 @@ def test_nothing_is_evaluated_twice_but_what_failed():
     assert found.cv_results_["is_failed"][again].all()  # only what failed is tried again
 
 
+@pytest.mark.slow
 def test_a_doubtful_score_is_measured_again_where_that_is_wanted():
     found = search_of(scoring=Flaky(3, 8, value=1.5), n_trials=14, replicate="flagged").fit(X, Y)
     results = found.cv_results_

@@ -59,6 +59,7 @@ def run(command, folder):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_it_is_listed(installed):
     assert "oven" in run(["-m", "robustbo.cli", "list"], installed)
 

@@ -82,6 +82,7 @@ def test_what_is_recorded_is_kept_and_printed(short, tmp_path, capsys):
     assert "| `standard` |" in text.split("<!-- conjugate-bo -->")[1]
 
 
+@pytest.mark.slow
 def test_regrets_are_of_what_is_recommended(short, tmp_path):
     short.record(options(tmp_path / "W", runs=CONJUGATE[:1]))
     short.keep(options(tmp_path / "W", runs=CONJUGATE[:1], out=tmp_path / "runs"))

@@ -46,6 +46,7 @@ def theta(found):
     return [p.tolist() for p in found.model.parameters()]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("surrogate", ["relevance-pursuit", "standard"])
 def test_a_fit_is_the_same_whether_a_run_went_on_or_is_resumed(surrogate):
     settings = Settings(SPACE, surrogate=surrogate)
@@ -61,6 +62,7 @@ def test_a_fit_is_the_same_whether_a_run_went_on_or_is_resumed(surrogate):
     assert torch.equal(going_on.model.map_estimate.rho, resumed.model.map_estimate.rho)
 
 
+@pytest.mark.slow
 def test_a_known_number_of_outliers_needs_no_more_observations_than_that():
     settings = Settings(SPACE, surrogate="relevance-pursuit", options='{"num_outliers": 3}')
     for n in (3, 5, 13, 15):

@@ -83,6 +83,7 @@ def test_many_observations_go_on_at_held_hyperparameters_unless_it_is_to_climb()
     assert scored(model, climbed.best) > scored(model, held.best)
 
 
+@pytest.mark.slow
 def test_it_begins_at_others_of_which_some_are_left_out():
     X, y, wrong = everything(310)
     before = growth.pursue_from_nothing(part_of(X, y), plan, 310)

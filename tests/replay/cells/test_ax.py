@@ -47,6 +47,7 @@ def test_both_meet_the_same_corruption_at_the_same_trial(ran):
         assert [entry["recommended"] is None for entry in entries] == [True] * 8 + [False]
 
 
+@pytest.mark.slow
 def test_ours_finds_the_liar_and_does_not_recommend_it(ran):
     ours = ran["ax-relevance-pursuit"]
     entries, flagged = ours.entries(), ours.flags()

@@ -125,7 +125,7 @@ def test_what_is_flagged_is_by_outcome(tmp_path):
     assert verify(made).bits == 10
 
 
-@pytest.mark.few(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["botorch", "optuna-gp", "ax-default"])
 @pytest.mark.parametrize("given", [FRONT, BOUNDED], ids=["front", "bounded"])
 def test_peers_meet_the_same_strikes_and_recommend(whole, engine, given, tmp_path):

@@ -14,6 +14,7 @@ SPEC = RunSpec.model_validate(
 )
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_every_trial_of_every_cell_is_run_and_told_of(tmp_path, jobs):
     heard = []

@@ -12,6 +12,7 @@ def data():
     return X, Y
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("convex", [True, False])
 def test_evidence_against_an_outlier_is_what_the_likelihood_loses_without_its_variance(convex):
     model = fit(BoTorchRelevancePursuitGP(*data(), convex_parameterization=convex))

@@ -63,6 +63,7 @@ def test_modes_that_pass_through_here_change_nothing(workers, monkeypatch):
         torch.testing.assert_close(one, other)
 
 
+@pytest.mark.slow
 def test_a_fit_is_that_of_one_machine_and_a_killed_worker_does_not_change_it(workers):
     X, Y = data(90, outliers=0.1)
     options = {"num_experts": 6, "memory_mib": 1}

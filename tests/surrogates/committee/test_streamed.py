@@ -131,6 +131,7 @@ def test_a_constant_input_and_equal_outcomes_have_a_scale():
     assert (y == 0).all()
 
 
+@pytest.mark.slow
 def test_gross_values_and_inputs_are_known_for_what_they_are(tmp_path, workers):
     """Beyond what squares fit into; and one wild input leaves the scale of all others as it is."""
     generator = np.random.default_rng(1)

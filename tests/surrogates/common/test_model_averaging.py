@@ -170,6 +170,7 @@ def test_fantasies_are_those_of_the_one_fit(model):
     assert len(model.components) > 1
 
 
+@pytest.mark.slow
 def test_sample_paths_are_those_of_all_fits(model):
     torch.manual_seed(0)
     paths = draw_matheron_paths(model, torch.Size([16, 256]))

@@ -113,6 +113,7 @@ def test_every_parameterization_finds_moderate_outliers(parameterization):
     assert fit(RelevancePursuitGP(*data()[:2], parameterization=parameterization)).support == [4, 11]
 
 
+@pytest.mark.slow
 def test_a_kernel_of_ones_own_goes_through_autograd_to_the_same_fit():
     X, Y, _ = data()
     named = fit(RelevancePursuitGP(X, Y, is_averaged=False))

@@ -77,6 +77,7 @@ def test_one_that_stops_answering_during_a_write_leaves_open_whether_it_was_writ
         study.tell({"x": 0.5}, 1.0)
 
 
+@pytest.mark.slow
 def test_a_port_that_is_silent_is_waited_for_aloud_and_not_for_ever(soon):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"postgresql://user:s3cret@127.0.0.1:{silent.getsockname()[1]}/lab#oven"

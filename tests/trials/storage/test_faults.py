@@ -133,7 +133,7 @@ def records(operation):
     return operation not in (OPERATIONS["resume"], OPERATIONS["begin"])
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 def test_each_error_of_the_system_loses_nothing(operation, tmp_path):
     for path, opt, calls in each(operation, tmp_path, ERRORS):
         before = opt.history
@@ -149,7 +149,7 @@ def test_nor_does_one_that_lasts(operation, tmp_path):
         check(operation, path, opt, before, outcome(operation, opt, path, calls, JournalError))
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 def test_nor_an_interrupt(operation, tmp_path):
     for path, opt, calls in each(operation, tmp_path, INTERRUPTS):
         before = opt.history

@@ -33,7 +33,7 @@ def assert_nothing_is_lost(row, journal, kills):
     assert len(history) == int(row["trials"]) == int(row["recomputed"])
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["{}/run.jsonl", "sqlite:///{}/lab.db#oven"])
 def test_what_four_processes_tell_is_kept_although_they_are_killed(tmp_path, place):
     journal = place.format(tmp_path)
