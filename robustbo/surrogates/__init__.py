@@ -41,3 +41,7 @@ __getattr__ = exports(
         "StudentTProcess": "robustbo.surrogates.student_t_process.model",
     },
 )
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
