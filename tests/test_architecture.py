@@ -101,7 +101,13 @@ WITHIN = {
         "candidates": {"observations", "surrogate", "feasibility", "acquisition", "optimize_acqf", "belief"},
         "decide": {"observations", "surrogate", "feasibility", "belief", "candidates"},
     },
-    "view": {"frame": set(), "patterns": set(), "predict": set(), "view": {"frame", "patterns", "predict"}},
+    "view": {
+        "frame": set(),
+        "patterns": set(),
+        "predict": set(),
+        "sources": set(),
+        "view": {"frame", "patterns", "predict"},
+    },
     "report": {
         "summary": set(),  # plain values and words
         "charts": {"summary"},  # whose marks have titles in words
@@ -149,6 +155,7 @@ LATE = {
     "__init__.py",
     "cli/app.py",
     "cli/beginning.py",
+    "cli/judging.py",
     "cli/results.py",
     "cli/sheets.py",
     "cli/study.py",

@@ -9,7 +9,8 @@ from robustbo.guidance import explain_misfits
 from robustbo.loop.candidates.pending import NOTHING_NEW
 from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.region import Fixed
-from robustbo.study.handing import as_of_now, hand_out, line_of
+from robustbo.study.handing import as_of_now, hand_out
+from robustbo.study.lines import line_of
 from robustbo.study.queueing import own
 from robustbo.study.recording import Recording
 from robustbo.study.sources import labels_of

@@ -17,11 +17,9 @@ from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.region import Fixed
 from robustbo.trials import worker
 from robustbo.trials.history import History, Trial
-from robustbo.trials.outcome import Outcome
-from robustbo.trials.sources import source_text
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State
-from robustbo.trials.trial import SAID, Measured, point_of
+from robustbo.trials.trial import point_of
 from robustbo.validation import index, real
 from robustbo.view.view import View
 
@@ -56,7 +54,7 @@ def hand_out(
         else:
             try:
                 number = len(view.history)
-                *diagnosis, ask = view.suggest(number, fixed).events(number)
+                *diagnosis, ask = view.suggest(number, fixed, tuple(labels.items())).events(number)
             except SpaceExhausted as error:
                 if not new_events:
                     raise
@@ -188,44 +186,6 @@ def enqueue_events(history: History, points: Iterable[Mapping[str, Any]]) -> lis
         again = {} if first == number else {"repeats": first}
         events.append({"event": "enqueue", "trial": number, "params": params, **again, **author})
     return events
-
-
-def _verdict(outcome: Measured) -> str:
-    """The user's word on one of several outcomes."""
-    return "excluded" if outcome.is_excluded else "vouched for" if outcome.is_vouched else ""
-
-
-def line_of(trial: Trial, quantities: Mapping[str | None, Outcome] | None = None) -> str:
-    """A trial in a line, for logs.
-
-    Args:
-        trial: It.
-        quantities: What is measured: each of several outcomes by its name, or the only value under None.
-
-    Example:
-        >>> line_of(Trial(3, {"x": 0.5}, state="told", value=1.25, origin="model"))
-        'trial 3 (told, model), x=0.5: 1.25'
-    """
-    outcome_of: Mapping[str | None, Outcome] = quantities or {None: Outcome()}
-    place = ", ".join(f"{name}={value!r}" for name, value in trial.params.items())
-    values = ", ".join(f"{name} {_with_unit(outcome_of.get(name), value)}" for name, value in trial.values.items())
-    values = values if trial.value is None else _with_unit(outcome_of.get(None), trial.value)
-    result = f": {values}" if values else f": {trial.reason}" if trial.reason else ""
-    result += ", vouched for" if trial.is_vouched else ""
-    result += f", {_with_unit(outcome_of.get(None), trial.as_told)} as told" if trial.as_told is not None else ""
-    result += f", by {source_text(trial.sources)}" if trial.sources else ""
-    result += "".join(f", {name} {word}" for name, outcome in trial.outcomes.items() if (word := _verdict(outcome)))
-    notes = [note for note in (trial.note, *(outcome.note for outcome in trial.outcomes.values())) if note]
-    result += f" ({'; '.join(dict.fromkeys(notes))})" if notes else ""
-    only, expected = outcome_of.get(None, Outcome()), ""
-    if trial.expected is not None:
-        expected = f", expected {only.amount(only.nearest(trial.expected), trial.expected_sd)}"
-    retry = "" if trial.retry is None else f", {SAID[trial.retry]}"
-    return f"trial {trial.number} ({trial.state}, {trial.origin}{retry}), {place}{result}{expected}"
-
-
-def _with_unit(quantity: Outcome | None, value: float) -> str:
-    return repr(value) if quantity is None else quantity.with_unit(repr(value))
 
 
 def requeue_events(

@@ -10,7 +10,7 @@ from robustbo.searchspace.tabular import Point, is_point, point_of, warn_of_viol
 from robustbo.study.handing import TrialLike, end_event, value_content
 from robustbo.study.possible import check_possible, with_exclusions
 from robustbo.study.queueing import Queueing, own
-from robustbo.study.sources import judged_by, verdict_event
+from robustbo.study.sources import trials_of, verdict_event
 from robustbo.trials.history import Trial
 from robustbo.trials.sources import Source
 from robustbo.trials.storage.line import Event
@@ -157,7 +157,7 @@ class Judging(Queueing):
         if not math.isfinite(number):
             raise ValueError(f"error must be finite, got {number}; use exclude to leave the values out")
         if self.settings.outcomes and outcome is None:
-            names = [wanted.name for wanted in self.settings.outcomes]
+            names = [outcome_of.name for outcome_of in self.settings.outcomes]
             raise ValueError(f"correct must be given an outcome, one of {names}: each has a unit of its own")
         return self._judge("correct", None, source, since, self._of(outcome, reason) | {"error": number})
 
@@ -180,7 +180,7 @@ class Judging(Queueing):
         self._store.commit(decide)
         history = self._store.state.history
         word = history.verdicts[-1]
-        trials = judged_by(history, word)
+        trials = trials_of(history, word)
         log.info("%s: %d trials", word.text, len(trials))
         return [own(trial) for trial in trials]
 

@@ -32,7 +32,7 @@ def labels_of(history: History, source: Source | None) -> dict[str, str]:
     return {kinds[0] if len(kinds) == 1 else DEFAULT_KIND: label}
 
 
-def known_labels_of(history: History, source: Source | None) -> dict[str, str]:
+def check_labels(history: History, source: Source | None) -> dict[str, str]:
     """The labels that a source has, which some trial must have too.
 
     Raises:
@@ -71,7 +71,7 @@ def verdict_event(
     Raises:
         TypeError, ValueError: If it speaks of no value, or there is no such source or trial.
     """
-    labels = known_labels_of(history, source)
+    labels = check_labels(history, source)
     first = None if since is None else history[since.number if isinstance(since, Trial) else index(since)]
     event = {"event": KIND, "trial": len(history), "verdict": verdict, "source": labels, **content}
     event |= {} if first is None else {"since": first.number}
@@ -79,6 +79,6 @@ def verdict_event(
     return event | {"by": worker.name(), "at": worker.now()}
 
 
-def judged_by(history: History, verdict: SourceVerdict) -> list[Trial]:
+def trials_of(history: History, verdict: SourceVerdict) -> list[Trial]:
     """The trials that a word on a source speaks of."""
     return [trial for trial in history if trial.state in ("told", "excluded") and verdict.covers(trial)]

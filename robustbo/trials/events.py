@@ -151,7 +151,7 @@ def _change(trials: Sequence[Trial] | Draft, trial: Trial, event: Event) -> Tria
 
 
 def _end_fields(trials: Sequence[Trial] | Draft, trial: Trial, event: Event) -> dict[str, Any]:
-    """Who ended a trial, when, as which in order, and what measured it: as it was asked for, unless told otherwise."""
+    """The end of a trial: who told it, when, its place in the order, and its sources, as asked for unless told."""
     order = trials.num_ended if isinstance(trials, Draft) else None
     sources = {**trial.sources, **event.get("source", {})}
     return {"order": order, "told_by": event.get("by"), "told_at": _when(event), "sources": sources}

@@ -9,6 +9,7 @@ from robustbo.validation import plain_scalar
 
 SourceLabel: TypeAlias = str | int | date
 Source: TypeAlias = SourceLabel | Mapping[str, SourceLabel | None]  # the only kind, or by kind
+Labels: TypeAlias = tuple[tuple[str, str], ...]  # the label of each kind, hashable
 DEFAULT_KIND = "source"  # of a label that comes without one
 EXAMPLE = 'such as "R3" or {"reactor": "R3", "operator": "B"}'
 
@@ -81,16 +82,16 @@ def _label(kind: str, label: Any) -> str | None:
     return _short_text(f"the label of source {kind!r}", str(plain)) or None
 
 
-def _short_text(what: str, text: str) -> str:
+def _short_text(label: str, text: str) -> str:
     """A text without spaces around it.
 
     Raises:
         ValueError: If it is too long, or has several lines.
     """
     if len(text) > limits.SOURCE_CHARACTERS:
-        raise ValueError(f"{what} must have at most {limits.SOURCE_CHARACTERS} characters, got {len(text)}")
+        raise ValueError(f"{label} must have at most {limits.SOURCE_CHARACTERS} characters, got {len(text)}")
     if not text.isprintable():
-        raise ValueError(f"{what} must be on one line, without control characters, got {text!r}")
+        raise ValueError(f"{label} must be on one line, without control characters, got {text!r}")
     return text.strip()
 
 

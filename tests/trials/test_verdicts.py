@@ -162,5 +162,5 @@ def test_a_word_must_say_of_what(history, event, words):
     ],
 )
 def test_a_forged_line_is_refused(event):
-    with pytest.raises(ValueError, match=r"verdict|error|source|outcome"):
+    with pytest.raises(ValueError, match=r"verdict|error|source|outcome|event"):
         schema.check(event, Settings(Space(x=Float(0, 1))))
