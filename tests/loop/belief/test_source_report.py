@@ -31,8 +31,12 @@ def error(level="R1", kind="step", since=2, probability=0.998, **more):
 NUMBERS = [1, 0, 3, 5]  # of the rows
 
 
+def reports_of(errors, history, *of):
+    return source_reports(errors, NUMBERS, history.trials, history.verdicts, *of)
+
+
 def test_rows_become_trials_with_their_times(history):
-    (report,) = source_reports([error()], NUMBERS, history.trials, history.verdicts)
+    (report,) = reports_of([error()], history)
     assert (report.since, report.trials, report.status) == (3, (3, 5), "in doubt")
     assert report.since_at == datetime(2026, 11, 24, 14, 3, tzinfo=UTC)
     assert report.text == (
@@ -57,7 +61,7 @@ def test_rows_become_trials_with_their_times(history):
     ],
 )
 def test_each_is_a_sentence(history, entry, text):
-    (report,) = source_reports([entry], NUMBERS, history.trials, history.verdicts)
+    (report,) = reports_of([entry], history)
     assert text in report.text
 
 
@@ -80,7 +84,7 @@ def test_a_sentence_has_the_unit_and_the_outcome(history):
     ],
 )
 def test_a_status_is_a_word(history, entry, status):
-    (report,) = source_reports([entry], NUMBERS, history.trials, history.verdicts)
+    (report,) = reports_of([entry], history)
     assert report.status == status
     assert report.is_doubtful == (status in ("in doubt", "not distinguishable"))
 
@@ -110,12 +114,8 @@ def test_words_of_people_are_reported_where_the_model_has_nothing(history):
 
 def test_a_word_holds_unless_an_error_is_left(history):
     judged = history.apply(word("correct", error=4.8))
-    assert [r.status for r in source_reports([error(probability=0.1)], NUMBERS, judged.trials, judged.verdicts)] == [
-        "corrected"
-    ]
-    assert [r.status for r in source_reports([error(probability=0.9)], NUMBERS, judged.trials, judged.verdicts)] == [
-        "in doubt"
-    ]
+    assert [r.status for r in reports_of([error(probability=0.1)], judged)] == ["corrected"]
+    assert [r.status for r in reports_of([error(probability=0.9)], judged)] == ["in doubt"]
 
 
 def test_no_error_is_not_in_doubt():
