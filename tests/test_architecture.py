@@ -43,7 +43,7 @@ WITHIN = {
         "gp": {"linalg"},
         "pursuit": {"linalg", "gp"},
         "belief": {"linalg", "gp"},
-        "sources": {"linalg", "gp"},
+        "sources": {"linalg", "gp", "pursuit"},  # sets of errors and of wrong values together
         "failures": {"linalg", "gp"},
         "censored": {"linalg", "gp", "failures"},  # a bound is a step, as a failure is
         "student_t": {"linalg", "gp"},

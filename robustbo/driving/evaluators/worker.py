@@ -5,28 +5,30 @@ started itself, and all of that ends with it when it is ended. It ends with the 
 that.
 """
 
-import multiprocessing
 import os
 import pickle
 import signal
 import sys
-import threading
 import traceback
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from multiprocessing import connection, forkserver, resource_tracker
+from collections.abc import Mapping
+from contextlib import suppress
+from multiprocessing import connection
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 
+from robustbo.determinism.worker_processes import (
+    CONTEXT,
+    IS_POSIX,
+    THREADS,
+    begin_server,
+    begin_work,
+    block_sigint,
+)
 from robustbo.driving.evaluators.outcome import Evaluation, attempt_elsewhere, outcome_of_exit, receive
 from robustbo.trials.trial import Trial
 
-IS_FORKED = "forkserver" in multiprocessing.get_all_start_methods()  # else each imports
-IS_POSIX = os.name == "posix"
-CONTEXT: Any = multiprocessing.get_context("forkserver" if IS_FORKED else "spawn")
 GRACE_S = 3.0  # in which a process may end by itself
-THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 GUARD = 'a script must call optimize under `if __name__ == "__main__":`, since worker processes import it'
 
 
@@ -48,9 +50,8 @@ class Worker:
         arguments = (theirs, func, threads, dict(os.environ))
         self._process = CONTEXT.Process(target=serve, args=arguments, name="robustbo-worker")
         try:
-            with _block_sigint():
-                if IS_FORKED:
-                    forkserver.ensure_running()
+            with block_sigint():
+                begin_server()
                 self._process.start()
         except (EOFError, ConnectionError) as error:  # the process that it is forked from has imported the script
             raise RuntimeError(f"a worker process could not begin: {GUARD}") from error
@@ -146,20 +147,6 @@ def _exit_in_words(code: int) -> str:
     return f"signal {-code} ({names.get(-code, 'unknown')})"
 
 
-@contextmanager
-def _block_sigint() -> Iterator[None]:
-    """Processes that begin in here do not hear Ctrl-C until they say so."""
-    if not IS_POSIX:
-        yield
-        return
-    resource_tracker.ensure_running()  # whose beginning would unblock it
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 def serve(to: connection.Connection, func: bytes, threads: int, environment: Mapping[str, str]) -> None:
     """A worker process's life: evaluate what comes, until None does or nobody is there any more."""
     _begin(environment)
@@ -177,8 +164,6 @@ def serve(to: connection.Connection, func: bytes, threads: int, environment: Map
 
 def _begin(environment: Mapping[str, str]) -> None:
     """Set up a worker: its environment, a process group, and the watch over the process that it works for."""
-    os.environ.clear()
-    os.environ.update(environment)
     if IS_POSIX:
         os.setpgid(0, 0)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # drops one that came in between
@@ -186,7 +171,7 @@ def _begin(environment: Mapping[str, str]) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     else:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    begin_work(environment, _end_group)  # of its own group by now
 
 
 def _limit(threads: int) -> None:
@@ -199,10 +184,6 @@ def _limit(threads: int) -> None:
         torch.set_num_threads(threads)
 
 
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
+def _end_group() -> None:
     if IS_POSIX:
         os.killpg(0, signal.SIGTERM)
-    os._exit(1)

@@ -9,6 +9,7 @@ References:
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -17,11 +18,11 @@ from torch import Tensor
 from robustbo.numerics.committee import evidence as committee
 from robustbo.numerics.committee.evidence import SharedHyperparameters, Total
 from robustbo.numerics.committee.partition import MEMORY, Shards
-from robustbo.numerics.gp import parameters
-from robustbo.numerics.gp.ascent import Ascent, Point, climb_within
+from robustbo.numerics.gp import objective, parameters
+from robustbo.numerics.gp.ascent import Ascent
 from robustbo.numerics.gp.covariance import stationary_blocks
 from robustbo.numerics.gp.log_posterior import noise_block
-from robustbo.numerics.gp.multistart import highest
+from robustbo.numerics.gp.objective import Objective
 from robustbo.numerics.gp.parameters import Block, LogNormal
 from robustbo.numerics.student_t.map_fit import DOF
 
@@ -79,40 +80,36 @@ class CommitteeModel(NamedTuple):
         nu = None if self.dof == math.inf else at["nu"][0]
         return SharedHyperparameters(self.kernel, at["l"], at["s2f"][0], at["s2"][0], nu, x[-1])
 
-    def slopes(self, x: Tensor, total: Total) -> Tensor:
-        """The gradient of F in x."""
-        by = {"l": total.log_l, "s2f": total.log_s2f, "s2": total.log_s2, "nu": total.log_nu}
-        parts = [by[block.name].reshape(-1) for block in self.blocks]
-        prior = parameters.prior_slopes(self.blocks, x.tolist()[:-1])
-        return torch.cat([*parts, total.m.reshape(1)]) + x.new_tensor([*prior, 0.0])
+
+class CommitteeLogPosterior(NamedTuple):
+    """The log posterior density at some x, and the sums that its derivatives need."""
+
+    F: float
+    x: Tensor
+    total: Total
 
 
-def evaluate(model: CommitteeModel, x: Tensor, f: Any = None) -> tuple[float, Total]:
-    """F at x, and the sums that its derivatives need, from the modes of an earlier evaluation."""
+def evaluate(model: CommitteeModel, x: Tensor, last: CommitteeLogPosterior | None = None) -> CommitteeLogPosterior:
+    """The log posterior density at x, from the modes of an evaluation nearby: it jumps between modes."""
+    shared, f = model.hyperparameters(x), None if last is None else last.total.f
     if model.evidence is None:
-        total = committee.evidence(model.shards, model.hyperparameters(x), f, model.memory)
+        total = committee.evidence(model.shards, shared, f, model.memory)
     else:
-        total = model.evidence(model.hyperparameters(x), f)
+        total = model.evidence(shared, f)
     F = total.L.item() + parameters.log_prior(model.blocks, x.tolist()[:-1])
-    return (F if math.isfinite(F) else -math.inf), total
+    return CommitteeLogPosterior(F if math.isfinite(F) else -math.inf, x, total)
+
+
+def slopes(model: CommitteeModel, value: CommitteeLogPosterior) -> Tensor:
+    """The gradient of F in x."""
+    total = value.total
+    by = {"l": total.log_l, "s2f": total.log_s2f, "s2": total.log_s2, "nu": total.log_nu}
+    parts = [by[block.name].reshape(-1) for block in model.blocks]
+    prior = parameters.prior_slopes(model.blocks, value.x.tolist()[:-1])
+    return torch.cat([*parts, total.m.reshape(1)]) + value.x.new_tensor([*prior, 0.0])
 
 
 def search(model: CommitteeModel) -> Ascent:
     """The highest of the maxima that the model's starts lead to."""
-    return highest(model.starts, lambda x: _climb(model, x, ROUGH), lambda best: _climb(model, best.x, FINE))
-
-
-def _climb(model: CommitteeModel, x: Tensor, ftol: float) -> Ascent:
-    latent: list[Any] = [None]
-
-    def at(place: Tensor) -> Point:
-        F, total = evaluate(model, place, latent[0])
-        if math.isfinite(F):
-            latent[0] = total.f  # the next evaluation begins there: the evidence jumps between modes
-
-        def derivatives() -> tuple[Tensor, Tensor]:
-            return model.slopes(place, total), place[:0]
-
-        return Point(F, derivatives)
-
-    return climb_within(at, x, model.bounds, is_informed=False, ftol=ftol)
+    height = Objective(model.bounds, partial(evaluate, model), partial(slopes, model))
+    return objective.search(height, model.starts, rough=ROUGH, fine=FINE)._replace(value=None)

@@ -11,6 +11,7 @@ References:
 """
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -19,11 +20,11 @@ from torch import Tensor
 
 from robustbo.errors import FitError
 from robustbo.numerics.failures.likelihood import Outcomes
-from robustbo.numerics.failures.propagation import Approximation, Sites, propagate
-from robustbo.numerics.gp import parameters
-from robustbo.numerics.gp.ascent import Ascent, Point, climb_within
+from robustbo.numerics.failures.propagation import Approximation, propagate
+from robustbo.numerics.gp import objective, parameters
+from robustbo.numerics.gp.ascent import Ascent
 from robustbo.numerics.gp.covariance import Covariance, CovarianceFunction
-from robustbo.numerics.gp.multistart import highest
+from robustbo.numerics.gp.objective import Objective
 from robustbo.numerics.gp.parameters import Block, LogNormal, Normal
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
@@ -65,17 +66,18 @@ class FailureLogPosterior(NamedTuple):
     approximation: Approximation
 
 
-def evaluate(model: FailureModel, x: Tensor, begin: Sites | None = None) -> FailureLogPosterior:
+def evaluate(model: FailureModel, x: Tensor, last: FailureLogPosterior | None = None) -> FailureLogPosterior:
     """The log posterior density at x; -inf where the sites do not settle.
 
     Args:
         model: What stays fixed.
         x: Where.
-        begin: Sites of a place nearby; none unless given.
+        last: An evaluation nearby, from whose sites it begins; from none unless given.
     """
     log_e1, m = x.tolist()[-2:]
     covariance = model.covariance.at(x[:-2])
-    approximation = propagate(covariance.K.numpy(), m, model.outcomes, math.exp(log_e1), begin)
+    sites = None if last is None else last.approximation.sites
+    approximation = propagate(covariance.K.numpy(), m, model.outcomes, math.exp(log_e1), sites)
     F = (
         approximation.L
         + model.outcomes.flakes(math.exp(log_e1))
@@ -126,33 +128,10 @@ def search(model: FailureModel, before: Tensor | None = None) -> Ascent:
     Raises:
         FitError: If expectation propagation settles nowhere.
     """
+    height = Objective(model.bounds, partial(evaluate, model), partial(slopes, model), partial(information, model))
     if before is not None and math.isfinite((value := evaluate(model, before)).F):
-        return _climb(model, value, FINE)
-
-    def rough(x: Tensor) -> Ascent:
-        return _climb(model, evaluate(model, x), ROUGH)
-
-    ascent = highest(model.starts, rough, lambda best: _climb(model, best.value, FINE))
+        return objective.climb(height, value, ftol=FINE)
+    ascent = objective.search(height, model.starts, rough=ROUGH, fine=FINE)
     if not math.isfinite(ascent.F):
         raise FitError(f"no sites settled for {len(model.outcomes.k)} places")
     return ascent
-
-
-def _climb(model: FailureModel, value: FailureLogPosterior, ftol: float) -> Ascent:
-    return climb_within(_WarmPath(model, value).at, value.x, model.bounds, is_informed=True, ftol=ftol)
-
-
-class _WarmPath:
-    """The log posterior density along a climb, which each evaluation enters with the sites where it last stood."""
-
-    def __init__(self, model: FailureModel, value: FailureLogPosterior) -> None:
-        self._model, self._sites = model, value.approximation.sites
-
-    def at(self, x: Tensor) -> Point:
-        value = evaluate(self._model, x, self._sites)
-
-        def derivatives() -> tuple[Tensor, Tensor]:
-            self._sites = value.approximation.sites
-            return slopes(self._model, value), information(self._model, value)
-
-        return Point(value.F, derivatives, value)

@@ -23,7 +23,7 @@ from robustbo.numerics.failures.likelihood import BETA, E0
 from robustbo.numerics.failures.map_fit import FailureLogPosterior, FailureModel
 from robustbo.numerics.failures.sampling import draw_samples
 from robustbo.numerics.gp.evidence import LOG_2PI
-from robustbo.numerics.gp.kernels_paired import KERNELS, SLOPES
+from robustbo.numerics.gp.kernels import FORMS, SLOPES
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 
@@ -36,7 +36,7 @@ class Predictor(NamedTuple):
     """A fitted model of failures in numbers.
 
     Attributes:
-        kernel: A name of `KERNELS`.
+        kernel: A name of `kernels.FORMS`.
         l: ``d`` length-scales.
         m: Constant mean.
         e1: Rate of flakes.
@@ -61,7 +61,7 @@ class Predictor(NamedTuple):
         """``q`` log probabilities of a value at ``q x d`` points, at least log e0; their ``q x d`` gradients."""
         z = Z.detach().numpy() / self.l
         u2 = np.square(z).sum(-1, keepdims=True) + np.square(self.X).sum(-1) - 2 * z @ self.X.T
-        k, slope = KERNELS[self.kernel](np.maximum(u2, 0), 0.0)
+        k, slope = FORMS[self.kernel](np.maximum(u2, 0), 0.0)
         Pk = k @ self.P
         mu, v = self.m + k @ self.al, 1 - (Pk * k).sum(-1)
         is_known = v > LEAST
@@ -88,7 +88,7 @@ def predictor(
 
     Args:
         model: What was fitted.
-        kernel: A name of `KERNELS`.
+        kernel: A name of `kernels.FORMS`.
         X: ``n x d`` inputs.
         value: The fit.
         generator: Of the samples.

@@ -148,29 +148,6 @@ def ascend_by_gradient(
     return Ascent(torch.from_numpy(end), last.F, last.value, optimum.nfev, bool(optimum.success))
 
 
-def climb_within(
-    at: Callable[[Tensor], Point],
-    x: Tensor,
-    bounds: Sequence[tuple[float, float]],
-    *,
-    is_informed: bool,
-    ftol: float,
-    maxiter: int = 200,
-) -> Ascent:
-    """Climb from x within pairs of bounds, by the information where points have one, else by the gradient alone.
-
-    Args:
-        at: The function and its derivatives.
-        x: Where to begin.
-        bounds: A pair a coordinate.
-        is_informed: Whether points have the information.
-        ftol: Relative rise at which the climb stops.
-        maxiter: Most steps.
-    """
-    climb = ascend if is_informed else ascend_by_gradient
-    return climb(at, x, *x.new_tensor(bounds).T, ftol=ftol, maxiter=maxiter)
-
-
 def correct_information(A: Array, secants: Sequence[Secant]) -> Array:
     """Update the information by BFGS until ``A s = y`` for the last secant (and nearly for the others)."""
     for s, y in secants:

@@ -15,13 +15,53 @@ References:
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
-SQRT5 = 5**0.5
-TINY = 1e-30  # squared distance below which the root's slope, infinite at zero, is no more followed
+from robustbo.numerics.linalg.lapack import Array
+
+Numbers = TypeVar("Numbers", Array, Tensor)
+
+
+def matern52(u2: Numbers, log_s2f: float | Tensor) -> tuple[Numbers, Numbers]:
+    """Matern-5/2 of squared scaled distances, whose memory it takes: K, and K_u2 times -6/5.
+
+    K = s2f (1 + sqrt5 u + 5 u^2 / 3) exp(-sqrt5 u), K_u2 = -s2f (5/6) (1 + sqrt5 u) exp(-sqrt5 u).
+    """
+    u2 *= 5.0
+    u = _root(u2)
+    decay = _exponential(log_s2f - u)
+    more = decay * u
+    decay += more
+    more *= u
+    more *= 1 / 3
+    more += decay  # eq. 0.2
+    return more, decay
+
+
+def rbf(u2: Numbers, log_s2f: float | Tensor) -> tuple[Numbers, Numbers]:
+    """Squared exponential of squared scaled distances, whose memory it takes: K = s2f exp(-u^2 / 2) = -2 K_u2."""
+    u2 *= -0.5
+    u2 += log_s2f
+    K = _exponential(u2)  # eq. 0.1
+    return K, K
+
+
+FORMS: dict[str, Callable[..., Any]] = {"matern52": matern52, "rbf": rbf}
+SLOPES = {"matern52": 5 / 3, "rbf": 1.0}  # by which what they give is to be multiplied for -2 K_u2
+
+
+def _root(x: Numbers) -> Numbers:
+    return x.sqrt_() if isinstance(x, Tensor) else np.sqrt(x, out=x)
+
+
+def _exponential(x: Numbers) -> Numbers:
+    return x.exp_() if isinstance(x, Tensor) else np.exp(x, out=x)
 
 
 class Kernel(NamedTuple):
@@ -48,18 +88,29 @@ def _scaled_distance(D: Tensor, l: Tensor) -> Tensor:
     return (l.pow(-2).unsqueeze(-2) @ flat).squeeze(-2).unflatten(-1, D.shape[-2:])
 
 
-def matern52(D: Tensor, l: Tensor, s2f: Tensor) -> Kernel:
-    """Matern-5/2: K = s2f (1 + sqrt5 u + 5 u^2 / 3) exp(-sqrt5 u), K_u2 = -s2f (5/6) (1 + sqrt5 u) exp(-sqrt5 u)."""
-    u = SQRT5 * _scaled_distance(D, l).clamp_min(TINY).sqrt()
-    decay = s2f[..., None, None] * torch.exp(-u)
-    slope = torch.addcmul(decay, decay, u)  # eq. 0.4
-    return Kernel(torch.addcmul(slope, decay, u.square(), value=1 / 3), slope * (-5 / 6))  # eq. 0.2
+class _Correlation(torch.autograd.Function):
+    """Correlations of squared scaled distances, and -2 / `SLOPES` of their derivatives, by which autograd goes on."""
+
+    @staticmethod
+    def forward(ctx: Any, u2: Tensor, name: str) -> tuple[Tensor, Tensor]:
+        correlation, slope = FORMS[name](u2.clone(), 0.0)
+        slope = slope.clone() if slope is correlation else slope  # or autograd would not go on by either
+        ctx.name = name
+        ctx.save_for_backward(slope)
+        ctx.mark_non_differentiable(slope)
+        return correlation, slope
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, on_correlation: Tensor, _: Tensor) -> tuple[Tensor, None]:
+        return on_correlation * ctx.saved_tensors[0] * (-0.5 * SLOPES[ctx.name]), None
 
 
-def rbf(D: Tensor, l: Tensor, s2f: Tensor) -> Kernel:
-    """Squared exponential: K = s2f exp(-u^2 / 2), K_u2 = -K / 2."""
-    K = s2f[..., None, None] * torch.exp(-0.5 * _scaled_distance(D, l))  # eq. 0.1
-    return Kernel(K, -0.5 * K)  # eq. 0.3
+def kernel_matrix(name: str, D: Tensor, l: Tensor, s2f: Tensor) -> Kernel:
+    """A kernel by its name, of ``... x d x n x m`` squared differences; autograd can follow K, and K alone."""
+    correlation, slope = _Correlation.apply(_scaled_distance(D, l), name)
+    s2f = s2f[..., None, None]
+    return Kernel(s2f * correlation, slope * (-0.5 * SLOPES[name] * s2f))  # eq. 0.3, eq. 0.4
 
 
-KERNELS: dict[str, Callable[[Tensor, Tensor, Tensor], Kernel]] = {"matern52": matern52, "rbf": rbf}
+KERNELS: dict[str, Callable[[Tensor, Tensor, Tensor], Kernel]] = {name: partial(kernel_matrix, name) for name in FORMS}

@@ -12,7 +12,6 @@ References:
 """
 
 import math
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from robustbo.numerics.gp.kernels import KernelGradient
+from robustbo.numerics.gp.kernels import FORMS, SLOPES, KernelGradient
 from robustbo.numerics.linalg.lapack import Array, as_tensor
 
 
@@ -66,37 +65,11 @@ def point_pairs(X: Tensor) -> Pairs:
     return Pairs(Z, D, np.concatenate([i * n + j, j * n + i]), pair)
 
 
-def matern52(u2: Array, log_s2f: float) -> tuple[Array, Array]:
-    """`kernels.matern52` of squared scaled distances, whose memory it takes: K, and K_u2 times -6/5."""
-    u2 *= 5.0
-    u = np.sqrt(u2, out=u2)
-    decay = np.subtract(log_s2f, u)
-    np.exp(decay, out=decay)
-    more = decay * u
-    decay += more
-    more *= u
-    more *= 1 / 3
-    more += decay  # eq. 0.2
-    return more, decay
-
-
-def rbf(u2: Array, log_s2f: float) -> tuple[Array, Array]:
-    """`kernels.rbf` of squared scaled distances, whose memory it takes: K, and K_u2 times -2."""
-    u2 *= -0.5
-    u2 += log_s2f
-    K = np.exp(u2, out=u2)  # eq. 0.1
-    return K, K
-
-
-KERNELS: dict[str, Callable[[Array, float], tuple[Array, Array]]] = {"matern52": matern52, "rbf": rbf}
-SLOPES = {"matern52": 5 / 3, "rbf": 1.0}  # by which what they give is to be multiplied for -2 K_u2
-
-
 def kernel_matrix(name: str, points: Pairs, l: Tensor, s2f: Tensor) -> PairedKernel:
     """Kernel matrix of a set of points, by the kernel's name."""
     u2, precision = np.zeros(points.D.shape[1] + 1), 1 / np.square(l.numpy())
     np.dot(precision, points.D, out=u2[:-1])
-    values, slope = KERNELS[name](u2, math.log(s2f))
+    values, slope = FORMS[name](u2, math.log(s2f))
     return PairedKernel(torch.from_numpy(values.take(points.pair)), values, slope, SLOPES[name] * precision)
 
 

@@ -10,36 +10,21 @@ Notation:
 Memory: O(n) beside the operands. Work: O(n^2 d) a product, whatever the number of columns (up to dozens of them).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from robustbo.numerics.gp.kernels import SQRT5, Kernel, KernelGradient
+from robustbo.numerics.gp.kernels import FORMS, SLOPES, Kernel, KernelGradient
 
 TILE = 512  # rows and columns that are at work at once: 2 MiB, which stays in a core's cache
-
-
-def matern52(u2: Tensor) -> Tensor:
-    """(1 + a + a^2 / 3) exp(-a) with a = sqrt5 u, in the place of the squared distances."""
-    a = u2.sqrt_().mul_(SQRT5)
-    decay = a.neg().exp_()
-    return a.add_(a.square().div_(3)).add_(1).mul_(decay)  # eq. 0.2
-
-
-def rbf(u2: Tensor) -> Tensor:
-    """exp(-u^2 / 2), in the place of the squared distances."""
-    return u2.mul_(-0.5).exp_()  # eq. 0.1
-
-
-CORRELATIONS: dict[str, Callable[[Tensor], Tensor]] = {"matern52": matern52, "rbf": rbf}
 
 
 def correlation(kernel: str, X: Tensor, Z: Tensor) -> Tensor:
     """``n x m`` correlations of scaled ``n x d`` and ``m x d`` inputs."""
     u2 = torch.addmm(X.square().sum(-1, keepdim=True), X, Z.mT, alpha=-2.0).add_(Z.square().sum(-1))
-    return CORRELATIONS[kernel](u2.clamp_min_(0.0))
+    return FORMS[kernel](u2.clamp_min_(0.0), 0.0)[0]
 
 
 def kernel_matrix(name: str, X: Tensor, l: Tensor, s2f: Tensor) -> Kernel:
@@ -48,14 +33,8 @@ def kernel_matrix(name: str, X: Tensor, l: Tensor, s2f: Tensor) -> Kernel:
     size = Z.square().sum(-1)
     u2 = size.unsqueeze(-1) + size.unsqueeze(-2)
     (u2.addmm_ if u2.dim() == 2 else u2.baddbmm_)(Z, Z.mT, alpha=-2.0).clamp_min_(0.0)
-    if name == "rbf":
-        K = u2.mul_(-0.5).exp_().mul_(s2f)
-        return Kernel(K, -0.5 * K)
-    a = u2.sqrt_().mul_(SQRT5)
-    slope = a.neg().exp_().mul_(s2f)
-    third = slope * a.square().div_(3)
-    slope.mul_(a.add_(1))
-    return Kernel(third.add_(slope), slope.mul_(-5 / 6))  # eq. 0.2, eq. 0.4
+    K, slope = FORMS[name](u2, s2f.log())
+    return Kernel(K, slope * (-0.5 * SLOPES[name]))  # eq. 0.3, eq. 0.4
 
 
 def pullback(G: Tensor, X: Tensor, l: Tensor, matrix: Kernel) -> KernelGradient:
@@ -84,7 +63,7 @@ class TiledCovariance(NamedTuple):
     """The covariance A of ``n`` observations, by its parts, whose products need no ``n x n`` matrix.
 
     Attributes:
-        kernel: A name of `CORRELATIONS`.
+        kernel: A name of `kernels.FORMS`.
         X: ``n x d`` scaled inputs.
         s2f: Signal variance.
         N: ``n`` variances on the diagonal.

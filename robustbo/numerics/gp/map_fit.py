@@ -16,14 +16,18 @@ References:
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from robustbo.numerics.gp.ascent import Point, climb_within
+from robustbo.numerics.gp import objective
 from robustbo.numerics.gp.log_posterior import LogPosterior, Model, gradient, information, log_posterior
+from robustbo.numerics.gp.objective import Objective
+from robustbo.numerics.gp.warp import WarpedOutcomes
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 
@@ -112,16 +116,43 @@ def climb(
     begin = torch.cat([theta, torch.from_numpy(of.inverse(rho[support].numpy(), scale))])
     bounds = model.bounds + [(0.0, of.high)] * len(support)
     initial_warp = model.warp_at(theta)
-    point = _Objective(
-        model, support, scale, of, precision, None if initial_warp is None else initial_warp.log_secant
-    ).point
-    x, _, (value, added), evaluations, converged = climb_within(
-        point, begin, bounds, is_informed=precision is not None, ftol=ftol, maxiter=maxiter
+    log_secant = None if initial_warp is None else initial_warp.log_secant
+    coordinates = _Coordinates(model, support, scale, of, precision, log_secant)
+    height = Objective(
+        bounds, coordinates.evaluate, coordinates.slopes, None if precision is None else coordinates.information
     )
-    return Fit(x[: len(theta)], added, value.F, value.evidence.L.item(), evaluations, converged), value
+    x, _, at, evaluations, converged = objective.climb(height, coordinates.evaluate(begin), ftol=ftol, maxiter=maxiter)
+    value = at.posterior
+    return Fit(x[: len(theta)], at.rho, value.F, value.evidence.L.item(), evaluations, converged), value
 
 
-class _Objective(NamedTuple):
+@dataclass
+class _Evaluation:
+    """The log posterior at some x, and the derivatives there of the added variances.
+
+    Attributes:
+        F: Log posterior density.
+        x: Where.
+        posterior: The same with its parts.
+        rho: ``n`` added variances.
+        rho_z: ``k`` derivatives in z.
+        warp: The observations' warp, where there is one.
+    """
+
+    F: float
+    x: Tensor
+    posterior: LogPosterior
+    rho: Tensor
+    rho_z: Array
+    warp: WarpedOutcomes | None
+
+    @cached_property
+    def on_warp(self) -> Array | None:
+        """Derivatives of the added variances in the coordinates of the warp."""
+        return None if self.warp is None else self.warp.apart(2 * self.rho.numpy() * self.warp.log_secant_t)
+
+
+class _Coordinates(NamedTuple):
     """The log posterior as a function of x, which is theta and then z.
 
     Where outcomes are warped, z stands for a variance at the warp of the beginning: with the warp it changes as the
@@ -135,24 +166,27 @@ class _Objective(NamedTuple):
     precision: Tensor | None
     log_secant: Array | None = None
 
-    def point(self, x: Tensor) -> Point:
+    def evaluate(self, x: Tensor, _: _Evaluation | None = None) -> _Evaluation:
         p, indices = len(x) - len(self.support), self.support.numpy()
         z, rho = x[p:].numpy(), np.zeros(len(self.model.y))
         bend = self.model.warp_at(x[:p])
         factor = np.ones_like(z) if bend is None else np.exp(2 * (bend.log_secant - self.log_secant)[indices])
         rho[indices] = self.of.rho(z, self.scale) * factor
-        value = log_posterior(self.model, x[:p], torch.from_numpy(rho), support=self.support, bend=bend)
+        added = torch.from_numpy(rho)
+        value = log_posterior(self.model, x[:p], added, support=self.support, bend=bend)
+        return _Evaluation(value.F, x, value, added, self.of.slope(z, self.scale) * factor, bend)
 
-        def derivatives() -> tuple[Tensor, Tensor]:
-            slope, (F_theta, F_rho) = self.of.slope(z, self.scale) * factor, gradient(self.model, value)
-            on_warp = None if bend is None else bend.apart(2 * rho * bend.log_secant_t)
-            slopes = torch.from_numpy(np.concatenate([F_theta.numpy(), F_rho.numpy()[indices] * slope]))
-            if on_warp is not None:
-                slopes.numpy()[p - len(on_warp) : p] += on_warp @ F_rho.numpy()
-            if self.precision is None:
-                return slopes, slopes[:0]
-            A = information(self.model, value, self.support, torch.from_numpy(slope), on_warp)
-            lapack.on_diagonal(A.numpy()[:p, :p], self.precision.numpy())
-            return slopes, A
+    def slopes(self, at: _Evaluation) -> Tensor:
+        F_theta, F_rho = gradient(self.model, at.posterior)
+        p, on_warp = len(F_theta), at.on_warp
+        slopes = torch.from_numpy(np.concatenate([F_theta.numpy(), F_rho.numpy()[self.support.numpy()] * at.rho_z]))
+        if on_warp is not None:
+            slopes.numpy()[p - len(on_warp) : p] += on_warp @ F_rho.numpy()
+        return slopes
 
-        return Point(value.F, derivatives, (value, torch.from_numpy(rho)))
+    def information(self, at: _Evaluation) -> Tensor:
+        assert self.precision is not None
+        p = len(self.precision)
+        A = information(self.model, at.posterior, self.support, torch.from_numpy(at.rho_z), at.on_warp)
+        lapack.on_diagonal(A.numpy()[:p, :p], self.precision.numpy())
+        return A

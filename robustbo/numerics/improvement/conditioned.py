@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from robustbo.errors import NumericalError
-from robustbo.numerics.gp.kernels_paired import KERNELS, SLOPES
+from robustbo.numerics.gp.kernels import FORMS, SLOPES
 from robustbo.numerics.gp.leave_one_out import factor
 from robustbo.numerics.gp.posterior import AT_ONCE, LatentProcess
 from robustbo.numerics.linalg.lapack import Array
@@ -195,5 +195,5 @@ def cross_kernel(prior: Prior, x: Array, Z: Array) -> CrossKernel:
     D = np.ascontiguousarray(x.T)[:, :, None] - np.ascontiguousarray(Z.T)[:, None, :]
     np.square(D, out=D)
     u2 = (precision @ D.reshape(len(D), -1)).reshape(*precision.shape[:-1], len(x), len(Z))
-    correlation, slope = KERNELS[prior.kernel](u2, 0.0)
+    correlation, slope = FORMS[prior.kernel](u2, 0.0)
     return CrossKernel(s2f * correlation, slope, SLOPES[prior.kernel] * s2f * precision[..., None, :])

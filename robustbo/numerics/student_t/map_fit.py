@@ -17,6 +17,7 @@ References:
 """
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -24,10 +25,10 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.gp import parameters
-from robustbo.numerics.gp.ascent import Ascent, Point, climb_within
+from robustbo.numerics.gp.ascent import Ascent
 from robustbo.numerics.gp.covariance import Covariance
 from robustbo.numerics.gp.log_posterior import Model
-from robustbo.numerics.gp.multistart import highest
+from robustbo.numerics.gp.objective import Objective, climb, highest
 from robustbo.numerics.gp.parameters import Block, LogNormal
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.student_t import likelihood
@@ -177,32 +178,16 @@ def _begin(model: HeavyModel, x: Tensor) -> HeavyLogPosterior:
 
 def _climb(model: HeavyModel, value: HeavyLogPosterior, ftol: float, rounds: int, close: float = ENOUGH) -> Ascent:
     """Climb along a mode, and again from where another is found to be higher."""
-    evaluations, is_informed = 1, model.base.is_informed
+    height = Objective(
+        model.bounds,
+        lambda x, last: evaluate(model, x, None if last is None else last.x[-1] + last.laplace.f, close=close),
+        partial(slopes, model),
+        partial(information, model) if model.base.is_informed else None,
+    )
+    evaluations = 0
     while True:
-        path = _ModePath(model, _latent(value), close)
-        ascent = climb_within(path.at, value.x, model.bounds, is_informed=is_informed, ftol=ftol)
+        ascent = climb(height, value, ftol=ftol)
         value, evaluations, rounds = ascent.value, evaluations + ascent.num_evaluations, rounds - 1
         if rounds == 0 or not (anew := evaluate(model, value.x)).F > value.F + HIGHER:
             return ascent._replace(num_evaluations=evaluations)
         value = anew
-
-
-class _ModePath:
-    """The log posterior density along a climb, which each evaluation enters from the mode where it last stood."""
-
-    def __init__(self, model: HeavyModel, latent: Tensor, close: float) -> None:
-        self._model, self._latent, self._close = model, latent, close
-
-    def at(self, x: Tensor) -> Point:
-        value = evaluate(self._model, x, self._latent, close=self._close)
-
-        def derivatives() -> tuple[Tensor, Tensor]:
-            self._latent = _latent(value)
-            slope = slopes(self._model, value)
-            return slope, information(self._model, value) if self._model.base.is_informed else slope[:0]
-
-        return Point(value.F, derivatives, value)
-
-
-def _latent(value: HeavyLogPosterior) -> Tensor:
-    return value.x[-1] + value.laplace.f

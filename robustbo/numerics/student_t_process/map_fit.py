@@ -18,11 +18,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from robustbo.numerics.gp import log_posterior, parameters
-from robustbo.numerics.gp.ascent import Ascent, Point, climb_within
+from robustbo.numerics.gp import log_posterior, objective, parameters
+from robustbo.numerics.gp.ascent import Ascent
 from robustbo.numerics.gp.evidence import Evidence
 from robustbo.numerics.gp.log_posterior import Model
-from robustbo.numerics.gp.multistart import highest
+from robustbo.numerics.gp.objective import Objective
 from robustbo.numerics.gp.parameters import Block, LogNormal
 from robustbo.numerics.student_t_process import process
 from robustbo.numerics.student_t_process.process import Marginal, marginal, shah
@@ -121,19 +121,11 @@ def information(model: ProcessModel, value: ProcessLogPosterior) -> Tensor:
 
 def search(model: ProcessModel, *, ftol: float = 1e-9) -> Ascent:
     """The highest of the maxima that the model's starts lead to."""
-    ascent = highest(model.starts, lambda x: _climb(model, x, ROUGH), lambda best: _climb(model, best.x, ftol))
+    height = Objective(
+        model.bounds,
+        lambda x, _: evaluate(model, x),
+        partial(slopes, model),
+        partial(information, model) if model.base.is_informed else None,
+    )
+    ascent = objective.search(height, model.starts, rough=ROUGH, fine=ftol)
     return ascent._replace(value=ascent.value.without_derivatives())
-
-
-def _climb(model: ProcessModel, x: Tensor, ftol: float) -> Ascent:
-    return climb_within(partial(_point, model), x, model.bounds, is_informed=model.base.is_informed, ftol=ftol)
-
-
-def _point(model: ProcessModel, x: Tensor) -> Point:
-    value = evaluate(model, x)
-
-    def derivatives() -> tuple[Tensor, Tensor]:
-        slope = slopes(model, value)
-        return slope, information(model, value) if model.base.is_informed else slope[:0]
-
-    return Point(value.F, derivatives, value)

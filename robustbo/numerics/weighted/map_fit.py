@@ -16,12 +16,13 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from robustbo.numerics.gp import parameters
-from robustbo.numerics.gp.ascent import Ascent, Point, climb_within
+from robustbo.numerics.gp import objective, parameters
+from robustbo.numerics.gp.ascent import Ascent
+from robustbo.numerics.gp.covariance import Covariance
 from robustbo.numerics.gp.log_posterior import Model, noise
-from robustbo.numerics.gp.multistart import highest
+from robustbo.numerics.gp.objective import Objective
 from robustbo.numerics.weighted import rcgp
-from robustbo.numerics.weighted.rcgp import Conjugate, PredictionErrors, Weighting
+from robustbo.numerics.weighted.rcgp import Conjugate, LeaveOneOutObjective, PredictionErrors, Weighting
 
 MIN_C = 1e-3  # standardized units: most values may be equal, and the quantile of their distances nothing
 ROUGH, FINE = 1e-4, 1e-9  # relative rise of F at which the first climbs stop, and the others
@@ -87,39 +88,55 @@ def evaluate(model: Model, theta: Tensor, m: Tensor, weights: Weights, rounds: i
     return condition(weights.settle(model.y - m, lambda w: rcgp.leave_one_out(K, condition(w)), rounds))
 
 
-def search(model: Model, weights: Weights) -> Ascent:
-    """The highest of the maxima that the model's starts lead to; in later rounds, from where the last one ended."""
-    m = prior_mean(model.y)
-    weighting = weights.of(model.y - m)
-    climb = partial(_climb, model, weights)
-    ascent = highest(
-        model.starts, lambda theta: climb(weighting, theta, ROUGH), lambda best: climb(weighting, best.x, FINE)
+class LeaveOneOutPosterior(NamedTuple):
+    """The leave-one-out objective plus log prior densities at some theta, and what its derivatives need."""
+
+    F: float
+    x: Tensor
+    covariance: Covariance
+    s2: Tensor
+    objective: LeaveOneOutObjective
+
+
+def height(model: Model, weights: Weights, weighting: Weighting) -> Objective[LeaveOneOutPosterior]:
+    """What a round climbs: its weights stay as they are."""
+    return Objective(
+        model.bounds,
+        lambda theta, _: leave_one_out_posterior(model, weights, weighting, theta),
+        partial(slopes, model),
     )
-    for rounds in range(2, weights.rounds + 1 if weights.is_robust else 2):
-        before, around = ascent, evaluate(model, ascent.x, m, weights, rounds).weighting
-        ascent = climb(around, before.x, FINE)
-        ascent = ascent._replace(num_evaluations=before.num_evaluations + ascent.num_evaluations)
-    return ascent
 
 
-def _climb(model: Model, weights: Weights, weighting: Weighting, theta: Tensor, ftol: float) -> Ascent:
-    point = partial(_point, model, weights, weighting)
-    return climb_within(point, theta, model.bounds, is_informed=False, ftol=ftol)
-
-
-def _point(model: Model, weights: Weights, weighting: Weighting, theta: Tensor) -> Point:
+def leave_one_out_posterior(
+    model: Model, weights: Weights, weighting: Weighting, theta: Tensor
+) -> LeaveOneOutPosterior:
+    """The height at theta; -inf where it cannot be had."""
     p = len(model.covariance.bounds)
     covariance, s2 = model.covariance.at(theta[:p]), noise(model, theta)
     process = rcgp.condition(covariance.K, model.y - prior_mean(model.y), s2, weighting)
     share = weighting.share if weights.is_weighted else torch.ones_like(s2)
-    objective = rcgp.objective(covariance.K, process, share)
-    F = objective.L.item() + (covariance.log_prior + parameters.log_prior(model.blocks, theta.tolist()[p:]))
+    leave_one_out = rcgp.objective(covariance.K, process, share)
+    F = leave_one_out.L.item() + (covariance.log_prior + parameters.log_prior(model.blocks, theta.tolist()[p:]))
+    is_fine = process.converged and math.isfinite(F)
+    return LeaveOneOutPosterior(F if is_fine else -math.inf, theta, covariance, s2, leave_one_out)
 
-    def derivatives() -> tuple[Tensor, Tensor]:
-        slopes = covariance.pullback(objective.G)
-        if model.s2_known is None:
-            on_noise = objective.L_s2 @ s2 + model.s2_prior.slope(theta[-1])
-            slopes = torch.cat([slopes, on_noise.reshape(1)])
-        return slopes, slopes[:0]
 
-    return Point(F if process.converged and math.isfinite(F) else -math.inf, derivatives)
+def slopes(model: Model, value: LeaveOneOutPosterior) -> Tensor:
+    """The gradient of F in theta."""
+    on_kernel = value.covariance.pullback(value.objective.G)
+    if model.s2_known is not None:
+        return on_kernel
+    on_noise = value.objective.L_s2 @ value.s2 + model.s2_prior.slope(value.x[-1])
+    return torch.cat([on_kernel, on_noise.reshape(1)])
+
+
+def search(model: Model, weights: Weights) -> Ascent:
+    """The highest of the maxima that the model's starts lead to; in later rounds, from where the last one ended."""
+    m = prior_mean(model.y)
+    ascent = objective.search(height(model, weights, weights.of(model.y - m)), model.starts, rough=ROUGH, fine=FINE)
+    for rounds in range(2, weights.rounds + 1 if weights.is_robust else 2):
+        before = ascent
+        around = height(model, weights, evaluate(model, before.x, m, weights, rounds).weighting)
+        ascent = objective.climb(around, around.evaluate(before.x, None), ftol=FINE)
+        ascent = ascent._replace(num_evaluations=before.num_evaluations + ascent.num_evaluations)
+    return ascent._replace(value=None)

@@ -134,7 +134,7 @@ def in_sample(process: Conjugate) -> PredictionErrors:
     return PredictionErrors(process.r - process.z + N * process.v, latent.clamp_min(0.0) + process.s2)
 
 
-class Objective(NamedTuple):
+class LeaveOneOutObjective(NamedTuple):
     """The leave-one-out objective and its gradient.
 
     Attributes:
@@ -148,7 +148,7 @@ class Objective(NamedTuple):
     L_s2: Tensor
 
 
-def objective(K: Tensor, process: Conjugate, share: Tensor) -> Objective:
+def objective(K: Tensor, process: Conjugate, share: Tensor) -> LeaveOneOutObjective:
     """The leave-one-out objective, by which hyperparameters are found: the loss has units of its own, so no evidence.
 
     With phi the shares, l_i = -(log(2 pi t_i) + e_i^2 / t_i) / 2, q = phi dl / de, h = phi dl / dt, a = q / diag P and
@@ -174,4 +174,4 @@ def objective(K: Tensor, process: Conjugate, share: Tensor) -> Objective:
     half = Pa.unsqueeze(-1) * v.unsqueeze(-2)
     G = -0.5 * (half + half.mT) - (P * u.unsqueeze(-2)) @ P
     L_s2 = G.diagonal(dim1=-2, dim2=-1) * J + (Pa - q) * b - h * (J - 1)
-    return Objective((share * density).sum(-1), G, L_s2)  # eq. 7.5
+    return LeaveOneOutObjective((share * density).sum(-1), G, L_s2)  # eq. 7.5

@@ -121,11 +121,11 @@ class PeerSpace:
         full: dict[str, Any] = dict(params)
         excess = []
         named = dict(self.space.parameters)
-        for name, constant, coefficients in self._dependents:
-            x = constant + sum(times * float(full[other]) for other, times in coefficients.items())
-            low, high = named[name].interval or (x, x)
+        for dependent in self._dependents:
+            parameter, x = named[dependent.name], dependent.number(full)
+            low, high = parameter.interval or (x, x)
             excess += [low - x, x - high]
-            full[name] = value if (value := nearest_value(named[name], x)) is not None else x
+            full[dependent.name] = value if (value := nearest_value(parameter, x)) is not None else x
         full = self.space.select_present(full)
         excess += [
             float(constraint.excess(full)) if set(constraint.names) <= set(full) else -1.0

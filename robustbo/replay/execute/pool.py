@@ -3,7 +3,6 @@
 import multiprocessing
 import os
 import signal
-import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
@@ -13,6 +12,7 @@ from typing import Any
 import torch
 
 from robustbo.determinism.interrupts import Interrupts
+from robustbo.determinism.worker_processes import begin_work
 from robustbo.replay.cells.cell import Cell
 from robustbo.replay.execute import workers
 from robustbo.replay.execute.waiting import Waiting
@@ -152,19 +152,9 @@ def _begin_worker(messages: Any, environment: Mapping[str, str]) -> None:
     """A worker's first act: what it may not have inherited, and the watch over its parent."""
     global _messages
     _messages = messages
-    os.environ.clear()
-    os.environ.update(environment)
+    begin_work(environment)  # what is recorded stays when the parent is killed, as after any kill
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch.set_num_threads(1)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """Leave with a parent that was killed, who could not say so; what is recorded stays, as after any kill."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
 
 
 def _work(cell: Cell) -> CellFailure | None:

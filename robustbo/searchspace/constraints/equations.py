@@ -1,7 +1,8 @@
 """Linear equations between parameters, solved for some of them, which follow from the others."""
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from robustbo.errors import SpaceError
 from robustbo.searchspace.constraints.constraint import Constraint
@@ -16,6 +17,10 @@ class Dependent(NamedTuple):
     name: str
     constant: float
     coefficients: dict[str, float]
+
+    def number(self, values: Mapping[str, Any]) -> float:
+        """The number that follows from values of the others, whether the parameter has it or not."""
+        return self.constant + math.fsum(times * float(values[name]) for name, times in self.coefficients.items())
 
 
 def solve(

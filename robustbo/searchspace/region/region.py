@@ -117,12 +117,11 @@ class Region:
         values = {name: p.from_unit(float(u)) for (name, p), u in zip(self.space.parameters, row, strict=True)}
         values |= dict(self.fixed)
         named = dict(self.space.parameters)
-        for name, constant, coefficients in self.dependents:
-            x = constant + math.fsum(times * float(values[other]) for other, times in coefficients.items())  # type: ignore[arg-type]
-            value = nearest_value(named[name], x)
+        for dependent in self.dependents:
+            value = nearest_value(named[dependent.name], dependent.number(values))
             if value is None:
                 return None
-            values[name] = value
+            values[dependent.name] = value
         if self.space.is_conditional:
             values = self.space.select_present(values)
         return values if self._has_fixed(values) else None

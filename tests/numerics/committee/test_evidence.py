@@ -77,12 +77,12 @@ def model(num_experts, dof, known=False):
 def test_the_gradient_of_the_search(dof, known):
     given = model(3, dof, known)
     x = given.starts[1] + 0.1
-    _, total = map_fit.evaluate(given, x)
-    slopes = given.slopes(x, total)
+    value = map_fit.evaluate(given, x)
+    slopes = map_fit.slopes(given, value)
     for i in range(len(x)):
         step = torch.zeros_like(x)
         step[i] = 1e-5
-        up, down = (map_fit.evaluate(given, at, total.f)[0] for at in (x + step, x - step))
+        up, down = (map_fit.evaluate(given, at, value).F for at in (x + step, x - step))
         assert slopes[i].item() == pytest.approx((up - down) / 2e-5, rel=1e-5, abs=1e-4)
 
 

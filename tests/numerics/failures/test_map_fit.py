@@ -56,8 +56,7 @@ class TestEvidence:
         model, step = model_of(ALL[:20], IS_VIABLE), 1e-5
         here = evaluate(model, AT)
         around = [step * unit for unit in torch.eye(4, dtype=torch.float64)]
-        begin = here.approximation.sites
-        numeric = [(evaluate(model, AT + e, begin).F - evaluate(model, AT - e, begin).F) / (2 * step) for e in around]
+        numeric = [(evaluate(model, AT + e, here).F - evaluate(model, AT - e, here).F) / (2 * step) for e in around]
         assert_allclose(slopes(model, here), numeric, rtol=1e-3, atol=1e-3)
 
     def test_one_trial_has_the_probability_that_it_has(self):

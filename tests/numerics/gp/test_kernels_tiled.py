@@ -3,7 +3,7 @@ import torch
 
 from robustbo.numerics.gp import kernels_tiled
 from robustbo.numerics.gp.kernels import KERNELS, squared_differences
-from robustbo.numerics.gp.kernels_tiled import CORRELATIONS, TiledCovariance, correlation
+from robustbo.numerics.gp.kernels_tiled import TiledCovariance, correlation
 from tests.numerics.dense import pullback, tangents
 
 
@@ -13,7 +13,7 @@ def example(kernel, n=20, d=3):
     return TiledCovariance(kernel, X, torch.tensor(2.0), 0.1 + torch.rand(n, generator=generator)), generator
 
 
-@pytest.fixture(params=sorted(CORRELATIONS))
+@pytest.fixture(params=sorted(KERNELS))
 def kernel(request):
     return request.param
 
@@ -50,7 +50,7 @@ def test_columns_and_diagonal_are_those_of_the_matrix(kernel):
     close(A.latent(rows), A.dense()[:, rows] - torch.diag(A.N)[:, rows])
 
 
-@pytest.mark.parametrize("name", sorted(CORRELATIONS))
+@pytest.mark.parametrize("name", sorted(KERNELS))
 def test_kernels_of_stacks_and_their_pullback_are_those_of_the_differences(name):
     generator = torch.Generator().manual_seed(0)
     X, G = torch.rand(3, 6, 2, generator=generator), torch.randn(3, 6, 6, generator=generator)
@@ -63,7 +63,7 @@ def test_kernels_of_stacks_and_their_pullback_are_those_of_the_differences(name)
         torch.testing.assert_close(one, other, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", sorted(CORRELATIONS))
+@pytest.mark.parametrize("name", sorted(KERNELS))
 def test_tangents_are_those_of_the_differences_however_far_from_the_origin(name):
     generator = torch.Generator().manual_seed(0)
     X, w = torch.rand(6, 2, generator=generator), torch.randn(6, generator=generator)

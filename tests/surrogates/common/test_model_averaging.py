@@ -9,7 +9,7 @@ from gpytorch.kernels import MaternKernel, ScaleKernel
 
 from robustbo.loop.acquisition.build import build_acquisition
 from robustbo.loop.acquisition.log_nei import NUM_SAMPLES
-from robustbo.numerics.gp.kernels import matern52, squared_differences
+from robustbo.numerics.gp.kernels import KERNELS, squared_differences
 from robustbo.numerics.improvement.noisy import log_improvement, over
 from robustbo.numerics.pursuit.averaging import moments, probabilities
 from robustbo.numerics.pursuit.walk import best_per_support, plausible_levels
@@ -46,7 +46,7 @@ def test_it_is_the_mixture_of_its_fits_by_their_dense_formulas(model):
         l, s2f, s2 = found.theta[:3].exp()
 
         def kernel(A, B, l=l, s2f=s2f):
-            return matern52(squared_differences(A, B), l.unsqueeze(0), s2f).K
+            return KERNELS["matern52"](squared_differences(A, B), l.unsqueeze(0), s2f).K
 
         Sg_inverse = torch.linalg.inv(kernel(X, X) + torch.diag(s2 + found.rho))
         m, k = Sg_inverse.sum(0) @ y / Sg_inverse.sum(), kernel(Z, X)

@@ -1,7 +1,7 @@
 import torch
 
 from robustbo.numerics.gp.ascent import Ascent
-from robustbo.numerics.gp.multistart import highest
+from robustbo.numerics.gp.objective import highest
 
 
 def test_the_fine_climb_begins_at_the_highest_end_and_all_evaluations_count():
