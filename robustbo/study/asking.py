@@ -2,9 +2,10 @@
 
 import logging
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, overload
 
-from robustbo.errors import ExhaustedWarning, warn
+from robustbo.errors import ExhaustedWarning, FitError, SourceWarning, warn
 from robustbo.guidance import explain_misfits
 from robustbo.loop.candidates.pending import NOTHING_NEW
 from robustbo.searchspace.region.factory import region_of
@@ -85,6 +86,8 @@ class Asking(Recording):
         trials = [own(history[event["trial"]]) for event in events if event["event"] in ("ask", "assign")]
         for trial in trials:
             log.info("asked: %s", line_of(trial, self._store.settings.quantities))
+        if any(trial.origin == "model" for trial in trials):
+            self._warn_of_sources(history)
         return trials[0] if n is None else trials
 
     def _warn(self, events: Sequence[Event], fixed: Fixed) -> None:
@@ -92,3 +95,14 @@ class Asking(Recording):
         if any(event.get("reason") == NOTHING_NEW for event in events):
             size = region_of(self.settings.space, fixed).size
             warn(f"{NOTHING_NEW}: each of the {size} points of the space has been asked for before", ExhaustedWarning)
+
+    def _warn_of_sources(self, history: History) -> None:
+        """Say so where a source is more probably in error than not, and was not when it was last said."""
+        if not any(trial.sources for trial in history):
+            return
+        with suppress(FitError):  # which the ask has met, too, and says in `Trial.fallback`
+            doubtful = [report for report in self.view.sources() if report.is_doubtful]
+            new = [report for report in doubtful if (report.outcome, report.name) not in self._doubted_sources]
+            self._doubted_sources = {(report.outcome, report.name) for report in doubtful}
+            for report in new:
+                warn(f"{report.text}; `sources` has it all", SourceWarning)

@@ -45,12 +45,13 @@ class Study(Guided):
     _store: Store
     fits: FitCache
     _view: View | None
+    _doubted_sources: set[tuple[str | None, str]]
     _is_watching: ClassVar[bool] = True
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
         """However it is begun, resumed or copied, it keeps the last fits of its own."""
         study = super().__new__(cls)
-        study.fits, study._view = FitCache(), None
+        study.fits, study._view, study._doubted_sources = FitCache(), None, set()
         return study
 
     def __getstate__(self) -> dict[str, Any]:
