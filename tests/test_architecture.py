@@ -43,7 +43,7 @@ WITHIN = {
         "gp": {"linalg"},
         "pursuit": {"linalg", "gp"},
         "belief": {"linalg", "gp"},
-        "sources": {"linalg", "gp"},
+        "sources": {"linalg", "gp", "pursuit"},  # sets of errors and of wrong values together
         "failures": {"linalg", "gp"},
         "censored": {"linalg", "gp", "failures"},  # a bound is a step, as a failure is
         "student_t": {"linalg", "gp"},
@@ -72,6 +72,8 @@ WITHIN = {
         "worker": set(),
         "storage": {"worker"},
         "trial": set(),
+        "sources": set(),
+        "verdicts": {"storage", "trial", "sources"},
         "by_point": {"trial"},
         "tree": {"trial", "by_point"},
         "bounds": set(),
@@ -79,15 +81,15 @@ WITHIN = {
         "outcomes": {"bounds", "outcome"},
         "values": {"outcome", "outcomes"},
         "former_names": set(),
-        "settings": {"former_names", "outcome", "outcomes"},
+        "settings": {"former_names", "outcome", "outcomes", "sources"},
         "events": {"storage", "trial", "tree"},
-        "history": {"storage", "trial", "tree", "events"},
+        "history": {"storage", "trial", "tree", "events", "sources", "verdicts"},
         "extent": {"settings", "history"},
-        "schema": {"storage", "settings"},
+        "schema": {"storage", "settings", "verdicts"},
         "trust": {"settings"},
         "codec": {"storage", "history", "extent", "schema", "settings", "trust"},
         "store": {"storage", "history", "extent", "schema", "settings", "trust", "codec"},
-        "repair": {"storage", "trial", "events", "history", "schema", "settings", "codec"},
+        "repair": {"storage", "trial", "verdicts", "events", "history", "schema", "settings", "codec"},
     },
     "loop": {
         "observations": set(),
@@ -99,7 +101,13 @@ WITHIN = {
         "candidates": {"observations", "surrogate", "feasibility", "acquisition", "optimize_acqf", "belief"},
         "decide": {"observations", "surrogate", "feasibility", "belief", "candidates"},
     },
-    "view": {"frame": set(), "patterns": set(), "predict": set(), "view": {"frame", "patterns", "predict"}},
+    "view": {
+        "frame": set(),
+        "patterns": set(),
+        "predict": set(),
+        "sources": set(),
+        "view": {"frame", "patterns", "predict"},
+    },
     "report": {
         "summary": set(),  # plain values and words
         "charts": {"summary"},  # whose marks have titles in words
@@ -147,6 +155,7 @@ LATE = {
     "__init__.py",
     "cli/app.py",
     "cli/beginning.py",
+    "cli/judging.py",
     "cli/results.py",
     "cli/sheets.py",
     "cli/study.py",
@@ -247,7 +256,8 @@ def test_what_may_be_imported_makes_no_circle():
         (
             ("trials", "history", "History"),
             [
-                *("belief/constrained_best", "belief/front", "belief/incumbent", "belief/outliers", "decide"),
+                *("belief/constrained_best", "belief/front", "belief/incumbent", "belief/outliers", "belief/sources"),
+                "decide",
                 *("feasibility/report", "observations/table", "surrogate/fit"),
             ],
         ),
@@ -260,6 +270,7 @@ def test_what_may_be_imported_makes_no_circle():
                     "belief/incumbent",
                     "belief/outcome_models",
                     "belief/outliers",
+                    "belief/sources",
                 ),
                 *("candidates/choose", "candidates/rules", "decide", "feasibility/report"),
                 *("observations/table", "surrogate/fallback", "surrogate/fit", "surrogate/model"),

@@ -23,6 +23,7 @@ from robustbo.surrogates.common.contract import Surrogate, outcome_transform
 from robustbo.surrogates.common.likelihood import OutlierFixedNoiseLikelihood
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.common.row_variances import RowVariancesGP
+from robustbo.surrogates.common.shared_errors import beside_shared_errors
 from robustbo.surrogates.common.units import in_squared_outcome_units
 from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
 
@@ -145,8 +146,7 @@ class MapGP(ClosedFormGP, Surrogate, RowVariancesGP):
         """
         self.eval()
         with torch.no_grad(), no_draws():
-            model = self.search_model()
-            estimate = self.search(model)
+            estimate = self.search(self.search_model())
             if not math.isfinite(estimate.F):
                 n = len(self.train_targets)
                 raise FitError(f"{n} outcomes must give a finite likelihood for some hyperparameters, they do not")
@@ -161,7 +161,8 @@ class MapGP(ClosedFormGP, Surrogate, RowVariancesGP):
             covariance = priors.covariance_function(X, *self._named)
         else:
             covariance = custom_kernel.covariance_function(self.covar_module, X)
-        return Model(y, covariance, priors.NOISE_PRIOR, self._noise_variances(rows), s2_least=self._least_noise())
+        model = Model(y, covariance, priors.NOISE_PRIOR, self._noise_variances(rows), s2_least=self._least_noise())
+        return beside_shared_errors(self, model, rows)
 
     def _least_noise(self) -> float:
         """The noise variance of rounding, in standardized outcomes."""
@@ -233,7 +234,7 @@ class MapGP(ClosedFormGP, Surrogate, RowVariancesGP):
         self._set_outlier_variances(self.outlier_variances(model, self._theta(model)))
 
     def _theta(self, model: Model) -> Tensor:
-        named, own = self._named, custom_kernel.get_kernel
+        own, named = custom_kernel.get_kernel, self._named
         head = own(self.covar_module) if named is None else priors.get_kernel(self.covar_module, named[1])
         if model.s2_known is not None:
             return head

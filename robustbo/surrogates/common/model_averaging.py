@@ -131,7 +131,7 @@ class ModelAveraging(GPyTorchModel):
     def at_inputs(self, X: Tensor) -> tuple[Tensor, Tensor]:
         """Means and standard deviations of the objective at the ``n x d`` points that the model was fitted to."""
         model, components = cast("Any", self), self.components
-        if len(components) != 1:
+        if len(components) != 1 or model.shared_errors is not None:
             return self.marginals(X)
         search = model.search_model()
         s2, fit = noise(search, components[0].fit.theta), components[0].fit

@@ -1,0 +1,154 @@
+"""The dictionary of error atoms: what may be wrong with all values of a source, or with everything since a time.
+
+An atom is one vector a over the observations, or several of which each has a size of its own: the observations are
+y + c a with a size c. A source's offset is one on its rows, a step is one on those since a time, and a drift rises from
+zero to one. A broken source has a vector for each of its rows, and a block effect one for each level of its kind.
+
+References:
+    docs/equations.md section 20.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robustbo.numerics.linalg.lapack import Array
+from robustbo.numerics.sources.errors import Kind
+from robustbo.numerics.sources.labels import SourceLabels
+
+FEWEST = 3  # rows of an atom: fewer are single values that are wrong
+PRIOR = 0.1  # probability that anything is wrong with a kind of source, or with everything since a time
+SHARES = {"offset": 0.4, "step": 0.3, "drift": 0.1, "broken": 0.2}  # of that prior among the kinds of error
+SHARES_OF_ALL = {"step": 0.75, "drift": 0.25}  # likewise of everything since a time
+BLOCK = 0.1  # probability that the levels of a kind of source differ as a matter of course
+EXPECTED_BLOCK = 0.5  # where the user has said that they may
+RAMPS = 4  # times at which a drift may begin
+
+Rows = NDArray[np.intp]
+
+
+class Atom(NamedTuple):
+    """One error that all of some rows have in common.
+
+    Attributes:
+        source: Which kind of source, an index into the names of the labels; -1 for everything since a time.
+        level: Which level of it; -1 likewise, and of a block effect.
+        kind: What kind of error it is.
+        since: The row at which it begins; None where it is always there.
+        columns: The rows that each of its vectors acts on, in the order of their times.
+        log_prior: Log of the prior probability that there is this error.
+        weights: The numbers of its only vector at these rows; one unless given.
+    """
+
+    source: int
+    level: int
+    kind: Kind
+    since: int | None
+    columns: tuple[tuple[int, ...], ...]
+    log_prior: float
+    weights: tuple[float, ...] | None = None
+
+    @property
+    def key(self) -> tuple[int, int, Kind]:
+        """Source, level and kind: atoms that differ in their beginning alone have the same."""
+        return self.source, self.level, self.kind
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """All rows that it acts on."""
+        return tuple(row for column in self.columns for row in column)
+
+    def matrix(self, n: int) -> Array:
+        """The atom as ``n x k`` numbers."""
+        A = np.zeros((n, len(self.columns)))
+        for k, rows in enumerate(self.columns):
+            A[list(rows), k] = 1.0 if self.weights is None else self.weights
+        return A
+
+
+class Timeline(NamedTuple):
+    """The rows of one source, or all of them, in the order of their times.
+
+    Attributes:
+        source, level: As in `Atom`.
+        rows: ``m`` rows in order.
+        times: ``m`` times.
+        log_prior: Log of the prior probability that anything is wrong with it.
+        may_be_off: Whether an offset of it is another error than one of all others, which are of several sources.
+    """
+
+    source: int
+    level: int
+    rows: Rows
+    times: Array
+    log_prior: float
+    may_be_off: bool = False
+
+    @property
+    def starts(self) -> range:
+        """The places at which a step may begin: with `FEWEST` rows from there on, and as many before it."""
+        return range(FEWEST, len(self.rows) - FEWEST + 1)
+
+    def atom(self, kind: Kind, place: int | None, count: int = 1) -> Atom:
+        """The atom of a kind that begins at a place of the rows, one of ``count``; a drift there is zero."""
+        begin = 0 if place is None else place
+        rows, weights = self.rows[begin:].tolist(), None
+        if kind == "drift":
+            lapse = self.times[begin:] - self.times[begin]
+            weights = tuple((lapse / lapse[-1]).tolist())
+        since = None if place is None else int(self.rows[place])
+        columns = tuple((row,) for row in rows) if kind == "broken" else (tuple(rows),)
+        log_share = math.log((SHARES if self.source >= 0 else SHARES_OF_ALL)[kind])
+        log_prior = self.log_prior + log_share - math.log(max(count, 1))
+        return Atom(self.source, self.level, kind, since, columns, log_prior, weights)
+
+    def steps(self) -> list[Atom]:
+        """All its steps."""
+        return [self.atom("step", k, len(self.starts)) for k in self.starts]
+
+    def drifts(self) -> list[Atom]:
+        """Drifts that begin evenly over the rows, with `FEWEST` after each."""
+        places = sorted({k * len(self.rows) // RAMPS for k in range(RAMPS)})
+        places = [k for k in places if len(self.rows) - k > FEWEST and self.times[-1] > self.times[k]]
+        return [self.atom("drift", k or None, len(places)) for k in places]
+
+
+def timelines(labels: SourceLabels) -> Iterator[Timeline]:
+    """Every source with `FEWEST` rows at least, and as many others, then everything in the order of time.
+
+    Example:
+        >>> labels = SourceLabels(("lab",), (("A", "B"),), np.array([[0, 1] * 6]).T, np.arange(12.0))
+        >>> [(line.level, len(line.rows)) for line in timelines(labels)]
+        [(0, 6), (1, 6), (-1, 12)]
+    """
+    n = len(labels.order)
+    for kind, levels in enumerate(labels.levels):
+        by_level = [labels.rows_of(kind, level) for level in range(len(levels))]
+        usable = [level for level, rows in enumerate(by_level) if FEWEST <= len(rows) <= n - FEWEST]
+        log_prior = math.log(PRIOR) - math.log(max(len(usable), 1))
+        for level in usable:
+            rows, num_others = by_level[level], len(np.unique(labels.codes[:, kind])) - 1
+            yield Timeline(kind, level, rows, labels.order[rows], log_prior, num_others > 1)
+    labelled = np.flatnonzero((labels.codes >= 0).any(-1))
+    if len(labelled) >= 2 * FEWEST:
+        rows = labelled[np.argsort(labels.order[labelled], kind="stable")]
+        yield Timeline(-1, -1, rows, labels.order[rows], math.log(PRIOR))
+
+
+def block_effects(labels: SourceLabels, blocks: frozenset[str] = frozenset()) -> list[Atom]:
+    """The block effect of each kind of source of which two levels have `FEWEST` rows at least.
+
+    Args:
+        labels: Of the observations.
+        blocks: The kinds of which the user has said that their levels differ.
+    """
+    atoms = []
+    for kind, (name, levels) in enumerate(zip(labels.names, labels.levels, strict=True)):
+        columns = [tuple(labels.rows_of(kind, level).tolist()) for level in range(len(levels))]
+        if sum(len(rows) >= FEWEST for rows in columns) >= 2:
+            log_prior = math.log(EXPECTED_BLOCK if name in blocks else BLOCK)
+            atoms.append(Atom(kind, -1, "block", None, tuple(filter(None, columns)), log_prior))
+    return atoms

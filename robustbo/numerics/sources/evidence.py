@@ -1,0 +1,144 @@
+"""Evidence for error atoms at held hyperparameters, in closed form: all steps of a source by cumulative sums.
+
+Notation (no batch dimensions):
+    a   n      an atom of one vector; A (n x k) one of several
+    P   n x n  inverse covariance of the observations, the constant mean projected out: P1 = 0
+    al  n      P y
+    t          a' al
+    s          a' P a
+    w          prior variance of the atom's size c
+
+References:
+    docs/equations.md section 20.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from robustbo.numerics.linalg.lapack import Array
+from robustbo.numerics.sources.atoms import Atom, Rows, Timeline
+
+SIZES = (0.1, 0.4, 1.6, 6.4)  # prior standard deviations of a size, in those of the outcomes, equally probable
+VARIANCES = np.square(SIZES)
+
+
+class Precision(NamedTuple):
+    """The observations as a fit has them.
+
+    Attributes:
+        P: ``n x n`` inverse covariance, the constant mean projected out.
+        al: ``n`` P times the observations.
+        slope: ``n`` factors by which an error of the observations is longer in the fit's units (of a warp).
+    """
+
+    P: Array
+    al: Array
+    slope: Array
+
+
+def project_mean(P: Array, y: Array, slope: Array) -> Precision:
+    """The precision with the constant mean projected out of an inverse covariance."""
+    P1 = P.sum(-1)
+    total = P1.sum()
+    return Precision(P - np.outer(P1, P1) / total, P @ y - P1 * (P1 @ y / total), slope)  # eq. 20.1
+
+
+def statistics(precision: Precision, A: Array) -> tuple[Array, Array]:
+    """``k`` values of t and s of atoms ``n x k``, of one vector each."""
+    scaled = A * precision.slope[:, None]
+    return scaled.T @ precision.al, np.einsum("ik,ik->k", scaled, precision.P @ scaled)
+
+
+def step_statistics(precision: Precision, rows: Rows) -> tuple[Array, Array]:
+    """``m`` values of t and s of the steps from each of ``m`` rows on to the last: O(m^2)."""
+    slope = precision.slope[rows]
+    t = (precision.al[rows] * slope)[::-1].cumsum()[::-1]
+    inner = precision.P[np.ix_(rows, rows)] * slope * slope[:, None]
+    s = (inner.diagonal() + 2 * np.triu(inner, 1).sum(-1))[::-1].cumsum()[::-1]  # eq. 20.5
+    return t, s
+
+
+def _heights(t: Array, s: Array) -> Array:
+    """Log Bayes factors with each prior variance, ``... x 4``."""
+    s = np.maximum(s, 0.0)[..., None]
+    return 0.5 * (np.square(t)[..., None] * VARIANCES / (1 + VARIANCES * s) - np.log1p(VARIANCES * s))  # eq. 20.3
+
+
+def log_bayes_factors(t: Array, s: Array) -> Array:
+    """Log Bayes factors of atoms of one vector against none, the size integrated over its prior."""
+    return np.logaddexp.reduce(_heights(t, s), axis=-1) - math.log(len(VARIANCES))  # eq. 20.4
+
+
+class Sizes(NamedTuple):
+    """Posterior distribution of the sizes of an atom, in the units of the observations.
+
+    Attributes:
+        log_factor: Log Bayes factor of the atom against none.
+        means: ``k`` posterior means.
+        sds: ``k`` posterior standard deviations.
+        spread: A prior standard deviation that is likely.
+    """
+
+    log_factor: float
+    means: Array
+    sds: Array
+    spread: float
+
+
+def sizes_of(precision: Precision, A: Array) -> Sizes:
+    """The sizes of an atom of ``k`` vectors, which are independent and of one prior variance."""
+    scaled = A * precision.slope[:, None]
+    values, V = np.linalg.eigh(scaled.T @ (precision.P @ scaled))
+    values, z = np.maximum(values, 0.0), V.T @ (scaled.T @ precision.al)
+    heights = _heights(z, values).sum(0)  # eq. 20.6
+    log_factor = float(np.logaddexp.reduce(heights)) - math.log(len(heights))
+    weights = np.exp(heights - np.logaddexp.reduce(heights))
+    shrunk = VARIANCES / (1 + VARIANCES * values[:, None])
+    by_variance = V @ (shrunk * z[:, None])  # eq. 20.7
+    means = by_variance @ weights
+    second = (np.square(V) @ shrunk + np.square(by_variance)) @ weights
+    spread = float(np.sqrt(weights @ VARIANCES)) if len(z) > 1 else math.hypot(means[0], SIZES[0])
+    return Sizes(log_factor, means, np.sqrt(np.maximum(second - np.square(means), 0.0)), spread)
+
+
+class Candidate(NamedTuple):
+    """An atom and what speaks for it.
+
+    Attributes:
+        atom: The atom.
+        log_factor: Log Bayes factor.
+    """
+
+    atom: Atom
+    log_factor: float
+
+    @property
+    def score(self) -> float:
+        """Log posterior odds against nothing, the rest being as it is."""
+        return self.log_factor + self.atom.log_prior
+
+
+def candidates(precision: Precision, line: Timeline) -> list[Candidate]:
+    """All atoms of one timeline."""
+    n, steps, drifts = len(precision.al), line.steps(), line.drifts()
+    t, s = step_statistics(precision, line.rows)
+    log_factors = log_bayes_factors(t, s).tolist()
+    pairs = [(step, log_factors[place]) for step, place in zip(steps, line.starts, strict=True)]
+    if line.source >= 0:
+        broken = line.atom("broken", None)
+        pairs += [(line.atom("offset", None), log_factors[0])] if line.may_be_off else []
+        pairs += [(broken, sizes_of(precision, broken.matrix(n)).log_factor)]
+    if drifts:
+        A = np.concatenate([drift.matrix(n) for drift in drifts], axis=1)
+        pairs += zip(drifts, log_bayes_factors(*statistics(precision, A)).tolist(), strict=True)
+    return [Candidate(*pair) for pair in pairs]
+
+
+def all_candidates(precision: Precision, lines: Sequence[Timeline], blocks: Sequence[Atom]) -> list[Candidate]:
+    """All atoms there are."""
+    n = len(precision.al)
+    of_blocks = [Candidate(atom, sizes_of(precision, atom.matrix(n)).log_factor) for atom in blocks]
+    return [candidate for line in lines for candidate in candidates(precision, line)] + of_blocks

@@ -1,0 +1,147 @@
+"""The errors of sources that a fitted relevance pursuit finds among its values, and where a fit beside them begins."""
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from robustbo.numerics.gp.map_fit import Fit
+from robustbo.numerics.linalg.lapack import Array
+from robustbo.numerics.pursuit.growth import Pursuit
+from robustbo.numerics.pursuit.support_fit import Level, level_at
+from robustbo.numerics.sources.atoms import Atom, block_effects, timelines
+from robustbo.numerics.sources.evidence import Candidate, sizes_of
+from robustbo.numerics.sources.labels import SourceLabels
+from robustbo.numerics.sources.overlap import is_distinguishable
+from robustbo.numerics.sources.search import Problem, State, place_at, search_atoms
+from robustbo.surrogates.common.contract import outcome_transform
+from robustbo.surrogates.pursuit.model import RelevancePursuitGP
+from robustbo.surrogates.pursuit.warp_evidence import WarmStart
+from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
+
+
+class AtomFinding(NamedTuple):
+    """Belief in an atom, in the units of the outcomes.
+
+    Attributes:
+        atom: The atom.
+        sizes: Posterior mean of the size of each of its vectors.
+        sds: Their standard deviations.
+        spread: A likely prior standard deviation of them.
+        log_factor: Log Bayes factor, in nats.
+        log_odds: Log posterior odds.
+        is_distinguishable: Whether the inputs do not tell it.
+    """
+
+    atom: Atom
+    sizes: Array
+    sds: Array
+    spread: float
+    log_factor: float
+    log_odds: float
+    is_distinguishable: bool
+
+
+class SourceFindings(NamedTuple):
+    """The errors of sources.
+
+    Attributes:
+        believed: Atoms that are more probable than not.
+        doubtful: The likeliest of each other source, and of everything.
+        warm_start: Where a fit beside the believed ones begins.
+    """
+
+    believed: tuple[AtomFinding, ...]
+    doubtful: tuple[AtomFinding, ...]
+    warm_start: WarmStart
+
+
+def find_sources(
+    model: RelevancePursuitGP, labels: SourceLabels, blocks: frozenset[str] = frozenset()
+) -> SourceFindings:
+    """The errors of the sources of a fitted model's values.
+
+    Args:
+        model: A fitted model, with a named kernel.
+        labels: Of its values.
+        blocks: The kinds of source of which the user has said that their levels differ.
+    """
+    model.eval()
+    with torch.no_grad():
+        search_model = model.search_model()
+        components = model.components
+        fit = components[0].fit if components else model.fit_now(search_model)
+        level = level_at(search_model, search_model.groups.of(fit.support), fit)
+        X, d = model.train_inputs[0], model.train_inputs[0].shape[-1]
+
+        def is_told_apart(at: Fit, A: Array) -> bool:
+            return is_distinguishable(X, at.theta[:d].exp(), A)
+
+        penalty, lines = model.options.penalty(search_model), list(timelines(labels))
+        problem = Problem(search_model, penalty, lines, block_effects(labels, blocks), is_told_apart)
+        state, rest = search_atoms(problem, level) if lines else (State((), (), (), level, 0.0), [])
+        find = partial(_describe_atom, problem, state, _scale(model))
+        believed = tuple(find(atom, gain, without=i) for i, (atom, gain) in enumerate(zip(*state[:3:2], strict=True)))
+        keys = {atom.key[:2] for atom in state.atoms}
+        doubtful = tuple(find(c.atom, c.score) for c in _of_each_source(rest) if c.atom.key[:2] not in keys)
+        return SourceFindings(believed, doubtful, _warm_start(model, state.level))
+
+
+def _of_each_source(candidates: list[Candidate]) -> list[Candidate]:
+    """The likeliest of each source."""
+    best: dict[tuple[int, int], Candidate] = {}
+    for candidate in candidates:
+        best.setdefault(candidate.atom.key[:2], candidate)
+    return list(best.values())
+
+
+def _describe_atom(
+    problem: Problem, state: State, scale: float, atom: Atom, log_odds: float, without: int | None = None
+) -> AtomFinding:
+    """The belief in an atom beside all others of a state."""
+    beside = [other for i, other in enumerate(state.atoms) if i != without]
+    place = place_at(problem, beside, state.A(problem.n, without), state.level)
+    A = atom.matrix(problem.n)
+    posterior, is_apart = sizes_of(place.precision, A), problem.is_told_apart(state.level.fit, A)
+    log_odds = log_odds if is_apart else min(log_odds, 0.0) - np.log(2.0)  # as probably the objective's own shape
+    sizes, sds = scale * posterior.means, scale * posterior.sds
+    return AtomFinding(atom, sizes, sds, scale * posterior.spread, log_odds - atom.log_prior, log_odds, is_apart)
+
+
+def _scale(model: RelevancePursuitGP) -> float:
+    """The units of the outcomes that the search sees as 1: before a warp."""
+    transform = outcome_transform(model)
+    return transform.stdvs.item() if isinstance(transform, RobustStandardize) else 1.0
+
+
+def _warm_start(model: RelevancePursuitGP, level: Level) -> WarmStart:
+    """The start of a fit at a level."""
+    pursued, before = level._replace(cache=None), model.warm_start
+    transform = outcome_transform(model)
+    unit = torch.ones(1, 1, dtype=torch.float64)
+    center, scale = (0 * unit, unit)
+    if isinstance(transform, RobustStandardize):
+        center, scale = transform.means, transform.stdvs
+    is_straight, evidence = (True, 0.0) if before is None else (before.is_straight, before.warp_evidence)
+    return WarmStart(Pursuit([pursued], pursued), center, scale, is_straight, evidence)
+
+
+def errors_in_rows(findings: tuple[AtomFinding, ...], matrices: list[Array]) -> tuple[Array, Tensor]:
+    """Errors of ``m`` values, by how much they read too high, and the part that they share and nobody knows.
+
+    Args:
+        findings: What is believed.
+        matrices: ``m x k`` numbers of each atom at these values.
+
+    Returns:
+        ``m`` errors, of all but broken sources, whose errors nobody knows; and ``m x k`` atoms, each times a standard
+        deviation of what is not known of its size.
+    """
+    errors, shared = np.zeros(len(matrices[0])), list[Array]()
+    for finding, A in zip(findings, matrices, strict=True):
+        if finding.atom.kind != "broken":
+            errors += A @ finding.sizes
+        shared.append(A * finding.spread)
+    return errors, torch.from_numpy(np.concatenate(shared, axis=1))

@@ -1,0 +1,43 @@
+"""Whether the inputs tell who measured."""
+
+import numpy as np
+import pytest
+import torch
+
+from robustbo.numerics.sources.overlap import FACTORS, NOISE, is_distinguishable, share_of_inputs
+
+X = torch.from_numpy(np.random.default_rng(2).random((48, 2)))
+LENGTHSCALES = torch.tensor([0.6, 0.8], dtype=torch.float64)
+REGION = (X[:, 0] < 0.3).double().numpy()[:, None]
+ANYWHERE = (np.arange(48) % 4 == 1).astype(float)[:, None]
+
+
+def test_a_source_of_one_region_is_told_by_the_inputs():
+    assert not is_distinguishable(X, LENGTHSCALES, REGION)
+
+
+def test_a_source_that_measures_anywhere_is_not():
+    assert is_distinguishable(X, LENGTHSCALES, ANYWHERE)
+
+
+def test_one_vector_that_the_inputs_tell_is_enough():
+    assert not is_distinguishable(X, LENGTHSCALES, np.concatenate([ANYWHERE, REGION], axis=1))
+
+
+def test_rows_are_predicted_by_all_others():
+    def share(factor):
+        u = (X.unsqueeze(1) - X.unsqueeze(0)) / (factor * LENGTHSCALES)
+        r = 5**0.5 * u.square().sum(-1).sqrt()
+        R = ((1 + r + r**2 / 3) * (-r).exp()).numpy() + NOISE * np.eye(48)
+        errors = []
+        for i in range(48):
+            rest = np.arange(48) != i
+            P = np.linalg.inv(R[np.ix_(rest, rest)])
+            a = REGION[rest, 0]
+            mean = (P @ a).sum() / P.sum()
+            errors.append(REGION[i, 0] - mean - R[i, rest] @ P @ (a - mean))
+        without = [REGION[i, 0] - np.delete(REGION[:, 0], i).mean() for i in range(48)]
+        return 1 - np.square(errors).sum() / np.square(without).sum()
+
+    expected = max(share(factor) for factor in FACTORS)
+    assert share_of_inputs(X, LENGTHSCALES, REGION)[0] == pytest.approx(expected, abs=1e-6)
