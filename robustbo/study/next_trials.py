@@ -3,7 +3,8 @@
 Trials that wait (enqueued, or taken back) are given out before anything new is decided on.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from robustbo.errors import SpaceExhausted
 from robustbo.searchspace.region.factory import region_of
@@ -14,8 +15,17 @@ from robustbo.trials.store import State
 from robustbo.view.view import View
 
 
-def hand_out(view: View, n: int, by: str, fixed: Fixed = ()) -> list[Event]:
+def hand_out(
+    view: View, n: int, by: str, fixed: Fixed = (), labels: Mapping[str, str] = MappingProxyType({})
+) -> list[Event]:
     """The events that give somebody the next ``n`` trials, where some values are fixed: of those that wait, such ones.
+
+    Args:
+        view: The study.
+        n: How many.
+        by: Whose they are.
+        fixed: Parameters that have a given value, and it.
+        labels: The source that will measure them, where that is known.
 
     Raises:
         FitError: If the surrogate cannot be fitted.
@@ -25,14 +35,14 @@ def hand_out(view: View, n: int, by: str, fixed: Fixed = ()) -> list[Event]:
     region = region_of(view.space, fixed) if fixed else None
     new_events: list[Event] = []
     for _ in range(n):
-        author = {"by": by, "at": worker.now()}
+        author = {"by": by, "at": worker.now()} | ({"source": dict(labels)} if labels else {})
         waiting = (t for t in view.history.trials.having("queued") if region is None or region.contains(t.params))
         if (first := next(waiting, None)) is not None:
             events: list[Event] = [{"event": "assign", "trial": first.number, **author}]
         else:
             try:
                 number = len(view.history)
-                *diagnosis, ask = view.suggest(number, fixed).events(number)
+                *diagnosis, ask = view.suggest(number, fixed, tuple(labels.items())).events(number)
             except SpaceExhausted as error:
                 if not new_events:
                     raise

@@ -22,20 +22,16 @@ from robustbo.view.prediction import Prediction
 if TYPE_CHECKING:
     import pandas as pd
 
-    from robustbo.loop.belief.front import Front
-    from robustbo.loop.belief.incumbent import Incumbent
-    from robustbo.loop.belief.judge import Outlier
-    from robustbo.loop.feasibility.report import Failure
+    from robustbo.view import sources as tables
     from robustbo.view import view as views
+    from robustbo.view.view import Failure, Front, Incumbent, Outlier
 else:
-    views = Module("robustbo.view.view")
+    tables, views = Module("robustbo.view.sources"), Module("robustbo.view.view")
 
 
 @explain_misfits()
 class Study(Guided):
-    """An optimization that is only looked at; `robustbo.Optimizer` also asks and tells.
-
-    Whatever others have written to the journal is seen.
+    """An optimization that is only looked at, with all that others write; `robustbo.Optimizer` also asks and tells.
 
     Attributes:
         fits: The last fits of the surrogate, for whoever looks at the same history.
@@ -53,12 +49,13 @@ class Study(Guided):
     _store: Store
     fits: FitCache
     _view: views.View | None
+    _doubted_sources: set[tuple[str | None, str]]
     _is_watching: ClassVar[bool] = True
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
         """However it is begun, resumed or copied, it keeps the last fits of its own."""
         study = super().__new__(cls)
-        study.fits, study._view = FitCache(), None
+        study.fits, study._view, study._doubted_sources = FitCache(), None, set()
         return study
 
     def __getstate__(self) -> dict[str, Any]:
@@ -180,6 +177,10 @@ class Study(Guided):
             FitError: If the surrogate cannot be fitted.
         """
         return self.view.outliers()
+
+    def sources(self) -> tables.SourceFrame:
+        """Every source that was told, and how much too high its values read, a row each; printed, a sentence each."""
+        return tables.SourceFrame.of(self.view.sources())
 
     def failures(self) -> list[Failure]:
         """Every failed trial, and whether it looks like its point's doing or like a flake; see `Failure`.
