@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, Union
 
 from robustbo.errors import SpaceError, SpaceWarning, warn
 from robustbo.lazy import is_instance, value_in
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Params = dict[str, Value]
-Point: TypeAlias = "Mapping[str, Any] | pd.Series"
-Points: TypeAlias = "Mapping[str, Any] | pd.Series | pd.DataFrame | Iterable[Mapping[str, Any] | pd.Series]"
+# By `Union`, which takes names that are not imported.
+Point: TypeAlias = Union[Mapping[str, Any], "pd.Series"]
+Points: TypeAlias = Union[Point, "pd.DataFrame", Iterable[Point]]
 
 MAX_ROWS_SHOWN = 20  # in an error
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 from robustbo.censored import to_json
 from robustbo.errors import JournalError, JournalExists, JournalMissing, JournalWarning, SpaceError, warn
@@ -52,7 +52,7 @@ else:
 
 log = logging.getLogger("robustbo")
 
-Prior: TypeAlias = "pd.DataFrame | Study | str | PathLike[str]"  # a journal by its place
+Prior: TypeAlias = Union["pd.DataFrame", Study, str, PathLike[str]]  # a journal by its place
 LATER = "leave the row out, and keep it, if need be, by tell_frame(..., out_of_range='exclude')"
 NO_DIRECTION = (
     'direction must be "minimize" or "maximize", got none; say which (or of several outcomes, or of one with a name, '
