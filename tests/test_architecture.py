@@ -6,6 +6,7 @@ import importlib
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import botorch.models.model
@@ -66,12 +67,23 @@ WITHIN = {
         "committee": {"common", "transforms", "student_t"},
         "baselines": {"common", "transforms", "student_t"},  # the variational one has the same predictions
         "filtered": {"common", "transforms", "pursuit", "student_t", "baselines"},  # its detectors
-        "registry": {"common", "baselines", "committee", "filtered", "iterative", "student_t_process", "weighted"},
+        "registry": {
+            "names",
+            "common",
+            "baselines",
+            "committee",
+            "filtered",
+            "iterative",
+            "student_t_process",
+            "weighted",
+        },
     },
     "trials": {
         "worker": set(),
         "storage": {"worker"},
         "trial": set(),
+        "sources": set(),
+        "verdicts": {"storage", "trial", "sources"},
         "by_point": {"trial"},
         "tree": {"trial", "by_point"},
         "bounds": set(),
@@ -79,15 +91,15 @@ WITHIN = {
         "outcomes": {"bounds", "outcome"},
         "values": {"outcome", "outcomes"},
         "former_names": set(),
-        "settings": {"former_names", "outcome", "outcomes"},
+        "settings": {"former_names", "outcome", "outcomes", "sources"},
         "events": {"storage", "trial", "tree"},
-        "history": {"storage", "trial", "tree", "events"},
+        "history": {"storage", "trial", "tree", "events", "sources", "verdicts"},
         "extent": {"settings", "history"},
-        "schema": {"storage", "settings"},
+        "schema": {"storage", "settings", "verdicts"},
         "trust": {"settings"},
         "codec": {"storage", "history", "extent", "schema", "settings", "trust"},
         "store": {"storage", "history", "extent", "schema", "settings", "trust", "codec"},
-        "repair": {"storage", "trial", "events", "history", "schema", "settings", "codec"},
+        "repair": {"storage", "trial", "verdicts", "events", "history", "schema", "settings", "codec"},
     },
     "loop": {
         "observations": set(),
@@ -99,7 +111,14 @@ WITHIN = {
         "candidates": {"observations", "surrogate", "feasibility", "acquisition", "optimize_acqf", "belief"},
         "decide": {"observations", "surrogate", "feasibility", "belief", "candidates"},
     },
-    "view": {"frame": set(), "patterns": set(), "predict": set(), "view": {"frame", "patterns", "predict"}},
+    "view": {
+        "frame": set(),
+        "patterns": set(),
+        "prediction": set(),
+        "predict": {"prediction"},
+        "sources": set(),
+        "view": {"frame", "patterns", "predict", "prediction", "sources"},
+    },
     "report": {
         "summary": set(),  # plain values and words
         "charts": {"summary"},  # whose marks have titles in words
@@ -147,6 +166,7 @@ LATE = {
     "__init__.py",
     "cli/app.py",
     "cli/beginning.py",
+    "cli/judging.py",
     "cli/results.py",
     "cli/sheets.py",
     "cli/study.py",
@@ -182,24 +202,39 @@ def room(path):
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
+@cache
+def tree(path):
+    return ast.parse(path.read_text())
+
+
+@cache
 def imports(path):
-    """(column, dotted name) of every module or name that a file imports."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    """(whether it is late, dotted name) of every module or name that a file imports; what types alone need is not."""
+    for_types = {
+        id(statement)
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for statement in node.body
+    }
+    names = []
+    for node in ast.walk(tree(path)):
+        is_late = isinstance(node, ast.Import | ast.ImportFrom) and node.col_offset > 0 and id(node) not in for_types
         if isinstance(node, ast.ImportFrom):
-            yield from ((node.col_offset, f"{node.module}.{alias.name}") for alias in node.names)
+            names += [(is_late, f"{node.module}.{alias.name}") for alias in node.names]
         elif isinstance(node, ast.Import):
-            yield from ((node.col_offset, alias.name) for alias in node.names)
+            names += [(is_late, alias.name) for alias in node.names]
+    return names
 
 
+@cache
 def ours(path):
     """What it imports of this package, as tuples of names below it."""
     return [tuple(name.split(".")[1:]) for _, name in imports(path) if name.split(".")[0] == "robustbo"]
 
 
+@cache
 def calls(path):
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Call):
-            yield ast.unparse(node.func)
+    return [ast.unparse(node.func) for node in ast.walk(tree(path)) if isinstance(node, ast.Call)]
 
 
 def breaking(rule, files=FILES):
@@ -247,7 +282,8 @@ def test_what_may_be_imported_makes_no_circle():
         (
             ("trials", "history", "History"),
             [
-                *("belief/constrained_best", "belief/front", "belief/incumbent", "belief/outliers", "decide"),
+                *("belief/constrained_best", "belief/front", "belief/incumbent", "belief/outliers", "belief/sources"),
+                "decide",
                 *("feasibility/report", "observations/table", "surrogate/fit"),
             ],
         ),
@@ -260,6 +296,7 @@ def test_what_may_be_imported_makes_no_circle():
                     "belief/incumbent",
                     "belief/outcome_models",
                     "belief/outliers",
+                    "belief/sources",
                 ),
                 *("candidates/choose", "candidates/rules", "decide", "feasibility/report"),
                 *("observations/table", "surrogate/fallback", "surrogate/fit", "surrogate/model"),
@@ -273,7 +310,7 @@ def test_a_decision_looks_at_histories_and_settings_at_its_border_alone(seen, by
 
 
 def test_imports_stand_at_the_top():
-    assert set(breaking(lambda f: any(column for column, _ in imports(f)))) == LATE
+    assert set(breaking(lambda f: any(is_late for is_late, _ in imports(f)))) == LATE
 
 
 def test_problems_are_never_imported():
@@ -344,7 +381,7 @@ MODELS = {"model", "posterior", "likelihood", "transform", "surrogate", "gp"}
 def test_nobody_but_the_contract_asks_a_model_by_name_what_it_can_do():
     def probes(path):
         kinds = MODELS | ({"self", "cls"} if name_of(path).startswith("surrogates/") else set())
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree(path)):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in ("getattr", "hasattr"):
                 name = node.args[1].value if isinstance(node.args[1], ast.Constant) else None
                 if name and kinds & set(re.split(r"[^a-z]+", ast.unparse(node.args[0]))):

@@ -1,7 +1,7 @@
-"""Events of handing out trials and of ending them: who is given which trial, and whose value is whose.
+"""Events of queueing trials and of ending them: whose value is whose.
 
-Trials that wait (enqueued, or taken back) are given out before anything new is decided on. Of a trial that was given
-out more than once each value is kept: the first is its own, a later one a trial of its own that repeats it.
+Of a trial that was given out more than once each value is kept: the first is its own, a later one a trial of its own
+that repeats it. No event here needs a model; those that do are in `robustbo.study.next_trials`.
 """
 
 import math
@@ -10,66 +10,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from robustbo.censored import from_json, to_json
-from robustbo.errors import SpaceExhausted, SpaceWarning, warn
-from robustbo.searchspace.region.factory import region_of
-from robustbo.searchspace.region.region import Fixed
+from robustbo.errors import SpaceWarning, warn
+from robustbo.searchspace.measurements import Measurement
 from robustbo.trials import worker
 from robustbo.trials.history import History, Trial
-from robustbo.trials.outcome import Outcome
 from robustbo.trials.storage.line import Event
-from robustbo.trials.store import State
-from robustbo.trials.trial import SAID, Measured, point_of
+from robustbo.trials.trial import point_of
 from robustbo.validation import index, real
-from robustbo.view.view import View
 
 TrialLike = Trial | int
 LONGEST_S = 10 * 365 * 86400.0
-
-
-def hand_out(view: View, n: int, by: str, fixed: Fixed = ()) -> list[Event]:
-    """The events that give somebody the next ``n`` trials, where some values are fixed: of those that wait, such ones.
-
-    Raises:
-        FitError: If the surrogate cannot be fitted.
-        SpaceExhausted: If every point of the space is being measured.
-        SpaceError: If no point keeps the constraints, with what is fixed.
-    """
-    region = region_of(view.space, fixed) if fixed else None
-    new_events: list[Event] = []
-    for _ in range(n):
-        author = {"by": by, "at": worker.now()}
-        waiting = (t for t in view.history.trials.having("queued") if region is None or region.contains(t.params))
-        if (first := next(waiting, None)) is not None:
-            events: list[Event] = [{"event": "assign", "trial": first.number, **author}]
-        else:
-            try:
-                number = len(view.history)
-                *diagnosis, ask = view.suggest(number, fixed).events(number)
-            except SpaceExhausted as error:
-                if not new_events:
-                    raise
-                left = sum(event["event"] in ("ask", "assign") for event in new_events)
-                raise SpaceExhausted(f"{n} points were asked for, and only {left} are left; ask for {left}") from error
-            events = [*diagnosis, {**ask, **author}]
-        view = View(view.settings, view.history.apply_all(events), view.fits)
-        new_events += events
-    return new_events
-
-
-def as_of_now(events: Sequence[Event], before: State, now: State) -> Sequence[Event] | None:
-    """Events that were decided on a while ago, with what they have not seen; None if they do not fit any more.
-
-    They fit as long as no trial has begun since, and what they give out still waits. Which events the decision has not
-    seen is kept with it, so that it can be computed again.
-    """
-    assigned = {event["trial"] for event in events if event["event"] == "assign"}
-    waits = all(now.history[number].state == "queued" for number in assigned)
-    if len(now.history) != len(before.history) or not waits:
-        return None
-    if now.mark.length == before.mark.length:
-        return events
-    unseen = {"unseen": [before.mark.length, now.mark.length]}
-    return [{**event, **unseen} if event["event"] == "ask" else event for event in events]
 
 
 def end_event(history: History, kind: str, trial: TrialLike | Mapping[str, Any], content: Mapping[str, Any]) -> Event:
@@ -142,15 +92,15 @@ def end_events(history: History, rows: Iterable[tuple[Mapping[str, Any], str, Ma
     return events
 
 
-def warn_of_copies(history: History, rows: Sequence[tuple[Mapping[str, Any], Any, Any]]) -> None:
+def warn_of_copies(history: History, rows: Sequence[Measurement]) -> None:
     """Say so where measured rows (point, value, noise) are told that have been told before, as by the same table twice.
 
     Failed rows are no copies: nothing confirms itself by them.
     """
-    at = {point: history.trials.at(point) for point in {point_of(params) for params, *_ in rows}}
+    at = {point: history.trials.at(point) for point in {point_of(row.params) for row in rows}}
     told = [trial for trials in at.values() for trial in trials if trial.state == "told"]
     measurements = {measurement(trial.point, trial.values or trial.value) for trial in told}
-    if copies := sum(measurement(point_of(params), value) in measurements for params, value, _ in rows):
+    if copies := sum(measurement(point_of(row.params), row.value) in measurements for row in rows):
         statement = f"{copies} of {len(rows)} rows are in this study already, with the same values"
         warn(
             f"{statement}: they are kept as repeats, by which wrong values confirm themselves; exclude the copies",
@@ -176,42 +126,6 @@ def enqueue_events(history: History, points: Iterable[Mapping[str, Any]]) -> lis
         again = {} if first == number else {"repeats": first}
         events.append({"event": "enqueue", "trial": number, "params": params, **again, **author})
     return events
-
-
-def _verdict(outcome: Measured) -> str:
-    """The user's word on one of several outcomes."""
-    return "excluded" if outcome.is_excluded else "vouched for" if outcome.is_vouched else ""
-
-
-def line_of(trial: Trial, quantities: Mapping[str | None, Outcome] | None = None) -> str:
-    """A trial in a line, for logs.
-
-    Args:
-        trial: It.
-        quantities: What is measured: each of several outcomes by its name, or the only value under None.
-
-    Example:
-        >>> line_of(Trial(3, {"x": 0.5}, state="told", value=1.25, origin="model"))
-        'trial 3 (told, model), x=0.5: 1.25'
-    """
-    outcome_of: Mapping[str | None, Outcome] = quantities or {None: Outcome()}
-    place = ", ".join(f"{name}={value!r}" for name, value in trial.params.items())
-    values = ", ".join(f"{name} {_with_unit(outcome_of.get(name), value)}" for name, value in trial.values.items())
-    values = values if trial.value is None else _with_unit(outcome_of.get(None), trial.value)
-    result = f": {values}" if values else f": {trial.reason}" if trial.reason else ""
-    result += ", vouched for" if trial.is_vouched else ""
-    result += "".join(f", {name} {word}" for name, outcome in trial.outcomes.items() if (word := _verdict(outcome)))
-    notes = [note for note in (trial.note, *(outcome.note for outcome in trial.outcomes.values())) if note]
-    result += f" ({'; '.join(dict.fromkeys(notes))})" if notes else ""
-    only, expected = outcome_of.get(None, Outcome()), ""
-    if trial.expected is not None:
-        expected = f", expected {only.amount(only.nearest(trial.expected), trial.expected_sd)}"
-    retry = "" if trial.retry is None else f", {SAID[trial.retry]}"
-    return f"trial {trial.number} ({trial.state}, {trial.origin}{retry}), {place}{result}{expected}"
-
-
-def _with_unit(quantity: Outcome | None, value: float) -> str:
-    return repr(value) if quantity is None else quantity.with_unit(repr(value))
 
 
 def requeue_events(

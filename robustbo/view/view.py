@@ -1,9 +1,10 @@
 """The one object that is read: an optimization as it stands; beliefs about its trials are computed once and kept."""
 
-from collections.abc import Callable, Collection, Hashable, Iterable
-from typing import Any, TypeVar, overload
+from __future__ import annotations
 
-import pandas as pd
+from collections.abc import Callable, Collection, Hashable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from robustbo.errors import FitError, NumericsWarning, warn
 from robustbo.loop.belief import constrained_best
@@ -13,6 +14,7 @@ from robustbo.loop.belief.incumbent import Incumbent, incumbent, incumbents, raw
 from robustbo.loop.belief.measured_points import FrontPoint
 from robustbo.loop.belief.outcome_models import unmeasured_outcomes
 from robustbo.loop.belief.outliers import Outlier, outliers
+from robustbo.loop.belief.sources import SourceReport, sources
 from robustbo.loop.candidates.suggestion import Suggestion
 from robustbo.loop.decide import step
 from robustbo.loop.feasibility.report import Failure, chances, failures, flake_rate
@@ -23,9 +25,14 @@ from robustbo.searchspace.tabular import Point, Points, is_point, points_of
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
+from robustbo.trials.sources import Labels
 from robustbo.view.frame import trial_frame
 from robustbo.view.patterns import patterns
-from robustbo.view.predict import Prediction, index_of, posterior_at, prediction_frame
+from robustbo.view.predict import index_of, posterior_at, prediction_frame, prediction_series
+from robustbo.view.prediction import Prediction
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 T = TypeVar("T")
 
@@ -33,9 +40,8 @@ T = TypeVar("T")
 class View:
     """An optimization as it stands; nothing of it changes, so what is believed of its trials is computed once.
 
-    `predict`, `viability` and `suggest`, which depend on points to be named, are computed each time, by the same fits.
-
-    What is asked of one view by two threads at once may be computed by both, to the same.
+    `predict`, `viability` and `suggest`, which depend on points to be named, are computed each time, by the same fits;
+    what two threads ask for at once may be, too, to the same.
 
     Args:
         settings: What the optimization was told at its beginning.
@@ -43,8 +49,7 @@ class View:
         fits: The last fits, of whoever looks again and again as the history grows; they change nothing but the time.
         stand_ins: Trials that are learned from, and are neither candidates for the best nor listed as outliers.
 
-    Attributes:
-        settings, history, fits, stand_ins: As given.
+    All of these are attributes, too.
 
     Example:
         >>> import robustbo as rb
@@ -67,7 +72,7 @@ class View:
         self.stand_ins = frozenset(stand_ins)
         self._results: dict[Hashable, Any] = {}
 
-    def at(self, settings: Settings, history: History, stand_ins: Collection[int] = frozenset()) -> "View":
+    def at(self, settings: Settings, history: History, stand_ins: Collection[int] = frozenset()) -> View:
         """Return this view if it has these settings and this history; else a view of them with the same fits."""
         is_same = history == self.history and settings == self.settings and stand_ins == self.stand_ins
         return self if is_same else View(settings, history, self.fits, stand_ins)
@@ -164,10 +169,7 @@ class View:
         Args:
             is_judged: Whether that is to be learned, which takes time.
         """
-
-        def compute() -> list[Failure]:
-            return failures(self.settings, self.history, self.fits, is_judged=is_judged)
-
+        compute = partial(failures, self.settings, self.history, self.fits, is_judged=is_judged)
         return [*self._once(("failures", is_judged), compute)]
 
     def flake_rate(self) -> float | None:
@@ -176,10 +178,8 @@ class View:
 
     @overload
     def viability(self, points: Point) -> float: ...
-
     @overload
     def viability(self, points: pd.DataFrame | Iterable[Point]) -> pd.Series: ...
-
     def viability(self, points: Points) -> float | pd.Series:
         """The probability that a trial at a point gives a value; of many points a series with their index.
 
@@ -188,14 +188,12 @@ class View:
             FitError: If it cannot be learned where trials fail.
         """
         p = chances(self.settings, self.history, self._rows(points), self.fits)
-        return p[0] if is_point(points) else pd.Series(p, index=index_of(points), name="viability", dtype="float64")
+        return p[0] if is_point(points) else prediction_series("viability", p, index_of(points))
 
     @overload
     def predict(self, points: Point) -> Any: ...
-
     @overload
     def predict(self, points: pd.DataFrame | Iterable[Point]) -> pd.DataFrame: ...
-
     def predict(self, points: Points) -> Prediction | dict[str, Prediction] | pd.DataFrame:
         """Mean and standard deviation of the objective or of each of several outcomes, without noise, in your units.
 
@@ -232,14 +230,18 @@ class View:
                 return trial_frame(self.settings, self.history, [])
         return self._once(("frame", evidence), lambda: trial_frame(self.settings, self.history, judged)).copy()
 
-    def suggest(self, trial: int, fixed: Fixed = ()) -> Suggestion:
-        """The point that trial number ``trial`` is to measure; see `robustbo.loop.decide.step`.
+    def sources(self) -> list[SourceReport]:
+        """Every source of measurements that was told, and its error; a `FitError` if no surrogate can be fitted."""
+        return [*self._once("sources", lambda: sources(self.settings, self.history, self.fits))]
+
+    def suggest(self, trial: int, fixed: Fixed = (), by: Labels = ()) -> Suggestion:
+        """The point that trial number ``trial`` is to measure, by a source; see `robustbo.loop.decide.step`.
 
         Raises:
             SpaceExhausted: If every point of the space is being measured.
             SpaceError: If no point of it keeps the constraints, with what is fixed.
         """
-        return step(self.settings, self.history, trial, self.fits, fixed)
+        return step(self.settings, self.history, trial, self.fits, fixed, by)
 
     def _once(self, key: Hashable, compute: Callable[[], T]) -> T:
         """A result that is kept under a key, or else computed; an error is not kept."""

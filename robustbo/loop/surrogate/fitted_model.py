@@ -13,6 +13,7 @@ from robustbo.determinism.isolation import isolation, seed_everything
 from robustbo.loop.observations.expectation import Appraisal, Expectation
 from robustbo.loop.observations.table import Observations, Row
 from robustbo.loop.observations.units import in_model_units
+from robustbo.numerics.sources.errors import SourceError
 from robustbo.searchspace.encoding import encode
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.common import contract
@@ -54,7 +55,12 @@ class FittedSurrogate:
     @property
     def is_ours(self) -> bool:
         """Return whether the surrogate is one of this library."""
-        return type(self.model) in SURROGATES.values()
+        return SURROGATES.has(type(self.model))
+
+    @property
+    def source_errors(self) -> Sequence[SourceError]:
+        """The errors of the sources of its values, whose rows are those of its observations; none unless told."""
+        return ()
 
     def apart(self, seed: int) -> AbstractContextManager[None]:
         """The context in which code of the surrogate runs, so that what it draws depends on the seed alone."""

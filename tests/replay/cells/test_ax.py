@@ -37,6 +37,7 @@ def ran(spec, tmp_path):
     return {cell.method: cell for cell in found}
 
 
+@pytest.mark.slow
 def test_both_meet_the_same_corruption_at_the_same_trial(ran):
     for cell in ran.values():
         entries = cell.entries()
@@ -46,6 +47,7 @@ def test_both_meet_the_same_corruption_at_the_same_trial(ran):
         assert [entry["recommended"] is None for entry in entries] == [True] * 8 + [False]
 
 
+@pytest.mark.slow
 def test_ours_finds_the_liar_and_does_not_recommend_it(ran):
     ours = ran["ax-relevance-pursuit"]
     entries, flagged = ours.entries(), ours.flags()
@@ -55,6 +57,7 @@ def test_ours_finds_the_liar_and_does_not_recommend_it(ran):
     assert ran["ax-default"].flags() == []
 
 
+@pytest.mark.slow
 def test_what_can_be_verified_is(ran):
     for cell in ran.values():
         assert verify(cell).bits == 0  # asks
@@ -64,6 +67,7 @@ def test_what_can_be_verified_is(ran):
         verify(ran["ax-default"])
 
 
+@pytest.mark.slow
 def test_one_that_was_stopped_begins_anew_and_one_that_is_done_does_not(ran):
     cell = ran["ax-relevance-pursuit"]
     before, flagged = cell.record.read_bytes(), cell.flags()

@@ -60,6 +60,7 @@ def test_it_is_the_mixture_of_its_fits_by_their_dense_formulas(model):
     torch.testing.assert_close(said.covariance_matrix, wanted, rtol=1e-5, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_the_magnitude_of_what_is_wrong_changes_nothing():
     X, Y = doubtful()
     said = []
@@ -169,6 +170,7 @@ def test_fantasies_are_those_of_the_one_fit(model):
     assert len(model.components) > 1
 
 
+@pytest.mark.slow
 def test_sample_paths_are_those_of_all_fits(model):
     torch.manual_seed(0)
     paths = draw_matheron_paths(model, torch.Size([16, 256]))
