@@ -102,6 +102,7 @@ def test_a_higher_rate_suspects_more():
     assert counts[0] < counts[1]
 
 
+@pytest.mark.slow
 def test_a_kernel_of_ones_own_goes_through_autograd_to_the_same_fit():
     X, Y, _ = data()
     named = fit(RelevancePursuitGP(X, Y, is_averaged=False))
@@ -189,6 +190,7 @@ def test_one_outcome_without_batches_is_asked_for(shape):
         RelevancePursuitGP(X, torch.rand(shape))
 
 
+@pytest.mark.slow
 def test_on_gaussian_data_nothing_is_suspected_beyond_chance():
     flagged = 0
     for seed in range(10):
@@ -374,6 +376,7 @@ def test_a_subclass_may_take_options_of_its_own():
         registry.check_options(name, {"extar": 2})
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("gross", [1e2, 1e8, 1e14])
 def test_of_many_observations_too_the_fit_is_the_fit_without_the_gross_ones_at_any_magnitude(gross):
     generator = torch.Generator().manual_seed(0)
