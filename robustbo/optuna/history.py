@@ -51,6 +51,11 @@ class GatheredTrials:
     numbers: tuple[int, ...]
     stand_ins: frozenset[int] = frozenset()
 
+    @property
+    def ended_history(self) -> History:
+        """The trials that have ended."""
+        return History(Trials(trial for trial in self.history if not trial.is_open))
+
     def point(self, params: Mapping[str, Any]) -> dict[str, Value]:
         """Our values for some of Optuna's, of the parameters that we have.
 

@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from robustbo.surrogates.registry import SURROGATES, check_options, is_known, name_of
-from robustbo.trials.former_names import in_new_names
+from robustbo.trials.former_names import in_new_names, warn_of_old_names
 from robustbo.trials.settings import (
     DEFAULT_MAX_REPLICATES,
     DEFAULT_REPLICATE,
@@ -114,9 +114,13 @@ class Method(Chosen):
 
     @model_validator(mode="before")
     @classmethod
-    def _read_old_names(cls, entries: Any) -> Any:
+    def _read_old_names(cls, entries: Any, info: ValidationInfo) -> Any:
+        if not isinstance(entries, dict):
+            return entries
+        if not (info.context or {RECORDED: True})[RECORDED]:  # somebody has written it
+            warn_of_old_names(entries)
         try:
-            return in_new_names(entries) if isinstance(entries, dict) else entries
+            return in_new_names(entries)
         except TypeError as error:
             raise ValueError(str(error)) from None
 
