@@ -119,7 +119,7 @@ def test_the_noise_of_a_new_value_is_averaged(model):
     latent, noisy = (model.posterior(Z, observation_noise=flag).variance for flag in (False, True))
     slope = model.outcome_transform.stretch(model(Z).mean).square() * model.outcome_transform.stdvs.square().squeeze()
     expected = sum(component.weight * component.s2 for component in model.components)
-    torch.testing.assert_close((noisy - latent).squeeze(-1), slope * expected)
+    torch.testing.assert_close((noisy - latent).squeeze(-1), slope * expected * model.belief().noise_multiple)
 
 
 def test_where_only_one_fit_is_plausible_it_is_that_to_the_last_bit():
