@@ -37,7 +37,7 @@ class OutcomeModel:
     Attributes:
         outcome: The outcome; without a name where it is the only one.
         settings: Those of the surrogate that could be fitted.
-        data: All trials, as this outcome alone sees them.
+        data: All trials, as this outcome alone sees them, without the errors of their sources.
         fitted: The surrogate.
         failed: By trial, the probability that it failed as a whole, which spoils all its outcomes; see `trial_failure`.
     """
@@ -156,7 +156,7 @@ def _fit_outcomes(
 
 
 def _outcome_model(outcome: Wanted, table: Data, settings: Settings, fitted: FittedSurrogate) -> OutcomeModel:
-    return OutcomeModel(outcome, settings, table, fitted)
+    return OutcomeModel(outcome, settings, table.corrected(fitted.observations.correction), fitted)
 
 
 def _leave_out_failed_trials(models: OutcomeModels, fits: FitCache) -> OutcomeModels:

@@ -13,6 +13,7 @@ from robustbo.determinism.isolation import isolation, seed_everything
 from robustbo.loop.observations.expectation import Appraisal, Expectation
 from robustbo.loop.observations.table import Observations, Row
 from robustbo.loop.observations.units import in_model_units
+from robustbo.numerics.sources.errors import SourceError
 from robustbo.searchspace.encoding import encode
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.common import contract
@@ -35,6 +36,8 @@ class FittedSurrogate:
         seconds: How long the fit took, without those that it began from.
         quarantined: The told trials that are left out; see `robustbo.loop.observations.probability_wrong`.
         appraisals: Those of values that it was not fitted to, for their number; see `robustbo.loop.surrogate.subset`.
+        source_errors: The errors of the sources of its values, whose rows are those of its observations; none unless
+            sources were told.
         sampled: What follows from the model alone and takes long, once it has been asked for: whoever leaves out other
             values, or says more of others, has the same model, and this with it.
     """
@@ -49,6 +52,7 @@ class FittedSurrogate:
     seconds: float
     quarantined: tuple[int, ...] = ()
     appraisals: Mapping[int, Appraisal] = field(default_factory=dict)
+    source_errors: Sequence[SourceError] = ()
     sampled: dict[str, list[float] | None] = field(default_factory=dict, repr=False, compare=False)
 
     @property

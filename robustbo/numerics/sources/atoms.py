@@ -152,3 +152,28 @@ def block_effects(labels: SourceLabels, blocks: frozenset[str] = frozenset()) ->
             log_prior = math.log(EXPECTED_BLOCK if name in blocks else BLOCK)
             atoms.append(Atom(kind, -1, "block", None, tuple(filter(None, columns)), log_prior))
     return atoms
+
+
+def matrix_among(atom: Atom, labels: SourceLabels, others: SourceLabels) -> Array:
+    """An atom of some observations as ``m x k`` numbers at others of the same sources, which may have more rows.
+
+    Args:
+        atom: The atom.
+        labels: Of the observations that it is of.
+        others: Of those that it is wanted at.
+    """
+    if atom.source < 0:
+        is_own = (others.codes >= 0).any(-1)
+    else:
+        is_own = others.codes[:, atom.source] == atom.level
+    if atom.kind == "block":
+        codes = [labels.codes[rows[0], atom.source] for rows in atom.columns]
+        return np.stack([others.codes[:, atom.source] == code for code in codes], axis=-1).astype(float)
+    if atom.kind == "broken":
+        return np.eye(len(is_own))[:, is_own]
+    if atom.since is None and atom.kind == "offset":
+        return is_own.astype(float)[:, None]
+    first, last = labels.order[atom.rows[0]], labels.order[atom.rows[-1]]
+    if atom.kind == "drift":
+        return np.where(is_own, np.maximum((others.order - first) / (last - first), 0.0), 0.0)[:, None]
+    return (is_own & (others.order >= first)).astype(float)[:, None]

@@ -1,0 +1,163 @@
+"""The errors of sources among measured values, and the correction of the values by those that are believed.
+
+They are looked for in a fit to all values as they were told; what is believed of them is the same for all that count,
+also for those that the fit leaves out.
+"""
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from robustbo.errors import NumericsWarning, warn
+from robustbo.loop.observations.correction import SourceCorrection
+from robustbo.loop.observations.source_labels import source_labels
+from robustbo.loop.observations.table import Data, Observations
+from robustbo.loop.observations.units import typical_distance
+from robustbo.loop.surrogate.cache import FitCache
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
+from robustbo.loop.surrogate.warm_start import WarmStart
+from robustbo.numerics.linalg.lapack import Array
+from robustbo.numerics.sources.atoms import matrix_among
+from robustbo.numerics.sources.errors import SourceError
+from robustbo.numerics.sources.labels import SourceLabels
+from robustbo.surrogates.pursuit.model import RelevancePursuitGP
+from robustbo.surrogates.pursuit.sources import AtomFinding, SourceFindings, errors_in_rows, find_sources
+from robustbo.trials.settings import Settings
+
+
+@dataclass(frozen=True)
+class SourceBelief:
+    """The belief in the sources of measured values.
+
+    Attributes:
+        numbers: The trials that count, of which the errors' rows are.
+        errors: The error of each source, believed or not.
+        correction: By those that are believed; None where none is.
+    """
+
+    numbers: tuple[int, ...]
+    errors: tuple[SourceError, ...]
+    correction: SourceCorrection | None
+
+    def of(self, numbers: Sequence[int]) -> tuple[SourceError, ...]:
+        """The errors with rows of some of the trials alone, numbered as these are."""
+        place = {number: row for row, number in enumerate(numbers)}
+        return tuple(_with_rows(error, [place.get(number, -1) for number in self.numbers]) for error in self.errors)
+
+
+def _with_rows(error: SourceError, places: Sequence[int]) -> SourceError:
+    """An error with its rows numbered anew; those at -1 are left out."""
+    rows = tuple(places[row] for row in error.rows if places[row] >= 0)
+    since = error.since
+    if since is not None:
+        since = places[since] if places[since] >= 0 else next(iter(rows), None)
+    return replace(error, rows=rows, since=since)
+
+
+def judge_sources(
+    settings: Settings,
+    data: Data,
+    among: Observations,
+    fit: Callable[[Observations], FittedSurrogate],
+    fits: FitCache,
+) -> SourceBelief | None:
+    """The belief in the sources of all values that count; None where none was told, or the surrogate takes none.
+
+    Args:
+        settings: What the run was told at its beginning.
+        data: All trials.
+        among: The observations that the surrogate is fitted to.
+        fit: Fits it.
+        fits: The last results.
+    """
+    numbers = tuple(trial.number for trial in data.told)
+    labels = source_labels(data.trials, numbers)
+    if labels is None:
+        return None
+    labels = _without(labels, numbers, among.vouched | among.bound_numbers)
+    fitted = fit(among)
+    if not (isinstance(fitted.model, RelevancePursuitGP) and fitted.model.is_named):
+        name = settings.surrogate
+        fits.get_small(("no sources", settings), lambda: warn(f"{name} {NO_SOURCES}", NumericsWarning))
+        return None
+    key = ("sources", settings, fitted.observations, numbers, labels.codes.tobytes(), labels.order.tobytes())
+
+    def make() -> SourceBelief:
+        place = {number: row for row, number in enumerate(numbers)}
+        rows = np.array([place[number] for number in fitted.observations.numbers])
+        of_fit = labels.among(rows)
+        findings = find_sources(fitted.model, of_fit, frozenset(settings.blocks))
+        return _belief(fitted, findings, of_fit, labels, numbers)
+
+    return fits.get_small(key, make)
+
+
+NO_SOURCES = "takes no sources: their errors are not looked for; relevance-pursuit, the default, does"
+
+
+def _without(labels: SourceLabels, numbers: Sequence[int], cleared: Collection[int]) -> SourceLabels:
+    """The labels without those of trials whose values are right by the user's word, or bounds."""
+    is_cleared = np.array([number in cleared for number in numbers], dtype=bool)
+    return replace(labels, codes=np.where(is_cleared[:, None], -1, labels.codes)) if is_cleared.any() else labels
+
+
+def _belief(
+    fitted: FittedSurrogate,
+    findings: SourceFindings,
+    of_fit: SourceLabels,
+    labels: SourceLabels,
+    numbers: tuple[int, ...],
+) -> SourceBelief:
+    """The belief in the user's units, of all values that count."""
+    unit, errors = fitted.sign * fitted.scale, list[SourceError]()
+    for finding in (*findings.believed, *findings.doubtful):
+        matrix = matrix_among(finding.atom, of_fit, labels)
+        errors += _source_errors(finding, matrix, unit, of_fit, labels)
+    if not findings.believed:
+        return SourceBelief(numbers, tuple(errors), None)
+    matrices = [matrix_among(finding.atom, of_fit, labels) for finding in findings.believed]
+    known, shared = errors_in_rows(findings.believed, matrices)
+    rows = np.flatnonzero((shared != 0).any(-1).numpy()).tolist()
+    told = fitted.observations
+    spread = typical_distance(told.values)
+    start = WarmStart(told.numbers, fitted.center, fitted.scale, spread, findings.warm_start)
+    correction = SourceCorrection(
+        tuple(numbers[row] for row in rows),
+        tuple((unit * known[rows]).tolist()),
+        tuple(map(tuple, (fitted.scale * shared[rows]).tolist())),
+        start,
+    )
+    return SourceBelief(numbers, tuple(errors), correction)
+
+
+def _source_errors(
+    finding: AtomFinding, matrix: Array, unit: float, of_fit: SourceLabels, labels: SourceLabels
+) -> list[SourceError]:
+    """The errors that an atom is: one, or of a block effect one a level."""
+    atom = finding.atom
+    name = labels.names[atom.source] if atom.source >= 0 else ""
+    probability = 1 / (1 + math.exp(-max(finding.log_odds, -700.0)))
+    known = {"evidence": finding.log_factor, "probability": probability, "distinguishable": finding.is_distinguishable}
+    if atom.kind == "block":
+        levels = [int(of_fit.codes[rows[0], atom.source]) for rows in atom.columns]
+        numbers = zip(levels, matrix.T, unit * finding.sizes, abs(unit) * finding.sds, strict=True)
+        return [
+            SourceError(name, labels.levels[atom.source][level], "block", None, float(c), float(sd), rows=_rows(a), **known)
+            for level, a, c, sd in numbers
+        ]
+    since = None
+    if atom.since is not None:
+        place = np.flatnonzero((labels.order == of_fit.order[atom.since]) & (matrix != 0).any(-1))
+        since = int(place[0]) if len(place) else int(np.argmin(np.abs(labels.order - of_fit.order[atom.since])))
+    size, sd = unit * float(finding.sizes[0]), abs(unit) * float(finding.sds[0])
+    if atom.kind == "broken":
+        size = abs(unit) * finding.spread
+        sd = size / math.sqrt(2 * len(atom.columns))
+    level = labels.levels[atom.source][atom.level] if atom.source >= 0 else None
+    return [SourceError(name, level, atom.kind, since, size, sd, rows=_rows(matrix.any(-1)), **known)]
+
+
+def _rows(is_concerned: Array) -> tuple[int, ...]:
+    return tuple(np.flatnonzero(is_concerned).tolist())
