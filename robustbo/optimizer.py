@@ -66,6 +66,7 @@ class Optimizer(Sheets):
         reference_point: By objective, where there are several, the value that is no good any more: hypervolume counts
             beyond it. By what is believed unless given.
         outcome: Name, unit and possible range of what is measured; of several outcomes a list, by their names.
+        blocks: Kinds of source (see `tell`) whose levels differ as a matter of course, such as plates, batches or days.
         journal: A file, or the address of a database (``postgresql+psycopg://...#name``, ``sqlite:///lab.db#name``);
             each event is kept there before the call that caused it returns. A missing folder is made, and logged.
         if_exists: What to do where there is such a journal: "error", or "resume" it, if it was begun with the same
@@ -106,6 +107,7 @@ class Optimizer(Sheets):
         outcome_constraints: Sequence[str] = (),
         reference_point: Mapping[str, float] | None = None,
         outcome: Outcome | Sequence[Outcome] = (),
+        blocks: Sequence[str] = (),
         journal: str | PathLike[str] | None = None,
         if_exists: Literal["error", "resume"] = "error",
     ) -> None:
@@ -130,6 +132,7 @@ class Optimizer(Sheets):
             outcome_constraints=outcome_constraints,
             reference_point=reference_point or (),
             outcome=outcome,
+            blocks=blocks,
         )
         before = [] if prior_data is None else beginning.prior_contents(settings, prior_data)
         optional = {"seed": seed, "num_initial": num_initial, "failures": failures, "committee_from": committee_from}

@@ -79,7 +79,7 @@ def test_what_cannot_be_made_says_how_it_is(name):
 CALLS = {
     "a table": (lambda o: o.tell(ROW), "tell_frame takes a table"),
     "a table and a value": (lambda o: o.tell(ROW, 1.0), "tell_frame takes a table"),
-    "a trial alone": (lambda o: o.tell(1), r"tell must be given value; it is tell\(trial, value, \*, sd=None, out_"),
+    "a trial alone": (lambda o: o.tell(1), r"tell must be given value; it is tell\(trial, value, \*, sd=None, sou"),
     "a list of values": (lambda o: o.tell(1, [1, 2]), "give one number, not several"),
     "an array of values": (lambda o: o.tell(1, np.ones(2)), "give one number, not several"),
     "a frame of one cell": (lambda o: o.tell(1, pd.DataFrame({"y": [1.0]})), "value must be a real number"),
@@ -161,7 +161,7 @@ def test_what_a_method_itself_raises_is_left_as_it_is(opt):
 
 
 def test_what_explains_calls_hides_no_signature():
-    assert list(rb.Optimizer.tell.__annotations__) == ["trial", "value", "sd", "out_of_range", "return"]
+    assert list(rb.Optimizer.tell.__annotations__) == ["trial", "value", "sd", "source", "out_of_range", "return"]
     assert rb.Optimizer.tell.__doc__.startswith("Record a measured value")
 
 

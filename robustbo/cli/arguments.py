@@ -94,6 +94,28 @@ def noise_of(texts: Sequence[str], outcomes: Sequence[str]) -> float | dict[str,
     return _number(texts[-1], "--sd")
 
 
+def source_of(texts: Sequence[str], option: str = "--source") -> str | dict[str, str] | None:
+    """The source that was typed as ``KIND=NAME``, or as a mere name; several kinds of it; None where there is none.
+
+    Example:
+        >>> source_of(["reactor=R3", "operator=B"]), source_of(["R3"])
+        ({'reactor': 'R3', 'operator': 'B'}, 'R3')
+    """
+    if not texts:
+        return None
+    if len(texts) == 1 and "=" not in texts[0]:
+        return texts[0]
+    labels: dict[str, str] = {}
+    for text in texts:
+        kind, equals, label = text.partition("=")
+        if not (kind and equals and label):
+            raise ValueError(f"{option} must be like KIND=NAME, such as reactor=R3, got {text!r}")
+        if kind in labels:
+            raise ValueError(f"{option}: {kind!r} must be given once, got it twice")
+        labels[kind] = label
+    return labels
+
+
 def objective(text: str) -> tuple[str, str]:
     """An objective that was typed as ``NAME:DIRECTION``."""
     name, colon, direction = text.rpartition(":")

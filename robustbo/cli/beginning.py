@@ -58,6 +58,12 @@ def create(
             help='What is measured, its unit and possible range: "0 <= yield (%) <= 100"; may be repeated.',
         ),
     ] = None,
+    block: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KIND", help="A kind of source that differs as a matter of course, such as plate; may be repeated."
+        ),
+    ] = None,
     surrogate: Annotated[str | None, typer.Option(help="auto unless said; see `robustbo list`.")] = None,
     surrogate_options: Annotated[str | None, typer.Option(metavar="JSON", help="Its options.")] = None,
     acquisition: Annotated[str | None, typer.Option(help="auto, qLogNEI, qLogEI, LogEI or sobol.")] = None,
@@ -77,7 +83,7 @@ def create(
 
     arguments: dict[str, Any] = {"direction": direction, "surrogate": surrogate, "acquisition": acquisition}
     arguments |= {"num_initial": num_initial, "replicate": replicate, "max_replicates": max_replicates, "seed": seed}
-    arguments |= {"remeasure": remeasure, "max_repeats": max_repeats}
+    arguments |= {"remeasure": remeasure, "max_repeats": max_repeats, "blocks": block or None}
     with mendable():
         arguments |= _outcomes(direction, objectives or (), bounds or (), reference or ())
         if surrogate_options is not None:

@@ -52,6 +52,6 @@ def tell_sheet(
 
 
 def _lines(trials: list[Any], opt: Any) -> list[str]:
-    from robustbo.study.handing import line_of
+    from robustbo.study.lines import line_of
 
     return [line_of(trial, opt.settings.quantities) for trial in trials]

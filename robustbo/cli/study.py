@@ -5,12 +5,12 @@ Heavy imports happen inside the commands, so that ``--help`` answers at once.
 
 import socket
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 
 from robustbo.cli import terminal
-from robustbo.cli.arguments import json_object, mendable, noise_of, only_value, seconds, trial_and_value
+from robustbo.cli.arguments import json_object, mendable, noise_of, only_value, seconds, source_of, trial_and_value
 from robustbo.cli.sheets import AmendOption, SheetOption, ValueOption, add_rows, tell_sheet
 from robustbo.cli.terminal import Format
 
@@ -27,8 +27,10 @@ SdOption = Annotated[
         "--sd", metavar="NUMBER", help="Standard deviation of the value's noise, where known; or NAME=NUMBER."
     ),
 ]
-OutcomeOption = Annotated[str | None, typer.Option(metavar="NAME", help="Which of several outcomes; all unless said.")]
-WhyOption = Annotated[str | None, typer.Option("--reason", help="Why.")]
+SourceOption = Annotated[
+    list[str] | None,
+    typer.Option("--source", metavar="[KIND=]NAME", help="What measured, such as reactor=R3; may be repeated."),
+]
 FormatOption = Annotated[Format, typer.Option("--format", help="How to write the result.")]
 NEGATIVE = {"ignore_unknown_options": True}  # a negative value looks like one
 
@@ -40,7 +42,8 @@ def ask(
     journal: Journal,
     n: Annotated[int, typer.Option("-n", min=0, help="How many; 0 only adds rows that a sheet lacks.")] = 1,
     by: Annotated[
-        str | None, typer.Option(help="Who measures them, for `show`; this machine, or the sheet, unless said.")
+        list[str] | None,
+        typer.Option(metavar="[KIND=]NAME", help="Who or what measures them; this machine, or the sheet, unless said."),
     ] = None,
     fixed: FixedOption = None,
     sheet: SheetOption = None,
@@ -61,10 +64,12 @@ def ask(
     with mendable():
         opt = Optimizer.resume(journal)
         fixed_point = fixed_values(opt.settings.space, fixed or ())
-        if sheet is None:
-            trials: Any = opt.ask_as(by or f"{socket.gethostname()}:command line", n, fixed=fixed_point)
+        if sheet is not None:
+            trials: Any = add_rows(opt, sheet, n, column, fixed_point, ", ".join(by or ()) or None)
+        elif by:
+            trials = opt.ask(n, fixed=fixed_point, by=source_of(by, "--by"))
         else:
-            trials = add_rows(opt, sheet, n, column, fixed_point, by)
+            trials = opt.ask_as(f"{socket.gethostname()}:command line", n, fixed=fixed_point)
     say(trials, opt.settings.space.names, format_)
 
 
@@ -79,6 +84,7 @@ def tell(
     sd: SdOption = None,
     sheet: SheetOption = None,
     column: ValueOption = None,
+    source: SourceOption = None,
     amend: AmendOption = False,
     out_of_range: Annotated[
         str, typer.Option(metavar="WHAT", help="Of a value that is not possible: raise, or exclude (keep it so).")
@@ -99,60 +105,21 @@ def tell(
         opt = Optimizer.resume(journal)
         if sheet is not None:
             typed_besides = {"": " ".join(numbers or ()), "--params": params, "--sd": " ".join(sd or ())}
+            typed_besides["--source"] = " ".join(source or ())
             tell_sheet(opt, sheet, column, typed_besides, amends=amend, out_of_range=out_of_range)
             return
         if amend:
             raise ValueError("--amend goes with --sheet; one value is corrected by robustbo amend JOURNAL TRIAL VALUE")
-        names = _outcomes(opt)
-        noise, word = noise_of(sd or (), names), cast(Any, out_of_range)  # which `tell` looks at
+        names = outcome_names(opt)
+        rest: dict[str, Any] = {"sd": noise_of(sd or (), names), "source": source_of(source or ())}
+        rest["out_of_range"] = out_of_range
         if params is None:
             number, value = trial_and_value("tell", numbers or (), names)
-            told = opt.tell(number, value, sd=noise, out_of_range=word)
+            told = opt.tell(number, value, **rest)
         else:
             point, value = json_object("--params", params), only_value("tell", numbers or (), names)
-            told = opt.tell(point, value, sd=noise, out_of_range=word)
-    _say([told], opt)
-
-
-@commands.command(context_settings=NEGATIVE)
-def amend(
-    journal: Journal,
-    numbers: Annotated[
-        list[str],
-        typer.Argument(metavar="TRIAL VALUE", help="Its number; the right value, or some outcomes' as NAME=VALUE ..."),
-    ],
-    sd: SdOption = None,
-) -> None:
-    """Correct a value that was told; of several outcomes only those that are given change."""
-    from robustbo.optimizer import Optimizer
-
-    with mendable():
-        opt = Optimizer.resume(journal)
-        number, value = trial_and_value("amend", numbers, _outcomes(opt))
-        amended = opt.amend(number, value, sd=noise_of(sd or (), _outcomes(opt)))
-    _say([amended], opt)
-
-
-@commands.command()
-def exclude(journal: Journal, trial: TrialArgument, outcome: OutcomeOption = None, reason: WhyOption = None) -> None:
-    """Say that a value is wrong: it is kept, but not modelled."""
-    from robustbo.optimizer import Optimizer
-
-    with mendable():
-        opt = Optimizer.resume(journal)
-        excluded = opt.exclude(trial, outcome=outcome, reason=reason)
-    _say([excluded], opt)
-
-
-@commands.command()
-def include(journal: Journal, trial: TrialArgument, outcome: OutcomeOption = None, reason: WhyOption = None) -> None:
-    """Say that a value, flagged or excluded, is right."""
-    from robustbo.optimizer import Optimizer
-
-    with mendable():
-        opt = Optimizer.resume(journal)
-        included = opt.include(trial, outcome=outcome, reason=reason)
-    _say([included], opt)
+            told = opt.tell(point, value, **rest)
+    say_trials([told], opt)
 
 
 @commands.command()
@@ -171,7 +138,7 @@ def fail(
     with mendable():
         opt = Optimizer.resume(journal)
         failed = opt.fail(trial, reason, retry=retry)
-    _say([failed], opt)
+    say_trials([failed], opt)
 
 
 @commands.command()
@@ -191,7 +158,7 @@ def requeue(
         age = None if older_than is None else seconds(older_than)
         opt = Optimizer.resume(journal)
         trials_back = opt.requeue(trials or None, older_than=age)
-    _say(trials_back, opt)
+    say_trials(trials_back, opt)
     if not trials_back:
         why = "none was asked for so long ago" if older_than else "no asker is known to have ended"
         terminal.log(f"nothing was taken back: {why}; to take one back anyway, give its number")
@@ -226,13 +193,13 @@ def repair(
         terminal.rows(rows, format_, title)
 
 
-def _outcomes(opt: Any) -> list[str]:
+def outcome_names(opt: Any) -> list[str]:
     """The names of several outcomes; none in the short form."""
     return [outcome.name for outcome in opt.settings.outcomes]
 
 
-def _say(trials: list[Any], opt: Any) -> None:
-    from robustbo.study.handing import line_of
+def say_trials(trials: list[Any], opt: Any) -> None:
+    from robustbo.study.lines import line_of
 
     if trials:
         terminal.lines(line_of(trial, opt.settings.quantities) for trial in trials)

@@ -23,6 +23,7 @@ from robustbo.loop.surrogate.cache import FitCache
 from robustbo.searchspace.region.region import Fixed
 from robustbo.trials.history import RETRY, History
 from robustbo.trials.settings import Settings
+from robustbo.trials.sources import Labels
 from robustbo.trials.tree import OPENED
 
 log = logging.getLogger("robustbo")
@@ -30,7 +31,12 @@ log = logging.getLogger("robustbo")
 
 @pin_surroundings
 def step(
-    settings: Settings, history: History, trial: int, fits: FitCache | None = None, fixed: Fixed = ()
+    settings: Settings,
+    history: History,
+    trial: int,
+    fits: FitCache | None = None,
+    fixed: Fixed = (),
+    by: Labels = (),
 ) -> Suggestion:
     """The point of trial number ``trial``: same arguments, same point, bit for bit.
 
@@ -44,6 +50,7 @@ def step(
         trial: The trial's number.
         fits: The last fits, of whoever asks again and again; they change nothing but the time.
         fixed: Parameters that have a given value, and it.
+        by: The source that will measure it, where that is known.
 
     Where a surrogate cannot be fitted or used, a simpler one decides, and at last a Sobol point: see
     `surrogate.fallback`.
@@ -52,8 +59,15 @@ def step(
         SpaceExhausted: If every point of the space is being measured.
         SpaceError: If no point of it keeps the constraints, with what is fixed.
     """
-    data = observations(settings, history, fixed)
-    return replace(_step(settings, data, trial, FitCache() if fits is None else fits), fixed=fixed)
+    data = observations(settings, history, fixed, by)
+    suggestion = _step(settings, data, trial, FitCache() if fits is None else fits)
+    return replace(suggestion, fixed=fixed, elsewhere=_sources_in_doubt(data, suggestion))
+
+
+def _sources_in_doubt(data: Data, suggestion: Suggestion) -> Labels:
+    """The sources of the value that a suggestion measures again: what another one says tells it from the function."""
+    number = suggestion.trial_to_replicate
+    return () if number is None else tuple(sorted(data.trials[number].sources.items()))
 
 
 def _step(settings: Settings, data: Data, trial: int, fits: FitCache) -> Suggestion:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -23,6 +24,22 @@ from robustbo.searchspace.tabular import (
 from robustbo.validation import noise_sd, one_of, real
 
 STATE = "state"  # the column of `Study.frame` with the state of each trial
+
+
+class Measurement(NamedTuple):
+    """A measured row of a data frame.
+
+    Attributes:
+        params: The point.
+        value: What was measured there; of several outcomes a dict.
+        sd: Its noise; None where it is not known.
+        sources: The labels that say what measured it, by the kind of source.
+    """
+
+    params: Params
+    value: Any
+    sd: Any
+    sources: dict[str, str]
 
 
 class MeasuredColumns(NamedTuple):
@@ -72,13 +89,16 @@ def measurements_of(
     ignore_extra: bool,
     outcomes: Sequence[str] = (),
     check: Callable[[Any], None] = lambda _: None,
-) -> list[tuple[Params, Any, Any]]:
-    """The point, value and noise sd (None where there is none, or NaN) in each row of a data frame.
+    sources: Mapping[str, str] = MappingProxyType({}),
+    read_labels: Callable[[dict[str, Any]], dict[str, str]] = dict,
+) -> list[Measurement]:
+    """The point, value and noise sd (None where there is none, or NaN) in each row of a data frame, and its sources.
 
     A column ``sd`` must be there where it is given; unless given it is "sd", if there is one that is no parameter's.
     Of several ``outcomes`` value and sd are dicts, from columns OUTCOME and OUTCOME.sd, without the empty cells, and
     without what is excluded by a column OUTCOME.excluded; rows of which that leaves nothing are passed over. A value
-    of which ``check`` raises an error breaks a rule.
+    of which ``check`` raises an error breaks a rule. ``sources`` has the column of each kind of source, and
+    ``read_labels`` makes labels of the cells in a row.
 
     Raises:
         SpaceError: If a column is missing or not known, or any row breaks a rule; the message tells of each.
@@ -90,22 +110,49 @@ def measurements_of(
     if has_state and not (frame[STATE] == "told").all():
         raise SpaceError(f"{STATE}: rows must be told values, got others too; pass frame[frame['{STATE}'] == 'told']")
 
-    def measurement(row: tuple[dict[str, Any], dict[str, Any]]) -> tuple[Params, Any, Any] | None:
+    def measurement(row: tuple[dict[str, Any], dict[str, Any]]) -> Measurement | None:
         point, sds = point_of(space, row[0]), columns.noise_sds(row[1])
+        labels = read_labels({kind: row[1][column] for kind, column in sources.items()})
         if outcomes:
             values = columns.outcome_values(row[1])
             for name, number in (values or {}).items():
                 check_noise(number, sds[name], f" of {name!r}")
             check({name: number for name, number in (values or {}).items() if math.isfinite(number)})
-            return None if values is None else (point, values, {name: sds[name] for name in values})
+            if values is None:
+                return None
+            return Measurement(point, values, {name: sds[name] for name in values}, labels)
         number = columns.number(value, row[1])
         check_noise(number, sds[value])
         if math.isfinite(number):
             check(number)
-        return point, number, sds[value]
+        return Measurement(point, number, sds[value], labels)
 
-    rows = rows_of(space, frame, [*cells, *columns.excluded.values(), *columns.signs.values()], ignore_extra)
+    value_columns = [*cells, *columns.excluded.values(), *columns.signs.values(), *sources.values()]
+    rows = rows_of(space, frame, value_columns, ignore_extra)
     return [row for row in convert_rows(rows, measurement) if row is not None]
+
+
+def columns_of_kinds(space: Space, frame: Any, kinds: str | Sequence[str]) -> dict[str, str]:
+    """The column of each kind of source: of its name, or ``source.NAME``.
+
+    Raises:
+        SpaceError: If there is none, or it is a parameter's.
+        TypeError: If kinds are no names of columns.
+    """
+    names = [kinds] if isinstance(kinds, str) else [*kinds]
+    columns: dict[str, str] = {}
+    for name in names if isinstance(frame, pd.DataFrame) else ():
+        if not isinstance(name, str):
+            raise TypeError(f"source must be the name of a column, or a list of such, got {kinds!r}")
+        kind, parameters = name.removeprefix("source."), parameter_columns(space, frame)
+        candidates = [column for column in (f"source.{kind}", kind) if column in frame.columns]
+        own = [column for column in candidates if column not in parameters]
+        if candidates and not own:
+            raise SpaceError(f"source: {name!r} is a parameter; what measured must be in a column of its own")
+        if not own:
+            raise SpaceError(f"source: there must be a column {name!r}, as it was named, got {list(frame.columns)}")
+        columns[kind] = own[0]
+    return columns
 
 
 def _check_arguments(frame: Any, value: Any, sd: Any, outcomes: Sequence[str]) -> None:

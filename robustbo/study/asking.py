@@ -9,11 +9,14 @@ from robustbo.guidance import explain_misfits
 from robustbo.loop.candidates.pending import NOTHING_NEW
 from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.region import Fixed
-from robustbo.study.handing import as_of_now, hand_out, line_of
+from robustbo.study.handing import as_of_now, hand_out
+from robustbo.study.lines import line_of
 from robustbo.study.queueing import own
 from robustbo.study.recording import Recording
+from robustbo.study.sources import labels_of
 from robustbo.trials import worker
 from robustbo.trials.history import History, Trial
+from robustbo.trials.sources import Source
 from robustbo.trials.storage.line import Event
 from robustbo.validation import whole
 from robustbo.view.view import View
@@ -26,12 +29,14 @@ class Asking(Recording):
     """A study that asks for measurements, and is told of them."""
 
     @overload
-    def ask(self, n: None = None, *, fixed: Mapping[str, Any] | None = None) -> Trial: ...
+    def ask(self, n: None = None, *, fixed: Mapping[str, Any] | None = None, by: Source | None = None) -> Trial: ...
 
     @overload
-    def ask(self, n: int, *, fixed: Mapping[str, Any] | None = None) -> list[Trial]: ...
+    def ask(self, n: int, *, fixed: Mapping[str, Any] | None = None, by: Source | None = None) -> list[Trial]: ...
 
-    def ask(self, n: int | None = None, *, fixed: Mapping[str, Any] | None = None) -> Trial | list[Trial]:
+    def ask(
+        self, n: int | None = None, *, fixed: Mapping[str, Any] | None = None, by: Source | None = None
+    ) -> Trial | list[Trial]:
         """The next point to measure, or a list of the next ``n``; no two open ones are the same.
 
         What waits (`enqueue`, `requeue`) comes first. A trial with `Trial.repeats` re-evaluates the point of an
@@ -45,12 +50,17 @@ class Asking(Recording):
             n: How many; one trial unless given.
             fixed: Values of parameters that cannot be chosen now, such as today's temperature: the point has them, and
                 of what waits only such points are given out. The surrogate learns from the others too.
+            by: Which source will measure them, as for `tell`, whose values are of that source then unless told
+                otherwise. A value in doubt is measured again by another source than its own, where there is a choice
+                (`Trial.elsewhere`).
 
         Raises:
             SpaceExhausted: If every point of the space is being measured.
             SpaceError: If no point keeps the constraints, or what is fixed is no value of the space.
         """
-        return self.ask_as(worker.name(), n, fixed=fixed)
+        labels = labels_of(self.history, by)
+        asker = ", ".join(labels.values()) if labels else worker.name()
+        return self._ask(asker, n, self.settings.space.partial(fixed), labels)
 
     @overload
     def ask_as(self, by: str, n: None = None, *, fixed: Mapping[str, Any] | None = None) -> Trial: ...
@@ -60,11 +70,14 @@ class Asking(Recording):
 
     def ask_as(self, by: str, n: int | None = None, *, fixed: Mapping[str, Any] | None = None) -> Trial | list[Trial]:
         """`ask` for somebody else, whose name `Trial.asked_by` keeps."""
-        count, fixed_values = 1 if n is None else whole("n", n, 1), self.settings.space.partial(fixed)
+        return self._ask(by, n, self.settings.space.partial(fixed), {})
+
+    def _ask(self, asker: str, n: int | None, fixed: Fixed, labels: Mapping[str, str]) -> Trial | list[Trial]:
+        count = 1 if n is None else whole("n", n, 1)
 
         def decide(history: History) -> list[Event]:
-            events = hand_out(View(self._store.settings, history, self.fits), count, by, fixed_values)
-            self._warn(events, fixed_values)  # before anything is recorded: a warning may be made an error
+            events = hand_out(View(self._store.settings, history, self.fits), count, asker, fixed, labels)
+            self._warn(events, fixed)  # before anything is recorded: a warning may be made an error
             return events
 
         events = self._store.decide(decide, as_of_now) or ()

@@ -171,9 +171,7 @@ def prior_contents(settings: Settings, prior: Prior) -> list[Content]:
         names, check = [outcome.name for outcome in outcomes], check_possible(settings, LATER)
         table, value = with_plain_names(settings, prior, VALUE)
         rows = measurements_of(space, table, value=value, sd=None, ignore_extra=True, outcomes=names, check=check)
-        return [
-            (params, *value_content(*values_to_record(outcomes, *measurement_row))) for params, *measurement_row in rows
-        ]
+        return [(row.params, *value_content(*values_to_record(outcomes, row.value, row.sd))) for row in rows]
     if not isinstance(prior, Study | str | PathLike):
         rule = "prior_data must be a data frame, a study, or a journal's file or address"
         raise TypeError(f"{rule}, got {prior!r}; pd.DataFrame(...) makes a frame of rows or columns")
@@ -200,7 +198,7 @@ def prior_contents(settings: Settings, prior: Prior) -> list[Content]:
     except ValueError as error:
         raise SpaceError(f"prior_data: {error}") from error
     contents = [
-        ("tell", _value_of(t))
+        ("tell", _value_of(t) | ({"source": t.sources} if t.sources else {}))
         if t.state == "told"
         else ("fail", {"reason": t.reason or "failed"} | ({} if t.retry is None else {"retry": t.retry}))
         for t in trials

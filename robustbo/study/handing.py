@@ -7,18 +7,19 @@ out more than once each value is kept: the first is its own, a later one a trial
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 from typing import Any
 
 from robustbo.censored import from_json, to_json
 from robustbo.errors import SpaceExhausted, SpaceWarning, warn
+from robustbo.searchspace.measurements import Measurement
 from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.region import Fixed
 from robustbo.trials import worker
 from robustbo.trials.history import History, Trial
-from robustbo.trials.outcome import Outcome
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State
-from robustbo.trials.trial import SAID, Measured, point_of
+from robustbo.trials.trial import point_of
 from robustbo.validation import index, real
 from robustbo.view.view import View
 
@@ -26,8 +27,17 @@ TrialLike = Trial | int
 LONGEST_S = 10 * 365 * 86400.0
 
 
-def hand_out(view: View, n: int, by: str, fixed: Fixed = ()) -> list[Event]:
+def hand_out(
+    view: View, n: int, by: str, fixed: Fixed = (), labels: Mapping[str, str] = MappingProxyType({})
+) -> list[Event]:
     """The events that give somebody the next ``n`` trials, where some values are fixed: of those that wait, such ones.
+
+    Args:
+        view: The study.
+        n: How many.
+        by: Whose they are.
+        fixed: Parameters that have a given value, and it.
+        labels: The source that will measure them, where that is known.
 
     Raises:
         FitError: If the surrogate cannot be fitted.
@@ -37,14 +47,14 @@ def hand_out(view: View, n: int, by: str, fixed: Fixed = ()) -> list[Event]:
     region = region_of(view.space, fixed) if fixed else None
     new_events: list[Event] = []
     for _ in range(n):
-        author = {"by": by, "at": worker.now()}
+        author = {"by": by, "at": worker.now()} | ({"source": dict(labels)} if labels else {})
         waiting = (t for t in view.history.trials.having("queued") if region is None or region.contains(t.params))
         if (first := next(waiting, None)) is not None:
             events: list[Event] = [{"event": "assign", "trial": first.number, **author}]
         else:
             try:
                 number = len(view.history)
-                *diagnosis, ask = view.suggest(number, fixed).events(number)
+                *diagnosis, ask = view.suggest(number, fixed, tuple(labels.items())).events(number)
             except SpaceExhausted as error:
                 if not new_events:
                     raise
@@ -142,15 +152,15 @@ def end_events(history: History, rows: Iterable[tuple[Mapping[str, Any], str, Ma
     return events
 
 
-def warn_of_copies(history: History, rows: Sequence[tuple[Mapping[str, Any], Any, Any]]) -> None:
+def warn_of_copies(history: History, rows: Sequence[Measurement]) -> None:
     """Say so where measured rows (point, value, noise) are told that have been told before, as by the same table twice.
 
     Failed rows are no copies: nothing confirms itself by them.
     """
-    at = {point: history.trials.at(point) for point in {point_of(params) for params, *_ in rows}}
+    at = {point: history.trials.at(point) for point in {point_of(row.params) for row in rows}}
     told = [trial for trials in at.values() for trial in trials if trial.state == "told"]
     measurements = {measurement(trial.point, trial.values or trial.value) for trial in told}
-    if copies := sum(measurement(point_of(params), value) in measurements for params, value, _ in rows):
+    if copies := sum(measurement(point_of(row.params), row.value) in measurements for row in rows):
         statement = f"{copies} of {len(rows)} rows are in this study already, with the same values"
         warn(
             f"{statement}: they are kept as repeats, by which wrong values confirm themselves; exclude the copies",
@@ -176,42 +186,6 @@ def enqueue_events(history: History, points: Iterable[Mapping[str, Any]]) -> lis
         again = {} if first == number else {"repeats": first}
         events.append({"event": "enqueue", "trial": number, "params": params, **again, **author})
     return events
-
-
-def _verdict(outcome: Measured) -> str:
-    """The user's word on one of several outcomes."""
-    return "excluded" if outcome.is_excluded else "vouched for" if outcome.is_vouched else ""
-
-
-def line_of(trial: Trial, quantities: Mapping[str | None, Outcome] | None = None) -> str:
-    """A trial in a line, for logs.
-
-    Args:
-        trial: It.
-        quantities: What is measured: each of several outcomes by its name, or the only value under None.
-
-    Example:
-        >>> line_of(Trial(3, {"x": 0.5}, state="told", value=1.25, origin="model"))
-        'trial 3 (told, model), x=0.5: 1.25'
-    """
-    outcome_of: Mapping[str | None, Outcome] = quantities or {None: Outcome()}
-    place = ", ".join(f"{name}={value!r}" for name, value in trial.params.items())
-    values = ", ".join(f"{name} {_with_unit(outcome_of.get(name), value)}" for name, value in trial.values.items())
-    values = values if trial.value is None else _with_unit(outcome_of.get(None), trial.value)
-    result = f": {values}" if values else f": {trial.reason}" if trial.reason else ""
-    result += ", vouched for" if trial.is_vouched else ""
-    result += "".join(f", {name} {word}" for name, outcome in trial.outcomes.items() if (word := _verdict(outcome)))
-    notes = [note for note in (trial.note, *(outcome.note for outcome in trial.outcomes.values())) if note]
-    result += f" ({'; '.join(dict.fromkeys(notes))})" if notes else ""
-    only, expected = outcome_of.get(None, Outcome()), ""
-    if trial.expected is not None:
-        expected = f", expected {only.amount(only.nearest(trial.expected), trial.expected_sd)}"
-    retry = "" if trial.retry is None else f", {SAID[trial.retry]}"
-    return f"trial {trial.number} ({trial.state}, {trial.origin}{retry}), {place}{result}{expected}"
-
-
-def _with_unit(quantity: Outcome | None, value: float) -> str:
-    return repr(value) if quantity is None else quantity.with_unit(repr(value))
 
 
 def requeue_events(

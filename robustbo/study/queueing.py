@@ -10,7 +10,8 @@ import pandas as pd
 from robustbo.guidance import explain_misfits
 from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.tabular import Points, check_constraints, is_point, points_of
-from robustbo.study.handing import TrialLike, enqueue_events, line_of, requeue_events
+from robustbo.study.handing import TrialLike, enqueue_events, requeue_events
+from robustbo.study.lines import line_of
 from robustbo.study.study import Study
 from robustbo.trials import worker
 from robustbo.trials.extent import space_of

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Protocol
 from robustbo.errors import JournalError
 from robustbo.loop.decide import step
 from robustbo.loop.surrogate.cache import FitCache
-from robustbo.searchspace.region.region import Fixed
 from robustbo.trials.history import History
 from robustbo.trials.repair.salvage import SALVAGED
 from robustbo.trials.settings import Settings
@@ -43,7 +42,7 @@ def decisions(
     settings: Settings,
     events: Sequence[Event],
     *,
-    decide: Callable[[Settings, History, int, FitCache, Fixed], Decided] = step,
+    decide: Callable[..., Decided] = step,
     fits: FitCache | None = None,
 ) -> Iterator[Decision]:
     """Each decision of a journal, computed again from what it had seen.
@@ -54,7 +53,7 @@ def decisions(
     Args:
         settings: What the run was told at its beginning.
         events: All events of the journal, which fit each other.
-        decide: Makes the decision.
+        decide: Makes the decision, given settings, history, trial, fits, fixed values and, where known, the source.
         fits: The last fits.
 
     Raises:
@@ -72,9 +71,9 @@ def decisions(
             history = before(end) if start == stop else before(start).apply_all(events[stop:end])
         except (LookupError, ValueError) as error:
             raise JournalError(f"trial {event['trial']}: cannot have been asked for so: {error}") from error
-        *diagnoses, ask = decide(settings, history, event["trial"], fits, tuple(event.get("fixed", {}).items())).events(
-            event["trial"]
-        )
+        fixed, by = (tuple(event.get(key, {}).items()) for key in ("fixed", "source"))
+        decision = decide(settings, history, event["trial"], fits, fixed, *([by] if by else []))
+        *diagnoses, ask = decision.events(event["trial"])
         yield Decision(event, _through_json(ask), diagnosis, _through_json(diagnoses[0]) if diagnoses else None)
 
 

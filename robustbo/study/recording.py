@@ -1,33 +1,32 @@
 """The record that people make of trials: values, failures and verdicts, one at a time or a table at once."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from robustbo.guidance import explain_misfits
-from robustbo.searchspace.measurements import measurements_of
+from robustbo.searchspace.measurements import Measurement, columns_of_kinds, measurements_of
 from robustbo.searchspace.tabular import (
     Point,
-    is_point,
-    point_of,
     warn_of_violations,
 )
 from robustbo.study.columns import with_plain_names
-from robustbo.study.handing import TrialLike, end_event, end_events, value_content, warn_of_copies
-from robustbo.study.possible import check_possible, value_check, with_exclusions
-from robustbo.study.queueing import Queueing
+from robustbo.study.handing import TrialLike, end_events, warn_of_copies
+from robustbo.study.judging import Judging
+from robustbo.study.possible import value_check, with_exclusions
 from robustbo.trials.history import Trial
 from robustbo.trials.outcome import OutOfRange
-from robustbo.trials.values import Noise, Value, values_to_record
-from robustbo.validation import flag, one_of
+from robustbo.trials.sources import Source, labels_to_record
+from robustbo.trials.values import Noise, Value
+from robustbo.validation import flag
 
 log = logging.getLogger("robustbo")
 
 
 @explain_misfits()
-class Recording(Queueing):
+class Recording(Judging):
     """A study that is told of measurements; `robustbo.Optimizer` also asks for them.
 
     Each event is in the journal before the call that caused it returns, and what a trial does not allow is not
@@ -35,7 +34,13 @@ class Recording(Queueing):
     """
 
     def tell(
-        self, trial: TrialLike | Point, value: Value, *, sd: Noise = None, out_of_range: OutOfRange = "raise"
+        self,
+        trial: TrialLike | Point,
+        value: Value,
+        *,
+        sd: Noise = None,
+        source: Source | None = None,
+        out_of_range: OutOfRange = "raise",
     ) -> Trial:
         """Record a measured value; it is kept when this returns.
 
@@ -45,6 +50,8 @@ class Recording(Queueing):
             value: What was measured. One that is not finite is recorded as a failed trial and never modelled. Of
                 several outcomes a mapping, in which some may be missing (or NaN): for them alone.
             sd: Standard deviation of the value's noise, where known; of several outcomes a mapping likewise.
+            source: What measured it: a label such as "R3", or labels by kind, ``{"reactor": "R3", "operator": "B"}``;
+                that which it was asked for by (`ask`) unless given. It is learned which source is in error.
             out_of_range: What to do with a value that is not possible (see `Outcome`): "raise", or "exclude" it.
 
         Returns:
@@ -58,7 +65,7 @@ class Recording(Queueing):
         kind, content = self._value_content(value, sd)
         if kind == "tell":
             value_check(self.settings, out_of_range)(content["value"])
-        return self._end(kind, content, trial)
+        return self._end(kind, content | _source_content(source), trial)
 
     def fail(self, trial: TrialLike | Point, reason: str = "failed", *, retry: bool | None = None) -> Trial:
         """Record that a trial gave no value: asks stay away from where trials fail (`failures` says why they did).
@@ -78,63 +85,13 @@ class Recording(Queueing):
         word: dict[str, Any] = {} if retry is None else {"retry": flag("retry", retry)}
         return self._end("fail", {"reason": str(reason), **word}, trial)
 
-    def exclude(self, trial: TrialLike, *, outcome: str | None = None, reason: str | None = None) -> Trial:
-        """Record your own verdict that a told value is wrong: it is kept, but no longer modelled.
-
-        Args:
-            trial: Which one.
-            outcome: Which of several outcomes; all unless given.
-            reason: Why, for people; kept in the journal, and as the ``note`` of the trial, or of the outcome.
-        """
-        return self._end("exclude", self._of(outcome, reason), trial)
-
-    def include(self, trial: TrialLike, *, outcome: str | None = None, reason: str | None = None) -> Trial:
-        """Vouch for a value, flagged or excluded: it is believed, whatever the model says.
-
-        An `exclude` or `amend` takes the word back.
-
-        Its point may be measured again all the same. The fit gives it the weight of the surrogate's method: under
-        relevance pursuit, the default, the weight of any other value.
-
-        Args:
-            trial: Which one.
-            outcome: Which of several outcomes; all unless given.
-            reason: Why, for people.
-        """
-        return self._end("include", {"vouch": True, **self._of(outcome, reason)}, trial)
-
-    def amend(self, trial: TrialLike, value: Value, *, sd: Noise = None) -> Trial:
-        """Record a corrected value of a told, excluded or failed trial; the old one stays in the journal.
-
-        Of several outcomes only those that are given change; one that was missing is there then.
-
-        Raises:
-            ValueError: If the value is not finite or not possible (exclude the trial instead), or the trial is pending.
-        """
-        kind, content = self._value_content(value, sd)
-        if kind != "tell" or (isinstance(value, Mapping) and len(content["value"]) < len(value)):
-            raise ValueError(f"value must be finite to amend a trial, got {value}; use exclude to leave it out")
-        check_possible(self.settings, "amend takes the right value; use exclude to leave it out")(content["value"])
-        return self._end("amend", content, trial)
-
-    def _value_content(self, value: Value, sd: Noise) -> tuple[str, dict[str, Any]]:
-        return value_content(*values_to_record(self.settings.outcomes, value, sd))
-
-    def _of(self, outcome: str | None, reason: str | None) -> dict[str, Any]:
-        names = [outcome.name for outcome in self.settings.outcomes]
-        content = {} if reason is None else {"reason": str(reason)}
-        if outcome is None:
-            return content
-        if not names:
-            raise ValueError(f"outcome must not be given where there is only one, got {outcome!r}; leave it out")
-        return {"outcome": one_of("outcome", outcome, names), **content}
-
     def tell_frame(
         self,
         frame: pd.DataFrame,
         *,
         value: str = "value",
         sd: str | None = None,
+        source: str | Sequence[str] = (),
         ignore_extra: bool = False,
         out_of_range: OutOfRange = "raise",
     ) -> list[Trial]:
@@ -150,6 +107,8 @@ class Recording(Queueing):
                 outcomes have a column each, by their names. A name may be followed by the unit: "yield (%)".
             sd: That of the noise; unless given "sd", if there is one and it is no parameter. Of several outcomes the
                 columns are OUTCOME.sd.
+            source: Columns that say what measured a row, each a kind of source: ``["reactor", "plate"]``; an empty cell
+                says nothing. A column of `frame`, source.reactor, is meant by reactor too.
             ignore_extra: Whether columns that are none of these are passed over.
             out_of_range: As for `tell`.
 
@@ -159,18 +118,29 @@ class Recording(Queueing):
         space, outcomes = self.settings.space, [outcome.name for outcome in self.settings.outcomes]
         is_free, check = flag("ignore_extra", ignore_extra), value_check(self.settings, out_of_range)
         table, value = with_plain_names(self.settings, frame, value)
-        rows = measurements_of(space, table, value=value, sd=sd, ignore_extra=is_free, outcomes=outcomes, check=check)
-        warn_of_violations(space, [params for params, _, _ in rows])
+        rows = measurements_of(
+            space,
+            table,
+            value=value,
+            sd=sd,
+            ignore_extra=is_free,
+            outcomes=outcomes,
+            check=check,
+            sources=columns_of_kinds(space, table, source),
+            read_labels=labels_to_record,
+        )
+        warn_of_violations(space, [row.params for row in rows])
         warn_of_copies(self.history, rows)
-        contents = [(params, *self._value_content(*measurement_row)) for params, *measurement_row in rows]
+        contents = [self._content(row) for row in rows]
         return self._commit(lambda state: with_exclusions(self._store.settings, end_events(state.history, contents)))
 
-    def _end(self, kind: str, content: dict[str, Any], trial: TrialLike | Point) -> Trial:
-        place = trial
-        if is_point(trial):
-            space = self.settings.space
-            place = point_of(space, trial)
-            warn_of_violations(space, [place])
-        settings = self._store.settings
-        trials = self._commit(lambda state: with_exclusions(settings, [end_event(state.history, kind, place, content)]))
-        return trials[-1]
+    def _content(self, row: Measurement) -> tuple[Mapping[str, Any], str, dict[str, Any]]:
+        """The point, kind and content of the event that a row is."""
+        kind, content = self._value_content(row.value, row.sd)
+        return row.params, kind, content | _source_content(row.sources)
+
+
+def _source_content(source: Source | None) -> dict[str, Any]:
+    """The part of an event that says what measured; nothing where nobody says."""
+    labels = labels_to_record(source)
+    return {"source": labels} if labels else {}

@@ -21,14 +21,13 @@ from robustbo.trials.store import Store
 from robustbo.trials.trust import Trust
 from robustbo.validation import flag
 from robustbo.view.predict import Prediction
+from robustbo.view.sources import SourceFrame
 from robustbo.view.view import View
 
 
 @explain_misfits()
 class Study(Guided):
-    """An optimization that is only looked at; `robustbo.Optimizer` also asks and tells.
-
-    Whatever others have written to the journal is seen.
+    """An optimization that is only looked at, with all that others write; `robustbo.Optimizer` also asks and tells.
 
     Attributes:
         fits: The last fits of the surrogate, for whoever looks at the same history.
@@ -173,6 +172,10 @@ class Study(Guided):
             FitError: If the surrogate cannot be fitted.
         """
         return self.view.outliers()
+
+    def sources(self) -> SourceFrame:
+        """Every source that was told, and how much too high its values read, a row each; printed, a sentence each."""
+        return SourceFrame.of(self.view.sources())
 
     def failures(self) -> list[Failure]:
         """Every failed trial, and whether it looks like its point's doing or like a flake; see `Failure`.

@@ -49,7 +49,7 @@ def states_for(event: Event) -> tuple[str, ...]:
 
 
 def fold(trials: list[Trial] | Draft, event: Event) -> None:
-    """Change the trials by an event."""
+    """Change the trials by an event; the order of telling is known of a draft alone."""
     kind, number = event["event"], event["trial"]
     if kind in BEGIN or (kind in ("tell", "fail") and "params" in event):
         trials.append(_new_trial(trials, event))
@@ -60,6 +60,7 @@ def fold(trials: list[Trial] | Draft, event: Event) -> None:
         raise ValueError(f"event must be one of {[*BEGIN, *ALLOWED_STATES]}, got {kind!r}")
     trial = find_trial(trials, number)
     is_verdict = kind == "fail" and "retry" in event and trial.state == "failed"
+    is_verdict |= kind == "exclude" and "outcome" not in event and trial.is_source_excluded
     states = states_for(event)
     if trial.state not in states and not is_verdict:
         allowed, advice = " or ".join(states), ADVICE[trial.state]
@@ -87,6 +88,8 @@ def _new_trial(trials: Sequence[Trial] | Draft, event: Event) -> Trial:
         asked_by=event.get("by") if is_asked else None,
         asked_at=_when(event) if is_asked else None,
         handouts=int(is_asked),
+        sources=dict(event.get("source", {})) if is_asked else {},
+        elsewhere=dict(event.get("elsewhere", {})) if is_asked else {},
     )
 
 
@@ -115,32 +118,43 @@ def _change(trials: Sequence[Trial] | Draft, trial: Trial, event: Event) -> Tria
     match event["event"]:
         case "assign":
             count = trial.handouts + 1
-            return _with(trial, state="pending", handouts=count, asked_by=event.get("by"), asked_at=_when(event))
+            handout = {"handouts": count, "asked_by": event.get("by"), "asked_at": _when(event)}
+            return _with(trial, state="pending", **handout, sources=dict(event.get("source", {})))
         case "requeue":
-            return _with(trial, state="queued")
+            return _with(trial, state="queued", sources={})
         case "tell":
-            return _with(trial, state="told", **_value_fields(trial, event))
+            return _with(trial, state="told", **_end_fields(trials, trial, event), **_value_fields(trial, event))
         case "fail":
-            return _with(trial, state="failed", reason=event["reason"], retry=event.get("retry"))
+            end = _end_fields(trials, trial, event) if trial.is_open else {}
+            return _with(trial, state="failed", reason=event["reason"], retry=event.get("retry"), **end)
         case "exclude" if "outcome" in event:
             return _with(trial, outcomes=_judge(trial, event, is_excluded=True))
         case "exclude":
             outcomes = {name: replace(outcome, is_vouched=False) for name, outcome in trial.outcomes.items()}
-            return _with(trial, state="excluded", outcomes=outcomes, is_vouched=False, note=event.get("reason"))
+            new = _with(trial, state="excluded", outcomes=outcomes, is_vouched=False, note=event.get("reason"))
+            return _with(new, is_source_excluded=False)
         case "include" if "outcome" in event:
             return _with(trial, outcomes=_judge(trial, event, is_excluded=False))
         case "include":
             has = _vouches(event)
             outcomes = {name: _include(outcome, has=has) for name, outcome in trial.outcomes.items()}
             new = _with(trial, state="told", **NO_EXPECTATION, outcomes=outcomes)
+            new = _with(new, is_source_excluded=False)
             return _with(new, is_vouched=has and not outcomes, note=event.get("reason"))
         case "amend":
             state = "excluded" if trial.state == "excluded" else "told"
             reason = _ask_reason(trials, trial) if trial.state == "failed" else trial.reason
             note = trial.note if trial.state == "excluded" else None
             new = _with(trial, state=state, reason=reason, retry=None, **NO_EXPECTATION, note=note)
-            return _with(new, is_vouched=False, **_value_fields(trial, event, is_amended=True))
+            return _with(new, is_vouched=False, as_told=None, **_value_fields(trial, event, is_amended=True))
     raise AssertionError(event)
+
+
+def _end_fields(trials: Sequence[Trial] | Draft, trial: Trial, event: Event) -> dict[str, Any]:
+    """The end of a trial: who told it, when, its place in the order, and its sources, as asked for unless told."""
+    order = trials.num_ended if isinstance(trials, Draft) else None
+    sources = {**trial.sources, **event.get("source", {})}
+    return {"order": order, "told_by": event.get("by"), "told_at": _when(event), "sources": sources}
 
 
 def _vouches(event: Event) -> bool:

@@ -14,9 +14,11 @@ from robustbo.censored import CensoredValue
 from robustbo.searchspace.measurements import sign_column
 from robustbo.searchspace.parameters import Value
 from robustbo.trials.events import diagnosis_of, find_trial, fold
+from robustbo.trials.sources import DEFAULT_KIND
 from robustbo.trials.storage.line import Event
 from robustbo.trials.tree import Draft, Trials
 from robustbo.trials.trial import REMEASURE, RETRY, STATES, Diagnosis, Measured, Point, Trial, in_a_line
+from robustbo.trials.verdicts import KIND, SourceVerdict, judge, verdict_of
 from robustbo.validation import index
 
 __all__ = ["REMEASURE", "RETRY", "STATES", "Diagnosis", "Event", "History", "Trial"]
@@ -24,7 +26,7 @@ __all__ = ["REMEASURE", "RETRY", "STATES", "Diagnosis", "Event", "History", "Tri
 
 @dataclass(frozen=True)
 class History:
-    """All trials so far, in order, the diagnoses made on the way, and the rows added to a pool; frozen.
+    """All trials so far, in order, the diagnoses made on the way, rows added to a pool and words on sources; frozen.
 
     Example:
         >>> history = History().apply({"event": "ask", "trial": 0, "params": {"x": 0.5}, "origin": "sobol"})
@@ -35,6 +37,7 @@ class History:
     trials: Trials = field(default_factory=Trials)
     diagnoses: tuple[Diagnosis, ...] = ()
     rows: tuple[tuple[Value, ...], ...] = ()
+    verdicts: tuple[SourceVerdict, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "trials", Trials.of(self.trials))
@@ -77,8 +80,9 @@ class History:
                 values were given), "enqueue" (params), "assign" (a queued trial is given out), "requeue" (a pending one
                 waits again), "tell" (value, sd), "fail" (reason), "exclude", "include" (vouch: whether it is a word for
                 the value) or "amend" (value, sd). A "tell" or "fail" that carries params begins a trial that nobody had
-                asked for. A "diagnose" (all of `Diagnosis`) and an "extend" (rows of a pool) change no trial. "at" and
-                "by" say when and who, "reason" of a verdict why.
+                asked for. A "diagnose" (all of `Diagnosis`) and an "extend" (rows of a pool) change no trial. A
+                "verdict" (`SourceVerdict`) changes all trials of a source. "at" and "by" say when and who, "reason" of
+                a verdict why, "source" what measured a value, or is to.
 
         Raises:
             ValueError: If the trial's state does not allow the event, or it repeats a trial that is not there.
@@ -88,15 +92,24 @@ class History:
     def apply_all(self, events: Iterable[Event]) -> "History":
         """The history after more events, in time linear in these, however many came before; see `apply`."""
         trials, diagnoses, rows = Draft(self.trials), list[Diagnosis](), list[tuple[Value, ...]]()
+        verdicts = [*self.verdicts]
         for event in events:
             if event["event"] == "diagnose":
                 diagnoses.append(diagnosis_of(event))
             elif event["event"] == "extend":
                 rows += map(tuple, event["rows"])
+            elif event["event"] == KIND:
+                since = None if event.get("since") is None else find_trial(trials, event["since"])
+                verdicts.append(verdict_of(event, since))
+                for number in range(len(trials)):
+                    trials.put(judge(trials[number], verdicts[-1:]))
             else:
                 fold(trials, event)
+                if verdicts and event["event"] == "tell":
+                    trials.put(judge(trials[event["trial"]], verdicts))
         all_diagnoses = self.diagnoses + tuple(diagnoses) if diagnoses else self.diagnoses
-        return History(trials.to_trials(), all_diagnoses, (*self.rows, *rows) if rows else self.rows)
+        all_rows = (*self.rows, *rows) if rows else self.rows
+        return History(trials.to_trials(), all_diagnoses, all_rows, tuple(verdicts) if verdicts else ())
 
     extended = apply_all  # its public name in 0.1
 
@@ -111,7 +124,8 @@ class History:
         """One row a trial, indexed by its number: the parameters, then value, sd, state, origin, reason, repeats,
         asked_by and asked_at; of several ``outcomes``, OUTCOME and OUTCOME.sd in place of value and sd, and at the end
         OUTCOME.excluded: whether it is by itself. Where values were told as bounds their limits stand there, and after
-        the columns of values value.sign, or OUTCOME.sign, says "<" or ">", and "" of any other value.
+        the columns of values value.sign, or OUTCOME.sign, says "<" or ">", and "" of any other value. Where sources
+        were told a column source.KIND each is the last; the kind "source" has the column source.
 
         A parameter that has one of these names, "trial" or one of those that are ``reserved`` is under ``params.NAME``.
         The columns are those of the ``names``, or of all that the trials have; where a parameter does not exist at a
@@ -123,7 +137,8 @@ class History:
         excluded = {
             f"{name}.excluded": [t.outcomes.get(name, Measured()).is_excluded for t in self] for name in outcomes
         }
-        names = column_names(parameters, [*own, "asked_by", "asked_at", *excluded, *reserved])
+        labels = source_columns(self.trials)
+        names = column_names(parameters, [*own, "asked_by", "asked_at", *excluded, *labels, *reserved])
         rows = [
             [*(t.params.get(name) for name in parameters), *values, t.state, t.origin, in_a_line(t.reason), t.repeats]
             for t, *values in zip(self.trials, *measured.values(), *signs.values(), strict=True)
@@ -135,6 +150,9 @@ class History:
         frame = frame.assign(**excluded).astype(dict.fromkeys(excluded, "bool"))
         floats = {column: "float64" for name, column in zip(parameters, names, strict=True) if name in numbers}
         floats |= dict.fromkeys(measured, "float64")
+        frame = frame.assign(
+            **{column: pd.Series(cells, index=index, dtype=object) for column, cells in labels.items()}
+        )
         return frame.astype(floats | {"repeats": "Int64", "asked_at": "datetime64[us, UTC]"})
 
 
@@ -155,6 +173,18 @@ def _sign_columns(trials: Sequence[Trial], outcomes: Sequence[str]) -> dict[str,
     values = by_outcome or {"value": [t.value for t in trials]}
     signs = {name: [v.sign if isinstance(v, CensoredValue) else "" for v in column] for name, column in values.items()}
     return {sign_column(name): column for name, column in signs.items() if any(column)}
+
+
+def source_column(kind: str) -> str:
+    """The column of the labels of a kind of source."""
+    return kind if kind == DEFAULT_KIND else f"{DEFAULT_KIND}.{kind}"
+
+
+def source_columns(trials: Iterable[Trial]) -> dict[str, list[str | None]]:
+    """The columns of sources, of kinds that some trial has."""
+    labels = [trial.sources for trial in trials]
+    kinds = dict.fromkeys(kind for by_kind in labels for kind in by_kind)
+    return {source_column(kind): [by_kind.get(kind) for by_kind in labels] for kind in kinds}
 
 
 def column_names(names: Iterable[str], reserved: Iterable[str]) -> list[str]:

@@ -9,9 +9,11 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
+from robustbo import limits
 from robustbo.searchspace.pool import Pool
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage.line import Event
+from robustbo.trials.verdicts import KIND
 
 Number = Annotated[int, Field(strict=True, ge=0, le=2**53)]
 Finite = Annotated[float, Field(strict=True, allow_inf_nan=False)]
@@ -23,6 +25,8 @@ Limit = Annotated[str, Field(strict=True, pattern=r"^[<>]-?[0-9]+(\.[0-9]+)?(e[-
 Values = Finite | Limit | dict[Text, Finite | Limit]
 Spreads = Spread | None | dict[Text, Spread | None]
 Yes = Annotated[bool, Field(strict=True)]
+Label = Annotated[str, Field(strict=True, min_length=1, max_length=limits.SOURCE_CHARACTERS)]
+Source = Annotated[dict[Label, Label], Field(max_length=limits.SOURCE_KINDS)]
 Params = Annotated[dict[Text, Value], Field(min_length=1)]
 ANY = ConfigDict(extra="allow")  # what later versions add
 
@@ -49,6 +53,8 @@ class _Ask(_Event):
     acquisition_s: NotRequired[Finite]
     unseen: NotRequired[Annotated[list[Number], Field(min_length=2, max_length=2)]]
     fixed: NotRequired[Params]
+    source: NotRequired[Source]
+    elsewhere: NotRequired[Source]
 
 
 class _Enqueue(_Event):
@@ -61,6 +67,7 @@ class _Handed(_Event):
     outcome: NotRequired[Text]
     reason: NotRequired[Text]
     vouch: NotRequired[Yes]
+    source: NotRequired[Source]
 
 
 class _Tell(_Event):
@@ -68,6 +75,7 @@ class _Tell(_Event):
     value: Values
     sd: Spreads
     lost: NotRequired[list[Text]]
+    source: NotRequired[Source]
     params: NotRequired[Params]
     repeats: NotRequired[Number | None]
     origin: NotRequired[Text]
@@ -77,6 +85,7 @@ class _Fail(_Event):
     event: Literal["fail"]
     reason: Text
     retry: NotRequired[Yes]
+    source: NotRequired[Source]
     params: NotRequired[Params]
     repeats: NotRequired[Number | None]
     origin: NotRequired[Text]
@@ -95,6 +104,16 @@ class _Extend(_Event):
     rows: Annotated[list[Annotated[list[Value], Field(min_length=1)]], Field(min_length=1)]
 
 
+class _Verdict(_Event):
+    event: Literal["verdict"]
+    verdict: Literal["exclude", "include", "correct"]
+    source: Source
+    since: NotRequired[Number]
+    error: NotRequired[Finite]
+    outcome: NotRequired[Text]
+    reason: NotRequired[Text]
+
+
 @with_config(ANY)
 class _JournalHeader(TypedDict):
     settings: dict[Text, Any]
@@ -103,7 +122,7 @@ class _JournalHeader(TypedDict):
 
 HEADER: TypeAdapter[Any] = TypeAdapter(_JournalHeader)
 EVENT: TypeAdapter[Any] = TypeAdapter(
-    Annotated[_Ask | _Enqueue | _Handed | _Tell | _Fail | _Diagnose | _Extend, Field(discriminator="event")]
+    Annotated[_Ask | _Enqueue | _Handed | _Tell | _Fail | _Diagnose | _Extend | _Verdict, Field(discriminator="event")]
 )
 
 
@@ -145,6 +164,10 @@ def _check_outcomes(event: Event, settings: Settings) -> None:
         raise ValueError("value must have at least one outcome, got {}")
     if not names.difference(event.get("value") or () if names else ()).issuperset(event.get("lost", ())):
         raise ValueError(f"lost must be other outcomes than those of the value, got {event['lost']}")
+    if event["event"] == KIND and (event["verdict"] == "correct") != ("error" in event):
+        raise ValueError("error: a correction must have one, and no other verdict")
+    if event["event"] == KIND and event["verdict"] == "correct" and names and "outcome" not in event:
+        raise ValueError("outcome: a correction must have one where there are several outcomes")
     if "outcome" in event and event["outcome"] not in names:
         raise ValueError(f"outcome must be one of {sorted(names)}, got {event['outcome']!r}")
 

@@ -19,6 +19,7 @@ from robustbo.trials.outcomes import (
     quantities_of,
     reference_of,
 )
+from robustbo.trials.sources import kinds_of
 from robustbo.validation import flag, one_of, whole
 
 Replicate = Literal["flagged", "any", "never"]
@@ -66,6 +67,7 @@ class Settings:
         reference_point: What counts as no good, by objective, where there are several; empty: by what is believed.
         outcome: Of what is measured name, unit and possible range, as far as they are said: of the only value, or of
             outcomes by their names.
+        blocks: Kinds of source whose levels differ from each other as a matter of course, such as plates or days.
         outcomes: The outcomes that follow from these: the objectives, then the others; none in the short form.
     """
 
@@ -85,6 +87,7 @@ class Settings:
     outcome_constraints: tuple[str, ...] = ()
     reference_point: tuple[tuple[str, float], ...] = ()
     outcome: tuple[Outcome, ...] = ()
+    blocks: tuple[str, ...] = ()
     outcomes: tuple[Wanted, ...] = field(init=False, repr=False, compare=False)
     sign: float = field(init=False, repr=False, compare=False)
 
@@ -94,6 +97,7 @@ class Settings:
         one_of("acquisition", self.acquisition, ACQUISITIONS)
         one_of("replicate", self.replicate, REPLICATES)
         one_of("failures", self.failures, FAILURES)
+        object.__setattr__(self, "blocks", kinds_of(self.blocks))
         object.__setattr__(self, "quarantine", flag("quarantine", self.quarantine))
         for name, least in (("num_initial", 1), ("max_replicates", 1), ("seed", 0)):
             object.__setattr__(self, name, whole(name, getattr(self, name), least))
@@ -174,6 +178,7 @@ class Settings:
             "outcome_constraints": list(self.outcome_constraints) or None,
             "reference_point": dict(self.reference_point) or None,
             "outcome": [quantity.to_dict() for quantity in self.outcome] or None,
+            "blocks": list(self.blocks) or None,
         }
         constraints = self.space.texts or None
         return {"committee_from": self.committee_from, "constraints": constraints, "pool": pool} | several
@@ -196,6 +201,7 @@ class Settings:
         space = space if pool is None else Pool.from_pool(entries["space"], pool, space.texts)
         for name in ("objectives", "outcome_constraints", "reference_point"):
             rest[name] = tuple(rest.get(name, {}).items() if name != "outcome_constraints" else rest.get(name, ()))
+        rest["blocks"] = tuple(rest.get("blocks", ()))
         rest["outcome"] = tuple(map(Outcome.from_dict, rest.get("outcome", ())))
         return cls(space=space, options=options_text(entries["surrogate_options"]), **rest)
 

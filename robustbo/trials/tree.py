@@ -186,11 +186,16 @@ def _with_kind(node: Node, height: int, kind: str) -> Iterator[Trial]:
 
 
 class Draft:
-    """Trials that events change one after the other, before they are a value again."""
+    """Trials that events change one after the other, before they are a value again.
+
+    Attributes:
+        num_ended: How many are neither pending nor queued.
+    """
 
     def __init__(self, trials: Trials) -> None:
         self._trials, self._length = trials, len(trials)
         self._changes: dict[int, Trial] = {}
+        self.num_ended = len(trials) - trials.num(OPENED)
 
     def __len__(self) -> int:
         return self._length
@@ -200,10 +205,17 @@ class Draft:
         return self._trials[number] if changed is None else changed
 
     def __setitem__(self, number: int, trial: Trial) -> None:
+        self.num_ended += int(self[number].is_open) - int(trial.is_open)
         self._changes[number] = trial
+
+    def put(self, trial: Trial) -> None:
+        """Put a trial in its place, if that has changed."""
+        if trial is not self[trial.number]:
+            self[trial.number] = trial
 
     def append(self, trial: Trial) -> None:
         """Add one behind the last."""
+        self.num_ended += int(not trial.is_open)
         self._changes[self._length] = trial
         self._length += 1
 

@@ -73,6 +73,8 @@ class Measured(Brief):
         is_lost: Whether it was told as no finite number: what was measured came to nothing.
         is_vouched: Whether the user vouches for it: it is believed, whatever a model says.
         note: Why the user excluded it, or included it, by itself, where that was said.
+        as_told: The value as it was told, where a correction of its source has changed it.
+        is_source_excluded: Whether it is excluded with all values of its source.
     """
 
     value: float | None = None
@@ -84,6 +86,8 @@ class Measured(Brief):
     is_lost: bool = False
     is_vouched: bool = False
     note: str | None = None
+    as_told: float | None = None
+    is_source_excluded: bool = False
 
 
 @dataclass(frozen=True, repr=False)
@@ -117,6 +121,13 @@ class Trial(Brief):
             sd or expectation of its own.
         is_vouched: Whether the user vouches for its value: it is believed, whatever a model says.
         note: Why the user excluded it, or included it, where that was said.
+        sources: Which source of each kind measured it, or is to: ``{"reactor": "R3"}``; see `tell`.
+        elsewhere: Of one that is measured again: the sources whose value is in doubt; another should measure it.
+        as_told: The value as it was told, where a correction of its source has changed it (`correct`).
+        is_source_excluded: Whether it is excluded with all values of its source.
+        told_by: Who told its value, or that it failed, as ``host:process:token``.
+        told_at: When.
+        order: Its place in the order of telling: how many had ended before it.
     """
 
     number: int
@@ -138,6 +149,13 @@ class Trial(Brief):
     outcomes: dict[str, Measured] = field(default_factory=dict)
     is_vouched: bool = False
     note: str | None = None
+    sources: dict[str, str] = field(default_factory=dict)
+    elsewhere: dict[str, str] = field(default_factory=dict)
+    as_told: float | None = None
+    is_source_excluded: bool = False
+    told_by: str | None = field(default=None, compare=False, repr=False)
+    told_at: datetime | None = field(default=None, compare=False, repr=False)
+    order: int | None = field(default=None, compare=False, repr=False)
 
     @property
     def values(self) -> dict[str, float]:
@@ -150,7 +168,7 @@ class Trial(Brief):
         if state in ("told", "excluded"):
             state = "failed" if outcome.value is None else "excluded" if outcome.is_excluded else state
         told: dict[str, Any] = {"value": outcome.value, "sd": outcome.sd}
-        told |= {key: getattr(outcome, key) for key in (*EXPECTATION, "is_vouched")}
+        told |= {key: getattr(outcome, key) for key in (*EXPECTATION, "is_vouched", "as_told")}
         return replace(self, state=state, outcomes={}, note=outcome.note or self.note, **told)
 
     @property

@@ -1,6 +1,7 @@
 """The one object that is read: an optimization as it stands; beliefs about its trials are computed once and kept."""
 
 from collections.abc import Callable, Collection, Hashable, Iterable
+from functools import partial
 from typing import Any, TypeVar, overload
 
 import pandas as pd
@@ -13,6 +14,7 @@ from robustbo.loop.belief.incumbent import Incumbent, incumbent, incumbents, raw
 from robustbo.loop.belief.measured_points import FrontPoint
 from robustbo.loop.belief.outcome_models import unmeasured_outcomes
 from robustbo.loop.belief.outliers import Outlier, outliers
+from robustbo.loop.belief.sources import SourceReport, sources
 from robustbo.loop.candidates.suggestion import Suggestion
 from robustbo.loop.decide import step
 from robustbo.loop.feasibility.report import Failure, chances, failures, flake_rate
@@ -23,6 +25,7 @@ from robustbo.searchspace.tabular import Point, Points, is_point, points_of
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
+from robustbo.trials.sources import Labels
 from robustbo.view.frame import trial_frame
 from robustbo.view.patterns import patterns
 from robustbo.view.predict import Prediction, index_of, posterior_at, prediction_frame
@@ -33,9 +36,8 @@ T = TypeVar("T")
 class View:
     """An optimization as it stands; nothing of it changes, so what is believed of its trials is computed once.
 
-    `predict`, `viability` and `suggest`, which depend on points to be named, are computed each time, by the same fits.
-
-    What is asked of one view by two threads at once may be computed by both, to the same.
+    `predict`, `viability` and `suggest`, which depend on points to be named, are computed each time, by the same fits;
+    what two threads ask for at once may be, too, to the same.
 
     Args:
         settings: What the optimization was told at its beginning.
@@ -43,8 +45,7 @@ class View:
         fits: The last fits, of whoever looks again and again as the history grows; they change nothing but the time.
         stand_ins: Trials that are learned from, and are neither candidates for the best nor listed as outliers.
 
-    Attributes:
-        settings, history, fits, stand_ins: As given.
+    All of these are attributes, too.
 
     Example:
         >>> import robustbo as rb
@@ -164,10 +165,7 @@ class View:
         Args:
             is_judged: Whether that is to be learned, which takes time.
         """
-
-        def compute() -> list[Failure]:
-            return failures(self.settings, self.history, self.fits, is_judged=is_judged)
-
+        compute = partial(failures, self.settings, self.history, self.fits, is_judged=is_judged)
         return [*self._once(("failures", is_judged), compute)]
 
     def flake_rate(self) -> float | None:
@@ -232,14 +230,18 @@ class View:
                 return trial_frame(self.settings, self.history, [])
         return self._once(("frame", evidence), lambda: trial_frame(self.settings, self.history, judged)).copy()
 
-    def suggest(self, trial: int, fixed: Fixed = ()) -> Suggestion:
-        """The point that trial number ``trial`` is to measure; see `robustbo.loop.decide.step`.
+    def sources(self) -> list[SourceReport]:
+        """Every source of measurements that was told, and its error; a `FitError` if no surrogate can be fitted."""
+        return [*self._once("sources", lambda: sources(self.settings, self.history, self.fits))]
+
+    def suggest(self, trial: int, fixed: Fixed = (), by: Labels = ()) -> Suggestion:
+        """The point that trial number ``trial`` is to measure, by a source; see `robustbo.loop.decide.step`.
 
         Raises:
             SpaceExhausted: If every point of the space is being measured.
             SpaceError: If no point of it keeps the constraints, with what is fixed.
         """
-        return step(self.settings, self.history, trial, self.fits, fixed)
+        return step(self.settings, self.history, trial, self.fits, fixed, by)
 
     def _once(self, key: Hashable, compute: Callable[[], T]) -> T:
         """A result that is kept under a key, or else computed; an error is not kept."""

@@ -6,7 +6,7 @@ import pytest
 
 import robustbo as rb
 from robustbo.report.summary.overview import overview
-from robustbo.study.handing import line_of
+from robustbo.study.lines import line_of
 from robustbo.trials.history import History
 from robustbo.trials.trial import Measured
 from robustbo.view.view import View

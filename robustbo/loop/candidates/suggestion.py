@@ -7,6 +7,7 @@ from robustbo.loop.observations.expectation import Expectation
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.region.region import Fixed
 from robustbo.trials.history import REMEASURE, RETRY, Diagnosis
+from robustbo.trials.sources import Labels
 from robustbo.trials.trial import EXPECTATION
 
 
@@ -28,6 +29,7 @@ class Suggestion:
         fit_s: Seconds that the fit took.
         acquisition_s: Seconds that the rest took.
         fixed: The parameters that have a given value, and it.
+        elsewhere: Of a replicate, the sources of the value in doubt: another should measure it.
     """
 
     params: dict[str, Value]
@@ -40,6 +42,7 @@ class Suggestion:
     fit_s: float = 0.0
     acquisition_s: float = 0.0
     fixed: Fixed = ()
+    elsewhere: Labels = ()
 
     @property
     def trial_to_replicate(self) -> int | None:
@@ -60,6 +63,8 @@ class Suggestion:
             record["fallback"] = self.fallback
         if self.fixed:
             record["fixed"] = dict(self.fixed)
+        if self.elsewhere:
+            record["elsewhere"] = dict(self.elsewhere)
         if self.repeats is not None:
             return record | {"repeats": self.repeats, "reason": self.reason or REMEASURE}
         return record if self.reason is None else record | {"reason": self.reason}

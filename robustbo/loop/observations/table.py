@@ -19,6 +19,7 @@ from robustbo.trials.extent import space_of
 from robustbo.trials.history import Diagnosis, History, Trial
 from robustbo.trials.outcomes import Wanted
 from robustbo.trials.settings import Settings
+from robustbo.trials.sources import Labels
 from robustbo.trials.tree import BARRED, LOST, OPENED, Trials
 from robustbo.trials.trial import Point
 
@@ -117,6 +118,7 @@ class Data:
         diagnoses: Those made on the way.
         fixed: Parameters that have a given value in what is asked for now, and it.
         objectives: The names of those that are told by their names.
+        by: The source that will measure what is asked for now, where that is known.
         correction: By which the values are corrected; None where they are as they were told.
     """
 
@@ -126,6 +128,7 @@ class Data:
     diagnoses: tuple[Diagnosis, ...] = ()
     fixed: Fixed = ()
     objectives: tuple[str, ...] = ()
+    by: Labels = ()
     correction: SourceCorrection | None = None
 
     def of(self, outcome: Wanted) -> "Data":
@@ -228,7 +231,8 @@ class Data:
         return replace(self, trials=self.trials.with_changes({last.number: replace(last, state="pending")}))
 
 
-def observations(settings: Settings, history: History, fixed: Fixed = ()) -> Data:
-    """The table of a history, for asks with some values fixed."""
+def observations(settings: Settings, history: History, fixed: Fixed = (), by: Labels = ()) -> Data:
+    """The table of a history, for asks with some values fixed, or by a source."""
     objectives = tuple(name for name, _ in settings.objectives)
-    return Data(space_of(settings, history), settings.sign, history.trials, history.diagnoses, fixed, objectives)
+    space = space_of(settings, history)
+    return Data(space, settings.sign, history.trials, history.diagnoses, fixed, objectives, by)

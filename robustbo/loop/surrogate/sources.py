@@ -144,7 +144,9 @@ def _source_errors(
         levels = [int(of_fit.codes[rows[0], atom.source]) for rows in atom.columns]
         numbers = zip(levels, matrix.T, unit * finding.sizes, abs(unit) * finding.sds, strict=True)
         return [
-            SourceError(name, labels.levels[atom.source][level], "block", None, float(c), float(sd), rows=_rows(a), **known)
+            SourceError(
+                name, labels.levels[atom.source][level], "block", None, float(c), float(sd), rows=_rows(a), **known
+            )
             for level, a, c, sd in numbers
         ]
     since = None

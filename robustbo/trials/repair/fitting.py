@@ -15,6 +15,7 @@ from robustbo.trials.repair.proof import Left, Link, line_left_out
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage.line import Event
 from robustbo.trials.trial import REMEASURE, Trial
+from robustbo.trials.verdicts import KIND as VERDICT
 
 LATE = "trial {} had ended already: this value is trial {} now, which repeats it"
 AMENDED = "the value that it corrects is lost; it is the value of trial {} now"
@@ -23,7 +24,7 @@ NOT_CHAINED = ", though its line is chained to none of them"
 NO_BEGINNING = "the line that began trial {} is lost, so nothing can be said of it"
 NOT_ALLOWED = "trial {} must be {} for it, and is {}"
 
-KNOWN = ("diagnose", *BEGIN, *ALLOWED_STATES)
+KNOWN = ("diagnose", VERDICT, *BEGIN, *ALLOWED_STATES)
 
 
 class Moved(NamedTuple):
@@ -70,6 +71,8 @@ class Fitting:
             schema.check(event, self._settings)
         if kind == "diagnose":
             self._put(link.line, self._renumber_diagnosis(index, event))
+        elif kind == VERDICT:
+            self._put(link.line, self._renumber_verdict(index, event))
         elif kind in BEGIN or "params" in event:
             self._begin(index, link.line, event)
         elif kind not in ALLOWED_STATES:
@@ -84,7 +87,7 @@ class Fitting:
         try:
             if event["event"] == "diagnose":
                 diagnosis_of(event)
-            else:
+            elif event["event"] != VERDICT:
                 fold(self._trials, event)
         except Exception:
             del self._trials[count:]
@@ -134,6 +137,20 @@ class Fitting:
         entries = [(candidates[0], u) for outlier, u in pairs if (candidates := self._candidates(index, outlier))]
         numbers, percentiles = [number for number, _ in entries], [u for _, u in entries]
         return {**event, "trial": len(self._trials), "outliers": numbers, "percentiles": percentiles}
+
+    def _renumber_verdict(self, index: int, event: dict[str, Any]) -> Event:
+        """A word on a source, since the trial that it names by its number now.
+
+        Raises:
+            ValueError: If that trial is lost, or has no end before it.
+        """
+        event = {**event, "trial": len(self._trials)}
+        if "since" not in event:
+            return event
+        ended = [number for number in self._candidates(index, event["since"]) if not self._trials[number].is_open]
+        if not ended:
+            raise ValueError(f"trial {event['since']}, since which it holds, is lost")
+        return {**event, "since": ended[0]}
 
     def _candidates(self, index: int, old: int) -> list[int]:
         """The new numbers of the trials that had a number: first that of the line that this one is chained to."""

@@ -1,0 +1,116 @@
+"""The commands by which people say what is right of values, one at a time or all those of a source.
+
+Heavy imports happen inside the commands, so that ``--help`` answers at once.
+"""
+
+from typing import Annotated, Any
+
+import typer
+
+from robustbo.cli import terminal
+from robustbo.cli.arguments import mendable, noise_of, source_of, trial_and_value
+from robustbo.cli.study import NEGATIVE, Journal, SdOption, SourceOption, outcome_names, say_trials
+
+OutcomeOption = Annotated[str | None, typer.Option(metavar="NAME", help="Which of several outcomes; all unless said.")]
+WhyOption = Annotated[str | None, typer.Option("--reason", help="Why.")]
+TrialArgument = Annotated[int | None, typer.Argument(metavar="[TRIAL]", help="Its number.", show_default=False)]
+SinceOption = Annotated[
+    int | None, typer.Option(metavar="TRIAL", help="From the telling of this trial on; from the beginning unless said.")
+]
+
+commands = typer.Typer(no_args_is_help=True, add_completion=False)
+
+
+@commands.command(context_settings=NEGATIVE)
+def amend(
+    journal: Journal,
+    numbers: Annotated[
+        list[str],
+        typer.Argument(metavar="TRIAL VALUE", help="Its number; the right value, or some outcomes' as NAME=VALUE ..."),
+    ],
+    sd: SdOption = None,
+) -> None:
+    """Correct a value that was told; of several outcomes only those that are given change."""
+    from robustbo.optimizer import Optimizer
+
+    with mendable():
+        opt = Optimizer.resume(journal)
+        number, value = trial_and_value("amend", numbers, outcome_names(opt))
+        amended = opt.amend(number, value, sd=noise_of(sd or (), outcome_names(opt)))
+    say_trials([amended], opt)
+
+
+@commands.command()
+def exclude(
+    journal: Journal,
+    trial: TrialArgument = None,
+    source: SourceOption = None,
+    since: SinceOption = None,
+    outcome: OutcomeOption = None,
+    reason: WhyOption = None,
+) -> None:
+    """Say that a value is wrong, or all those of a source: they are kept, but not modelled."""
+    _judge("exclude", journal, trial, source, since, outcome, reason)
+
+
+@commands.command()
+def include(
+    journal: Journal,
+    trial: TrialArgument = None,
+    source: SourceOption = None,
+    since: SinceOption = None,
+    outcome: OutcomeOption = None,
+    reason: WhyOption = None,
+) -> None:
+    """Say that a value, flagged or excluded, is right; or take back what was said of a source."""
+    _judge("include", journal, trial, source, since, outcome, reason)
+
+
+@commands.command(context_settings=NEGATIVE)
+def correct(
+    journal: Journal,
+    error: Annotated[
+        float, typer.Argument(metavar="ERROR", help="How much too high its values read; negative where too low.")
+    ],
+    source: SourceOption = None,
+    since: SinceOption = None,
+    outcome: OutcomeOption = None,
+    reason: WhyOption = None,
+) -> None:
+    """Correct all values of a source, those so far and those to come, by how much too high they read."""
+    from robustbo.optimizer import Optimizer
+
+    with mendable():
+        opt = Optimizer.resume(journal)
+        trials = opt.correct(error=error, source=source_of(source or ()), since=since, outcome=outcome, reason=reason)
+    _say_verdict(trials, opt)
+
+
+def _judge(
+    verdict: str,
+    journal: str,
+    trial: int | None,
+    source: list[str] | None,
+    since: int | None,
+    outcome: str | None,
+    reason: str | None,
+) -> None:
+    from robustbo.optimizer import Optimizer
+
+    with mendable():
+        opt: Any = Optimizer.resume(journal)
+        call = getattr(opt, verdict)
+        if source or since is not None:
+            trials = call(trial, source=source_of(source or ()), since=since, outcome=outcome, reason=reason)
+        elif trial is not None:
+            say_trials([call(trial, outcome=outcome, reason=reason)], opt)
+            return
+        else:
+            raise ValueError(f"{verdict} takes a trial's number, or --source or --since, got none of them")
+    _say_verdict(trials, opt)
+
+
+def _say_verdict(trials: list[Any], opt: Any) -> None:
+    """Print what was said of a source, and of which trials."""
+    terminal.lines([f"{opt.history.verdicts[-1].text}: {len(trials)} trial{'' if len(trials) == 1 else 's'} so far"])
+    say_trials(trials, opt)

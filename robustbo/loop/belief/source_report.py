@@ -1,0 +1,177 @@
+"""Reports on the sources of measurements: which is in error, by how much, since when; each is a sentence too."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Literal
+
+from robustbo.numerics.sources.errors import SourceError
+from robustbo.trials.history import History, Trial
+from robustbo.trials.outcome import Outcome
+from robustbo.trials.sources import DEFAULT_KIND, source_text
+from robustbo.trials.verdicts import SourceVerdict
+
+EVEN = 0.5  # probability above which a source is in doubt
+BLOCK = "block"
+UNNAMED = Outcome()
+Status = Literal["fine", "in doubt", "not distinguishable", "block", "excluded", "corrected"]
+APART = "it measured one region only, where its error and the objective cannot be told apart: measure there by another"
+
+
+@dataclass(frozen=True)
+class SourceReport:
+    """A report on one source, or on everything since a trial.
+
+    Attributes:
+        source: The kind of source, such as "reactor"; empty for everything since a trial.
+        level: Which one of that kind; None for everything since a trial.
+        kind: "offset" (always), "step" (since a trial), "drift" (growing since a trial), "broken" (each value has an
+            error of its own) or "block" (a difference that is nobody's fault); "" where people alone speak of it.
+        error: How much too high its values read, in their unit; of a drift the last one, of a broken source the
+            standard deviation of its errors.
+        sd: Standard deviation of that.
+        since: The trial from whose telling on; None from the beginning.
+        since_at: When that was told.
+        evidence: Nats that speak for the error.
+        probability: The probability that there is one.
+        status: "fine", "in doubt" (more probable than not), "not distinguishable" (in doubt, and it measured one region
+            only), "block", or what people have said of it: "excluded", "corrected".
+        trials: The trials concerned.
+        outcome: Which of several outcomes; None where there is only one.
+        quantity: What is measured, with its unit.
+
+    Example:
+        >>> at = datetime(2026, 11, 24, 14, 10, tzinfo=UTC)
+        >>> print(SourceReport("reactor", "R3", "step", 4.8, 0.6, 41, at, 12.0, 0.998, "in doubt", (41, 45)).text)
+        reactor R3 reads 4.8 +- 0.6 too high since trial 41 (Tue 24 Nov 2026, 14:10 UTC), probability 0.998
+    """
+
+    source: str
+    level: str | None
+    kind: str
+    error: float
+    sd: float
+    since: int | None
+    since_at: datetime | None
+    evidence: float
+    probability: float
+    status: Status
+    trials: tuple[int, ...]
+    outcome: str | None = None
+    quantity: Outcome = field(default=Outcome(), repr=False)
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Return whether an error that is somebody's fault is more probable than not."""
+        return self.kind not in ("", BLOCK) and self.probability > EVEN
+
+    @property
+    def name(self) -> str:
+        """The source in words: "reactor R3"."""
+        return "everything" if self.level is None else source_text({self.source or DEFAULT_KIND: self.level})
+
+    @property
+    def text(self) -> str:
+        """The report as a sentence."""
+        of = f"{self.quantity.name or self.outcome}: " if self.outcome else ""
+        if self.status in ("excluded", "corrected"):
+            return f"{of}{self.name} is {self.status} by your word{self._since}"
+        chance = f", probability {_probability(self.probability)}"
+        if not self.is_doubtful and self.kind != BLOCK:
+            return f"{of}{self.name}: nothing wrong is known{chance}"
+        apart = f"; {APART}" if self.status == "not distinguishable" else ""
+        return f"{of}{self.name} {self._claim}{chance}{apart}"
+
+    @property
+    def _claim(self) -> str:
+        size = self.quantity.with_unit(f"{_digits(abs(self.error), self.sd)} +- {self.sd:.1g}")
+        direction = "high" if self.error >= 0 else "low"
+        if self.kind == BLOCK:
+            return f"differs by {size} too {direction} from the others of its kind, as a matter of course"
+        if self.kind == "broken":
+            return f"is broken{self._since}: each of its values has an error of its own, of sd {size}"
+        if self.kind == "drift":
+            return f"drifts{self._since}: it reads {size} too {direction} by now"
+        return f"reads {size} too {direction}{self._since}"
+
+    @property
+    def _since(self) -> str:
+        if self.since is None:
+            return ""
+        at = "" if self.since_at is None else f" ({self.since_at.astimezone(UTC):%a %d %b %Y, %H:%M} UTC)"
+        return f" since trial {self.since}{at}"
+
+
+def _digits(error: float, sd: float) -> str:
+    """An error to the place of the first digit of its standard deviation.
+
+    Example:
+        >>> _digits(4.8312, 0.61), _digits(1234.0, 300.0), _digits(0.25, 0.0)
+        ('4.8', '1200', '0.25')
+    """
+    if not (math.isfinite(sd) and sd > 0 and math.isfinite(error)):
+        return f"{error:.3g}"
+    place = -math.floor(math.log10(sd))
+    return f"{round(error, place):.{max(place, 0)}f}"
+
+
+def _probability(probability: float) -> str:
+    """A probability that is not rounded to 1."""
+    return f"{min(probability, 0.9999):.4f}" if probability > 0.999 else f"{probability:.3g}"
+
+
+def source_reports(
+    errors: Sequence[SourceError],
+    numbers: Sequence[int],
+    history: History,
+    outcome: str | None = None,
+    quantity: Outcome = UNNAMED,
+) -> list[SourceReport]:
+    """Reports on the errors of sources, and on those that people have spoken of; the most probable error first.
+
+    Args:
+        errors: The model's.
+        numbers: The trials of the rows that these speak of.
+        history: All trials, and the words of people on sources.
+        outcome: Which of several outcomes.
+        quantity: What is measured.
+    """
+    words = {tuple(word.source.items()): word for word in history.verdicts if word.outcome in (None, outcome)}
+    reports = []
+    for error in errors:
+        key = () if error.level is None else ((error.source, error.level),)
+        since = None if error.since is None else history[numbers[error.since]]
+        trials = tuple(sorted(numbers[row] for row in error.rows))
+        number, at = (None, None) if since is None else (since.number, since.told_at)
+        size = (error.error, error.sd, number, at)
+        status = _status(error, words.pop(key, None))
+        evidence = (error.evidence, error.probability, status, trials)
+        reports.append(SourceReport(error.source, error.level, error.kind, *size, *evidence, outcome, quantity))
+    reports.sort(key=lambda report: (not report.is_doubtful, -report.probability, -report.evidence))
+    spoken = [_spoken_of(word, history, outcome, quantity) for word in words.values() if word.kind != "include"]
+    return [*reports, *spoken]
+
+
+def _status(error: SourceError, word: SourceVerdict | None) -> Status:
+    """The status of a source: a word of people's holds, unless an error is left after it."""
+    is_block = error.kind == BLOCK
+    is_doubtful = not is_block and error.probability > EVEN
+    if word is not None and word.kind != "include" and not is_doubtful:
+        return "excluded" if word.kind == "exclude" else "corrected"
+    if is_block:
+        return "block"
+    if not is_doubtful:
+        return "fine"
+    return "in doubt" if error.distinguishable else "not distinguishable"
+
+
+def _spoken_of(word: SourceVerdict, history: History, outcome: str | None, quantity: Outcome) -> SourceReport:
+    """A report on a source of which the model says nothing: its values are excluded, or corrected."""
+    since: Trial | None = None if word.since is None else history[word.since]
+    trials = tuple(trial.number for trial in history if trial.state in ("told", "excluded") and word.covers(trial))
+    kinds, labels = ", ".join(word.source), ", ".join(word.source.values()) or None
+    status: Status = "excluded" if word.kind == "exclude" else "corrected"
+    at = None if since is None else since.told_at
+    size = (word.error if word.kind == "correct" else math.nan, math.nan, word.since, at)
+    return SourceReport(kinds, labels, "", *size, math.nan, math.nan, status, trials, outcome, quantity)

@@ -1,0 +1,42 @@
+"""The sources of measurements, and which is in error, by the surrogates of the outcomes."""
+
+from functools import partial
+
+from robustbo.determinism.surroundings import pin_surroundings
+from robustbo.errors import FitError
+from robustbo.loop.belief.outcome_models import OutcomeModels, use_models
+from robustbo.loop.belief.source_report import SourceReport, source_reports
+from robustbo.loop.observations.source_labels import source_labels
+from robustbo.loop.observations.table import observations
+from robustbo.loop.surrogate.cache import FitCache
+from robustbo.trials.history import History
+from robustbo.trials.settings import Settings
+
+__all__ = ["SourceReport", "sources"]
+
+
+@pin_surroundings
+def sources(settings: Settings, history: History, fits: FitCache | None = None) -> list[SourceReport]:
+    """Every source that was told, and everything since a trial where that is in error: the most probable error first.
+
+    Of several outcomes each has reports of its own. Where nobody told a source there are none, and nothing is fitted.
+
+    Raises:
+        FitError: If no surrogate can be fitted.
+    """
+    data, fits = observations(settings, history), FitCache() if fits is None else fits
+    if source_labels(history, [trial.number for trial in data.told]) is None:
+        return source_reports([], [], history)
+    reports, reason = use_models(settings, data, partial(_reports, settings, history), fits, is_judging=True)
+    if reports is None:
+        raise FitError(f"no surrogate could judge the sources {reason}")
+    return reports
+
+
+def _reports(settings: Settings, history: History, models: OutcomeModels) -> list[SourceReport]:
+    quantities, reports = settings.quantities, list[SourceReport]()
+    for model in models:
+        errors = model.fitted.source_errors
+        numbers, quantity = model.fitted.observations.numbers, quantities[model.name]
+        reports += source_reports(errors, numbers, history, model.name, quantity)
+    return reports

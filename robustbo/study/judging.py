@@ -1,0 +1,207 @@
+"""The words of people on values: excluded, included or amended, one at a time, or all those of a source."""
+
+import logging
+import math
+from collections.abc import Mapping
+from typing import Any, overload
+
+from robustbo.guidance import explain_misfits
+from robustbo.searchspace.tabular import Point, is_point, point_of, warn_of_violations
+from robustbo.study.handing import TrialLike, end_event, value_content
+from robustbo.study.possible import check_possible, with_exclusions
+from robustbo.study.queueing import Queueing, own
+from robustbo.study.sources import trials_of, verdict_event
+from robustbo.trials.history import Trial
+from robustbo.trials.sources import Source
+from robustbo.trials.storage.line import Event
+from robustbo.trials.store import State
+from robustbo.trials.values import Noise, Value, values_to_record
+from robustbo.trials.verdicts import Verdict
+from robustbo.validation import one_of, real
+
+log = logging.getLogger("robustbo")
+
+
+@explain_misfits()
+class Judging(Queueing):
+    """A study of whose values people say what is right."""
+
+    @overload
+    def exclude(self, trial: TrialLike, *, outcome: str | None = None, reason: str | None = None) -> Trial: ...
+
+    @overload
+    def exclude(
+        self,
+        trial: None = None,
+        *,
+        source: Source | None = None,
+        since: TrialLike | None = None,
+        outcome: str | None = None,
+        reason: str | None = None,
+    ) -> list[Trial]: ...
+
+    def exclude(
+        self,
+        trial: TrialLike | None = None,
+        *,
+        source: Source | None = None,
+        since: TrialLike | None = None,
+        outcome: str | None = None,
+        reason: str | None = None,
+    ) -> Trial | list[Trial]:
+        """Record your own verdict that a told value is wrong: it is kept, but no longer modelled.
+
+        Or that all values of a source are: those told so far, and those that it gives from now on, until an `include`
+        of the source, or a `correct`.
+
+        Args:
+            trial: Which one.
+            source: Or of which source, as for `tell`.
+            since: From the telling of which trial on; from the beginning unless given. Without a source: everything.
+            outcome: Which of several outcomes; all unless given.
+            reason: Why, for people; kept in the journal, and as the ``note`` of the trial, or of the outcome.
+
+        Returns:
+            The trial; or the trials of the source.
+        """
+        if trial is None or source is not None or since is not None:
+            return self._judge("exclude", trial, source, since, self._of(outcome, reason))
+        return self._end("exclude", self._of(outcome, reason), trial)
+
+    @overload
+    def include(self, trial: TrialLike, *, outcome: str | None = None, reason: str | None = None) -> Trial: ...
+
+    @overload
+    def include(
+        self,
+        trial: None = None,
+        *,
+        source: Source | None = None,
+        since: TrialLike | None = None,
+        outcome: str | None = None,
+        reason: str | None = None,
+    ) -> list[Trial]: ...
+
+    def include(
+        self,
+        trial: TrialLike | None = None,
+        *,
+        source: Source | None = None,
+        since: TrialLike | None = None,
+        outcome: str | None = None,
+        reason: str | None = None,
+    ) -> Trial | list[Trial]:
+        """Vouch for a value, flagged or excluded: it is believed, whatever the model says.
+
+        An `exclude` or `amend` takes the word back.
+
+        Of a source it takes an `exclude` or `correct` of that source back: its values are as they were told, and judged
+        as any others.
+
+        Its point may be measured again all the same. The fit gives it the weight of the surrogate's method: under
+        relevance pursuit, the default, the weight of any other value.
+
+        Args:
+            trial: Which one.
+            source: Or of which source, as for `tell`.
+            since: From the telling of which trial on; from the beginning unless given. Without a source: everything.
+            outcome: Which of several outcomes; all unless given.
+            reason: Why, for people.
+        """
+        if trial is None or source is not None or since is not None:
+            return self._judge("include", trial, source, since, self._of(outcome, reason))
+        return self._end("include", {"vouch": True, **self._of(outcome, reason)}, trial)
+
+    def amend(self, trial: TrialLike, value: Value, *, sd: Noise = None) -> Trial:
+        """Record a corrected value of a told, excluded or failed trial; the old one stays in the journal.
+
+        Of several outcomes only those that are given change; one that was missing is there then.
+
+        Raises:
+            ValueError: If the value is not finite or not possible (exclude the trial instead), or the trial is pending.
+        """
+        kind, content = self._value_content(value, sd)
+        if kind != "tell" or (isinstance(value, Mapping) and len(content["value"]) < len(value)):
+            raise ValueError(f"value must be finite to amend a trial, got {value}; use exclude to leave it out")
+        check_possible(self.settings, "amend takes the right value; use exclude to leave it out")(content["value"])
+        return self._end("amend", content, trial)
+
+    def correct(
+        self,
+        *,
+        error: float,
+        source: Source | None = None,
+        since: TrialLike | None = None,
+        outcome: str | None = None,
+        reason: str | None = None,
+    ) -> list[Trial]:
+        """Correct all values of a source that reads too high: ``error`` is taken off those so far and those to come.
+
+        Each trial keeps the value that was told as `Trial.as_told`; an `include` of the source takes the correction
+        back, another `correct` takes its place. A single value is corrected by `amend`.
+
+        Args:
+            error: How much too high its values read, in their unit; negative where too low.
+            source: Which source, as for `tell`.
+            since: From the telling of which trial on; from the beginning unless given. Without a source: everything.
+            outcome: Which outcome, where there are several.
+            reason: Why, for people.
+
+        Returns:
+            The trials of the source.
+
+        Raises:
+            ValueError: If no trial has such a source, or the error is not finite.
+        """
+        number = real("error", error)
+        if not math.isfinite(number):
+            raise ValueError(f"error must be finite, got {number}; use exclude to leave the values out")
+        if self.settings.outcomes and outcome is None:
+            names = [outcome_of.name for outcome_of in self.settings.outcomes]
+            raise ValueError(f"correct must be given an outcome, one of {names}: each has a unit of its own")
+        return self._judge("correct", None, source, since, self._of(outcome, reason) | {"error": number})
+
+    def _judge(
+        self,
+        verdict: Verdict,
+        trial: TrialLike | None,
+        source: Source | None,
+        since: TrialLike | None,
+        content: dict[str, Any],
+    ) -> list[Trial]:
+        if trial is not None:
+            raise ValueError(f"{verdict} takes a trial, or a source (and since), got both; leave one of them out")
+        if source is None and since is None:
+            raise ValueError(f"{verdict} must be given a trial, or a source, or since when; got none of them")
+
+        def decide(state: State) -> list[Event]:
+            return [verdict_event(state.history, verdict, source, since, content)]
+
+        self._store.commit(decide)
+        history = self._store.state.history
+        word = history.verdicts[-1]
+        trials = trials_of(history, word)
+        log.info("%s: %d trials", word.text, len(trials))
+        return [own(trial) for trial in trials]
+
+    def _value_content(self, value: Value, sd: Noise) -> tuple[str, dict[str, Any]]:
+        return value_content(*values_to_record(self.settings.outcomes, value, sd))
+
+    def _of(self, outcome: str | None, reason: str | None) -> dict[str, Any]:
+        names = [outcome.name for outcome in self.settings.outcomes]
+        content = {} if reason is None else {"reason": str(reason)}
+        if outcome is None:
+            return content
+        if not names:
+            raise ValueError(f"outcome must not be given where there is only one, got {outcome!r}; leave it out")
+        return {"outcome": one_of("outcome", outcome, names), **content}
+
+    def _end(self, kind: str, content: dict[str, Any], trial: TrialLike | Point) -> Trial:
+        place = trial
+        if is_point(trial):
+            space = self.settings.space
+            place = point_of(space, trial)
+            warn_of_violations(space, [place])
+        settings = self._store.settings
+        trials = self._commit(lambda state: with_exclusions(settings, [end_event(state.history, kind, place, content)]))
+        return trials[-1]

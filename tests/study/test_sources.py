@@ -1,0 +1,174 @@
+"""Sources as people tell them, ask by them and speak of them; the journal has it all."""
+
+import json
+
+import pandas as pd
+import pytest
+
+import robustbo as rb
+
+SPACE = rb.Space(x=rb.Float(0.0, 1.0))
+
+
+def begin(path=None, **options):
+    return rb.Optimizer(SPACE, direction="minimize", seed=0, journal=path, **options)
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_a_source_is_told_and_resumed(tmp_path):
+    path = tmp_path / "study.jsonl"
+    opt = begin(path, blocks=["plate"])
+    opt.tell({"x": 0.1}, 1.0, source="R3")
+    opt.tell({"x": 0.2}, 2.0, source={"reactor": "R3", "plate": 7})
+    opt.tell({"x": 0.3}, 3.0)
+    assert [trial.sources for trial in opt.history] == [{"source": "R3"}, {"reactor": "R3", "plate": "7"}, {}]
+    again = rb.Optimizer.resume(path)
+    assert again.history == opt.history
+    assert again.settings.blocks == ("plate",)
+    assert again.settings == opt.settings
+    assert all(trial.told_at is not None and trial.told_by is not None for trial in again.history)
+
+
+def test_nothing_is_written_where_nothing_is_said(tmp_path):
+    path = tmp_path / "study.jsonl"
+    opt = begin(path)
+    opt.tell(opt.ask(), 1.0)
+    opt.tell({"x": 0.25}, 1.0, source={"reactor": None})
+    header, *events = lines(path)
+    assert "blocks" not in header["settings"]
+    assert not any("source" in event or "elsewhere" in event for event in events)
+    assert opt.frame(evidence=False).columns[-1] == "asked_at"
+
+
+def test_other_blocks_are_another_study(tmp_path):
+    begin(tmp_path / "study.jsonl", blocks=["plate"])
+    with pytest.raises(rb.JournalError, match="blocks"):
+        begin(tmp_path / "study.jsonl", if_exists="resume")
+
+
+def test_a_table_has_columns_of_sources():
+    frame = pd.DataFrame({"x": [0.1, 0.2, 0.3], "value": [1.0, 2.0, 3.0], "reactor": ["R1", None, "R3"], "plate": 7})
+    opt = begin()
+    opt.tell_frame(frame, source=["reactor", "plate"])
+    assert [t.sources for t in opt.history] == [
+        {"reactor": "R1", "plate": "7"},
+        {"plate": "7"},
+        {"reactor": "R3", "plate": "7"},
+    ]
+    columns = opt.frame(evidence=False)
+    assert columns["source.reactor"].tolist() == ["R1", None, "R3"]
+    other = begin()
+    other.tell_frame(columns, source=["reactor", "plate"], ignore_extra=True)
+    assert [t.sources for t in other.history] == [t.sources for t in opt.history]
+
+
+def test_a_table_must_have_the_columns_and_labels_in_them():
+    frame = pd.DataFrame({"x": [0.1, 0.2], "value": [1.0, 2.0], "plate": [0.5, 1.0]})
+    opt = begin()
+    with pytest.raises(rb.SpaceError, match="a column 'reactor'"):
+        opt.tell_frame(frame, source="reactor", ignore_extra=True)
+    with pytest.raises(rb.SpaceError, match="is a parameter"):
+        opt.tell_frame(frame, source="x", ignore_extra=True)
+    with pytest.raises(rb.SpaceError, match=r"1 of 2 rows break a rule:\nrow 0: the label of source 'plate'"):
+        opt.tell_frame(frame, source="plate")
+    assert not len(opt.history)
+
+
+def test_a_parameter_may_be_called_source():
+    opt = rb.Optimizer(rb.Space(source=rb.Float(0, 1)), direction="minimize", seed=0)
+    opt.tell({"source": 0.5}, 1.0, source="R3")
+    assert opt.frame(evidence=False).columns[0] == "params.source"
+    assert opt.frame(evidence=False)["source"].tolist() == ["R3"]
+
+
+def test_prior_data_keep_their_sources():
+    first = begin()
+    first.tell({"x": 0.1}, 1.0, source={"reactor": "R3"})
+    assert begin(prior_data=first).history[0].sources == {"reactor": "R3"}
+
+
+def test_who_will_measure_is_said_as_one_asks(tmp_path):
+    opt = begin(tmp_path / "study.jsonl")
+    opt.tell({"x": 0.9}, 1.0, source={"reactor": "R1"})
+    trial = opt.ask(by="R3")
+    assert (trial.asked_by, trial.sources) == ("R3", {"reactor": "R3"})
+    assert opt.tell(trial, 1.0).sources == {"reactor": "R3"}
+    both = opt.ask(2, by={"reactor": "R3", "operator": "B"})
+    assert [t.sources for t in both] == [{"reactor": "R3", "operator": "B"}] * 2
+    opt.enqueue({"x": 0.5})
+    assert opt.ask(by="R1").sources == {"reactor": "R1"}
+
+
+def test_all_values_of_a_source_are_excluded_corrected_and_as_told_again(tmp_path):
+    opt = begin(tmp_path / "study.jsonl")
+    for i in range(6):
+        opt.tell({"x": 0.1 * i}, 1.0 * i, source={"reactor": f"R{i % 2}"})
+    before = opt.history
+    excluded = opt.exclude(source="R1", since=3, reason="lamp")
+    assert [(trial.number, trial.state, trial.note) for trial in excluded] == [
+        (3, "excluded", "lamp"),
+        (5, "excluded", "lamp"),
+    ]
+    corrected = opt.correct(source={"reactor": "R1"}, error=0.5, since=opt.history[3])
+    assert [(trial.value, trial.as_told) for trial in corrected] == [(2.5, 3.0), (4.5, 5.0)]
+    assert opt.tell({"x": 0.9}, 9.0, source={"reactor": "R1"}).value == 8.5
+    assert [verdict.text for verdict in opt.history.verdicts] == [
+        "reactor R1 is excluded since trial 3",
+        "reactor R1 is corrected by -0.5 since trial 3",
+    ]
+    assert rb.Optimizer.resume(tmp_path / "study.jsonl").history == opt.history
+    opt.include(source="R1")
+    assert opt.history.trials[:6] == before.trials[:]
+
+
+def test_a_value_that_is_not_possible_is_excluded_with_its_source_too():
+    opt = begin(outcome=rb.Outcome("yield", low=0.0))
+    opt.tell({"x": 0.1}, 1.0, source="R3")
+    opt.exclude(source="R3")
+    assert opt.tell({"x": 0.2}, -1.0, source="R3", out_of_range="exclude").state == "excluded"
+    opt.include(source="R3")
+    assert [trial.state for trial in opt.history] == ["told", "excluded"]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda opt: opt.exclude(source="R4"), ValueError, r"\['R3'\], got 'R4'; did you mean 'R3'"),
+        (lambda opt: opt.exclude(source={"operator": "R3"}), ValueError, "one that was told"),
+        (lambda opt: opt.exclude(), ValueError, "a trial, or a source"),
+        (lambda opt: opt.exclude(0, source="R3"), ValueError, "got both"),
+        (lambda opt: opt.exclude(source="R3", since=5), ValueError, "trial must be"),
+        (lambda opt: opt.correct(source="R3", error=float("nan")), ValueError, "must be finite"),
+        (lambda opt: opt.correct(source="R3", error="much"), TypeError, "a real number"),
+        (lambda opt: opt.correct(error=1.0), ValueError, "a source"),
+        (lambda opt: opt.tell({"x": 0.5}, 1.0, source=[1, 2]), TypeError, "must be a text"),
+        (lambda opt: opt.ask(by=1.5), TypeError, "must be a text"),
+    ],
+)
+def test_what_does_not_hold_is_said_and_not_recorded(call, error, words):
+    opt = begin()
+    opt.tell({"x": 0.1}, 1.0, source={"reactor": "R3"})
+    with pytest.raises(error, match=words):
+        call(opt)
+    assert len(opt.history) == 1
+    assert opt.history.verdicts == ()
+
+
+def test_a_label_of_two_kinds_must_say_which():
+    opt = begin()
+    opt.tell({"x": 0.1}, 1.0, source={"reactor": "3", "plate": "3"})
+    with pytest.raises(ValueError, match=r"\{'reactor': '3'\} or \{'plate': '3'\}"):
+        opt.exclude(source="3")
+    assert opt.exclude(source={"plate": 3})[0].state == "excluded"
+
+
+def test_several_outcomes_are_corrected_one_at_a_time():
+    opt = rb.Optimizer(SPACE, objectives={"a": "minimize", "b": "maximize"}, seed=0)
+    opt.tell({"x": 0.1}, {"a": 1.0, "b": 2.0}, source="R3")
+    with pytest.raises(ValueError, match=r"one of \['a', 'b'\]"):
+        opt.correct(source="R3", error=1.0)
+    (trial,) = opt.correct(source="R3", error=0.5, outcome="a")
+    assert trial.values == {"a": 0.5, "b": 2.0}
