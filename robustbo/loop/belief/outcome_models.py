@@ -156,7 +156,7 @@ def _fit_outcomes(
 
 
 def _outcome_model(outcome: Wanted, table: Data, settings: Settings, fitted: FittedSurrogate) -> OutcomeModel:
-    return OutcomeModel(outcome, settings, table.corrected(fitted.observations.correction), fitted)
+    return OutcomeModel(outcome, settings, table.with_correction(fitted.observations.correction), fitted)
 
 
 def _leave_out_failed_trials(models: OutcomeModels, fits: FitCache) -> OutcomeModels:

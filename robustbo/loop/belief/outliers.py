@@ -37,8 +37,7 @@ def _reports(data: Data, models: OutcomeModels) -> list[Outlier]:
     for model in models:
         for report in model.belief:
             trial = data.trials[report.trial.number]
-            number, failed = trial.number, model.failed.get(trial.number)
-            report = replace(report, trial=trial, outcome=model.name, failed=failed)
+            report = replace(report, trial=trial, outcome=model.name, failed=model.failed.get(trial.number))
             reports.append(_as_measured(report, model.data.correction))
     return sorted(reports, key=suspicion_order)
 

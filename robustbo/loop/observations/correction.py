@@ -27,7 +27,7 @@ class SourceCorrection:
         by_number = dict(zip(self.numbers, self.errors, strict=True))
         return [by_number.get(number, 0.0) for number in numbers]
 
-    def shared_by(self, numbers: Sequence[int]) -> list[tuple[float, ...]]:
+    def shares_of(self, numbers: Sequence[int]) -> list[tuple[float, ...]]:
         """The shared parts of trials; zeros of those that they do not concern."""
         by_number = dict(zip(self.numbers, self.shared, strict=True))
         none = (0.0,) * len(self.shared[0])

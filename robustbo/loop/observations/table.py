@@ -93,7 +93,7 @@ class Observations(NamedTuple):
             self.correction,
         )
 
-    def corrected(self, correction: SourceCorrection) -> "Observations":
+    def with_correction(self, correction: SourceCorrection) -> "Observations":
         """The observations as they would be without the errors of their sources; bounds stay as they are."""
         errors = correction.error_of(self.numbers)
         values = tuple(v if is_bound(v) else v - e for v, e in zip(self.values, errors, strict=True))
@@ -136,7 +136,7 @@ class Data:
         trials = Trials(trial.of(outcome.name) for trial in self.trials)
         return replace(self, sign=outcome.sign, trials=trials, diagnoses=(), objectives=())
 
-    def corrected(self, correction: SourceCorrection | None) -> "Data":
+    def with_correction(self, correction: SourceCorrection | None) -> "Data":
         """The table whose values are without the errors of their sources; the same where there is no correction."""
         if correction is None or self.correction is not None:
             return self

@@ -82,7 +82,8 @@ def fit_to(settings: Settings, data: Data, fits: FitCache, failed: Collection[in
     among = told if part is None else part.told
     sources = judge_sources(settings, data, among, partial(_fit, settings, fits=fits), fits)
     if sources is not None and (correction := sources.correction) is not None:
-        data, among, part = data.corrected(correction), among.corrected(correction), part and part.corrected(correction)
+        data, among = data.with_correction(correction), among.with_correction(correction)
+        part = None if part is None else part.with_correction(correction)
     fitted = _fit_without_quarantine(settings, data, among, fits, frozenset(failed))
     if sources is not None:
         fitted = replace(fitted, source_errors=sources.of(fitted.observations.numbers))

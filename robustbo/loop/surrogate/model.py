@@ -44,7 +44,7 @@ def new_model(
         is_cleared = torch.tensor([number in cleared for number in told.numbers])
         model.vouched = is_cleared  # of which a model that is none of ours takes no notice
     if told.correction is not None:
-        model.shared_errors = torch.tensor(told.correction.shared_by(told.numbers), dtype=torch.float64) / scale
+        model.shared_errors = torch.tensor(told.correction.shares_of(told.numbers), dtype=torch.float64) / scale
     return model
 
 

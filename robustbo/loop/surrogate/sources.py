@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robustbo.errors import NumericsWarning, warn
 from robustbo.loop.observations.correction import SourceCorrection
@@ -19,12 +20,17 @@ from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.loop.surrogate.warm_start import WarmStart
 from robustbo.numerics.linalg.lapack import Array
-from robustbo.numerics.sources.atoms import matrix_among
+from robustbo.numerics.sources.atoms import Atom, matrix_among
 from robustbo.numerics.sources.errors import SourceError
 from robustbo.numerics.sources.labels import SourceLabels
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.pursuit.sources import AtomFinding, SourceFindings, errors_in_rows, find_sources
 from robustbo.trials.settings import Settings
+
+NO_SOURCES = "takes no sources: their errors are not looked for; relevance-pursuit, the default, does"
+LARGEST = 700.0  # log odds of which a probability is computed
+
+Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -94,9 +100,6 @@ def judge_sources(
     return fits.get_small(key, make)
 
 
-NO_SOURCES = "takes no sources: their errors are not looked for; relevance-pursuit, the default, does"
-
-
 def _without(labels: SourceLabels, numbers: Sequence[int], cleared: Collection[int]) -> SourceLabels:
     """The labels without those of trials whose values are right by the user's word, or bounds."""
     is_cleared = np.array([number in cleared for number in numbers], dtype=bool)
@@ -118,16 +121,14 @@ def _belief(
     if not findings.believed:
         return SourceBelief(numbers, tuple(errors), None)
     matrices = [matrix_among(finding.atom, of_fit, labels) for finding in findings.believed]
-    known, shared = errors_in_rows(findings.believed, matrices)
+    too_high, shared = errors_in_rows(findings.believed, matrices)
     rows = np.flatnonzero((shared != 0).any(-1).numpy()).tolist()
-    told = fitted.observations
-    spread = typical_distance(told.values)
-    start = WarmStart(told.numbers, fitted.center, fitted.scale, spread, findings.warm_start)
+    values, start = fitted.observations, findings.warm_start
     correction = SourceCorrection(
         tuple(numbers[row] for row in rows),
-        tuple((unit * known[rows]).tolist()),
+        tuple((unit * too_high[rows]).tolist()),
         tuple(map(tuple, (fitted.scale * shared[rows]).tolist())),
-        start,
+        WarmStart(values.numbers, fitted.center, fitted.scale, typical_distance(values.values), start),
     )
     return SourceBelief(numbers, tuple(errors), correction)
 
@@ -136,30 +137,34 @@ def _source_errors(
     finding: AtomFinding, matrix: Array, unit: float, of_fit: SourceLabels, labels: SourceLabels
 ) -> list[SourceError]:
     """The errors that an atom is: one, or of a block effect one a level."""
-    atom = finding.atom
+    atom, sizes, sds = finding.atom, (unit * finding.sizes).tolist(), (abs(unit) * finding.sds).tolist()
     name = labels.names[atom.source] if atom.source >= 0 else ""
-    probability = 1 / (1 + math.exp(-max(finding.log_odds, -700.0)))
-    known = {"evidence": finding.log_factor, "probability": probability, "distinguishable": finding.is_distinguishable}
+
+    def error(level: int, size: float, sd: float, is_concerned: Flags) -> SourceError:
+        return SourceError(
+            source=name,
+            level=labels.levels[atom.source][level] if level >= 0 else None,
+            kind=atom.kind,
+            since=_first_row(atom, of_fit, labels),
+            error=size,
+            sd=sd,
+            evidence=finding.log_factor,
+            probability=1 / (1 + math.exp(-max(finding.log_odds, -LARGEST))),
+            rows=tuple(np.flatnonzero(is_concerned).tolist()),
+            distinguishable=finding.is_distinguishable,
+        )
+
     if atom.kind == "block":
         levels = [int(of_fit.codes[rows[0], atom.source]) for rows in atom.columns]
-        numbers = zip(levels, matrix.T, unit * finding.sizes, abs(unit) * finding.sds, strict=True)
-        return [
-            SourceError(
-                name, labels.levels[atom.source][level], "block", None, float(c), float(sd), rows=_rows(a), **known
-            )
-            for level, a, c, sd in numbers
-        ]
-    since = None
-    if atom.since is not None:
-        place = np.flatnonzero((labels.order == of_fit.order[atom.since]) & (matrix != 0).any(-1))
-        since = int(place[0]) if len(place) else int(np.argmin(np.abs(labels.order - of_fit.order[atom.since])))
-    size, sd = unit * float(finding.sizes[0]), abs(unit) * float(finding.sds[0])
+        return [error(*of_level) for of_level in zip(levels, sizes, sds, matrix.T != 0, strict=True)]
     if atom.kind == "broken":
-        size = abs(unit) * finding.spread
-        sd = size / math.sqrt(2 * len(atom.columns))
-    level = labels.levels[atom.source][atom.level] if atom.source >= 0 else None
-    return [SourceError(name, level, atom.kind, since, size, sd, rows=_rows(matrix.any(-1)), **known)]
+        spread = abs(unit) * finding.spread
+        return [error(atom.level, spread, spread / math.sqrt(2 * len(atom.columns)), (matrix != 0).any(-1))]
+    return [error(atom.level, sizes[0], sds[0], matrix[:, 0] != 0)]
 
 
-def _rows(is_concerned: Array) -> tuple[int, ...]:
-    return tuple(np.flatnonzero(is_concerned).tolist())
+def _first_row(atom: Atom, of_fit: SourceLabels, labels: SourceLabels) -> int | None:
+    """The row, among all labels, at which an atom begins."""
+    if atom.since is None:
+        return None
+    return int(np.argmin(np.abs(labels.order - of_fit.order[atom.since])))

@@ -58,9 +58,9 @@ class Subset(NamedTuple):
     num_chosen: int
     left_out: Observations
 
-    def corrected(self, correction: SourceCorrection) -> "Subset":
+    def with_correction(self, correction: SourceCorrection) -> "Subset":
         """The choice, its values without the errors of their sources."""
-        told, left_out = self.told.corrected(correction), self.left_out.corrected(correction)
+        told, left_out = self.told.with_correction(correction), self.left_out.with_correction(correction)
         return self._replace(told=told, left_out=left_out)
 
 

@@ -154,26 +154,25 @@ def block_effects(labels: SourceLabels, blocks: frozenset[str] = frozenset()) ->
     return atoms
 
 
-def matrix_among(atom: Atom, labels: SourceLabels, others: SourceLabels) -> Array:
-    """An atom of some observations as ``m x k`` numbers at others of the same sources, which may have more rows.
+def matrix_among(atom: Atom, labels: SourceLabels, target: SourceLabels) -> Array:
+    """An atom of some observations as ``m x k`` numbers at others of the same sources.
 
     Args:
         atom: The atom.
         labels: Of the observations that it is of.
-        others: Of those that it is wanted at.
+        target: Of those that it is wanted at.
     """
-    if atom.source < 0:
-        is_own = (others.codes >= 0).any(-1)
-    else:
-        is_own = others.codes[:, atom.source] == atom.level
     if atom.kind == "block":
         codes = [labels.codes[rows[0], atom.source] for rows in atom.columns]
-        return np.stack([others.codes[:, atom.source] == code for code in codes], axis=-1).astype(float)
+        return np.stack([target.codes[:, atom.source] == code for code in codes], axis=-1).astype(float)
+    is_own = np.any(target.codes >= 0, axis=-1) if atom.source < 0 else target.codes[:, atom.source] == atom.level
     if atom.kind == "broken":
-        return np.eye(len(is_own))[:, is_own]
-    if atom.since is None and atom.kind == "offset":
-        return is_own.astype(float)[:, None]
+        return np.eye(len(target.order))[:, is_own]
     first, last = labels.order[atom.rows[0]], labels.order[atom.rows[-1]]
-    if atom.kind == "drift":
-        return np.where(is_own, np.maximum((others.order - first) / (last - first), 0.0), 0.0)[:, None]
-    return (is_own & (others.order >= first)).astype(float)[:, None]
+    if atom.kind == "offset":
+        numbers = np.ones_like(target.order)
+    elif atom.kind == "step":
+        numbers = (target.order >= first).astype(float)
+    else:
+        numbers = np.maximum((target.order - first) / (last - first), 0.0)
+    return np.where(is_own, numbers, 0.0)[:, None]
