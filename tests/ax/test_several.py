@@ -344,6 +344,7 @@ def test_the_page_runs(capsys):
     exec(block, names)
     arms = names["arms"]
     assert len(arms) > 2
+    assert 6 not in {arm.trial_index for arm in arms}
     assert all(arm.parameters["feed"] < 0.55 for arm in arms)
     report = names["outliers"](names["client"])
     assert report.query("flagged")[["trial_index", "metric"]].to_numpy().tolist() == [[6, "cost"]]

@@ -8,8 +8,9 @@ import pytest
 
 import robustbo as rb
 
-# On tests of what is right and not so today; it goes from each as the model learns it, and then from here.
-FAILS_TODAY = pytest.mark.xfail(strict=False, reason="belief in real measurements: not built yet")
+FAILS_TODAY = pytest.mark.xfail(
+    strict=True, reason="the noise is the same everywhere: that of a region is not modelled"
+)
 
 
 def line(name="x", low=0.0, high=1.0):

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 import robustbo as rb
-from tests.belief.studies import FAILS_TODAY, study
+from tests.belief.studies import study
 
 
-@FAILS_TODAY
 @pytest.mark.parametrize("seed", range(3))
 def test_it_is_asked_for_again_at_once(seed):
     rng = np.random.default_rng(seed)

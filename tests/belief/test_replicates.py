@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import robustbo as rb
-from tests.belief.studies import FAILS_TODAY, flagged, line, noisy, probabilities, study
+from tests.belief.studies import flagged, line, noisy, probabilities, study
 
 
 def replicated(num_points, repeats, level, noise, apart=0.0, seed=0):
@@ -14,7 +14,6 @@ def replicated(num_points, repeats, level, noise, apart=0.0, seed=0):
     return levels + noise * rng.standard_normal(num_points * repeats)
 
 
-@FAILS_TODAY
 @pytest.mark.parametrize(
     ("great", "others", "unit"),
     [
@@ -35,7 +34,6 @@ def test_one_great_choice_measured_several_times_is_believed_and_best(great, oth
     assert opt.best().params == {"ligand": names[4]}
 
 
-@FAILS_TODAY
 @pytest.mark.parametrize(("d", "repeats"), [(1, 4), (2, 2)])
 def test_a_great_point_of_a_continuous_space_is_believed(d, repeats):
     points = np.repeat(np.random.default_rng(3).random((15, d)), repeats, axis=0)
@@ -57,7 +55,6 @@ def test_a_great_triplicate_in_one_of_two_outcomes_is_believed_in_both():
     assert max(wrong[i, outcome] for i in range(12, 15) for outcome in ("gain", "cost")) < 0.5
 
 
-@FAILS_TODAY
 def test_a_pair_that_differs_by_a_tenth_where_noise_is_a_tenth_is_believed():
     x = np.repeat(np.linspace(0, 1, 16), 2)
     values = np.exp(4 * x) * (1 + noisy(32, 0.1, 5))

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 import robustbo as rb
-from tests.belief.studies import FAILS_TODAY, flagged, line, noisy, study
+from tests.belief.studies import flagged, line, noisy, study
 
 
-@FAILS_TODAY
 @pytest.mark.parametrize(("n", "wrong", "factor"), [(22, range(13, 18), 10.0), (28, range(15, 20), 25.4)])
 def test_a_stretch_that_was_told_in_another_unit_is_flagged(n, wrong, factor):
     years = 1950.0 + np.arange(n)
@@ -18,7 +17,6 @@ def test_a_stretch_that_was_told_in_another_unit_is_flagged(n, wrong, factor):
     assert len(names - set(wrong)) <= 1
 
 
-@FAILS_TODAY
 def test_an_error_at_the_edge_of_a_line_is_flagged_and_not_best():
     verdicts = []
     for seed in range(3):
@@ -31,7 +29,6 @@ def test_an_error_at_the_edge_of_a_line_is_flagged_and_not_best():
     assert sum(is_other for _, is_other in verdicts) >= 2
 
 
-@FAILS_TODAY
 def test_one_high_value_of_a_plane_is_flagged():
     rng = np.random.default_rng(2)
     points = rng.random((30, 3))

@@ -46,6 +46,7 @@ def study():
 def test_the_front_has_no_wrong_value_and_is_found(study):
     assert 7 in {trial.number for trial in study.best_trials}
     found = front(study)
+    assert 7 not in {point.number for point in found}
     assert [each.values for each in found] == [tuple(study.trials[each.number].values) for each in found]
     assert [each.means[0] for each in found] == sorted(each.means[0] for each in found)
     assert sum(each.params["y"] < 0.02 for each in found) >= 3

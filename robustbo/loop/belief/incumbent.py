@@ -33,7 +33,7 @@ class Incumbent(Guided):
     """The best point among those measured.
 
     Attributes:
-        trial: The first trial that measured it.
+        trial: The first trial that measured it and whose value is believed.
         mean: Posterior mean of the objective there (or the raw value, where that was asked for).
         sd: Posterior standard deviation (or the value's own, NaN where unknown).
         moved: The point, where it is that of the trial but for what was to have a given value.
@@ -184,16 +184,16 @@ def _mean_values(fitted: FittedSurrogate, disbelieved: Collection[int]) -> dict[
 
 
 def _first_trials(data: Data, model: OutcomeModel, without: Collection[int] = ()) -> dict[Row, Trial]:
-    """The first trial at each point measured that keeps the constraints and has a value that is believed.
+    """The first trial whose value is believed, at each point measured that keeps the constraints.
 
-    Of these demands the second is dropped where it leaves nothing, then the first.
+    Where this leaves no point, it is the first trial at each point that keeps them; then the first at any point.
     """
     pairs = sorted(zip(model.fitted.observations.numbers, model.fitted.observations.X, strict=True))
     measured = [(number, row) for number, row in pairs if number not in without] or pairs
     first = {row: data.trials[number] for number, row in reversed(measured)}
+    believed = {row: data.trials[number] for number, row in reversed(measured) if number not in model.disbelieved}
     allowed = {row for row, trial in first.items() if not data.space.broken(trial.params)} or {*first}
-    believed = {row for number, row in measured if number not in model.disbelieved}
-    return {row: trial for row, trial in first.items() if row in (allowed & believed or allowed)}
+    return {row: believed.get(row, first[row]) for row in allowed & {*believed} or allowed}
 
 
 def _best_at(data: Data, models: OutcomeModels) -> Incumbent:

@@ -25,7 +25,7 @@ class FrontPoint:
     """A point measured, and what is believed of it.
 
     Attributes:
-        trial: The first trial that measured it.
+        trial: The first trial that measured it and whose values are all believed.
         means: Posterior mean of each outcome there, in your units.
         sds: Standard deviation of each.
         probability_feasible: That it keeps the outcome constraints; 1 where there are none.
@@ -66,7 +66,7 @@ class MeasuredPoints:
 
     Attributes:
         models: The model of each outcome.
-        trials: The first trial at each of ``m`` points.
+        trials: The first trial at each of ``m`` points, one whose values are believed where there is one.
         points: The points.
         X: ``m x d`` inputs.
         means: ``m x M`` posterior means of all outcomes, in the user's units.
@@ -113,8 +113,9 @@ def measured_points(data: Data, models: OutcomeModels) -> MeasuredPoints:
     Of the demands that a point has a value of each objective, and that its values are believed, and that it keeps the
     constraints of the space, the first two are dropped where they leave nothing, then the last.
     """
+    disbelieved = {number for model in models for number in model.disbelieved}
     first = dict[Row, Trial]()
-    for trial in data.told:
+    for trial in sorted(data.told, key=lambda trial: trial.number in disbelieved):
         first.setdefault(data.rows[trial.number], trial)
     first_trials = {row: trial for row, trial in first.items() if not data.space.broken(trial.params)} or first
     doubtful = {row for model in models for row in _doubtful_rows(model, first_trials)}

@@ -66,7 +66,7 @@ class OutcomeModel:
     def expect(self, row: Row) -> Expectation | None:
         """Return what a robust surrogate expects to be told at a unit-cube row; None of another, or if not finite."""
         expectation = self.fitted.expect([row])[0] if is_robust(self.settings) else None
-        return None if expectation is None else finite_expectation(*expectation)
+        return None if expectation is None else finite_expectation(expectation)
 
     def at_points(self) -> dict[Row, tuple[float, float]]:
         """Mean and standard deviation of the outcome at each point with a value, by unit-cube row.
@@ -91,9 +91,10 @@ class OutcomeModel:
 OutcomeModels = tuple[OutcomeModel, ...]
 
 
-def finite_expectation(mean: float, sd: float, noise: float | None = None) -> Expectation | None:
+def finite_expectation(expectation: Expectation) -> Expectation | None:
     """An expectation; None where a number of it is not finite."""
-    return Expectation(mean, sd, noise) if all(map(math.isfinite, (mean, sd, noise or 0.0))) else None
+    mean, sd, noise, _ = expectation
+    return expectation if all(map(math.isfinite, (mean, sd, noise or 0.0))) else None
 
 
 def unmeasured_outcomes(settings: Settings, trials: Trials) -> list[str]:

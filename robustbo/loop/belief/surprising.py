@@ -19,6 +19,7 @@ from robustbo.loop.observations.expectation import Appraisal, Expectation, surpr
 from robustbo.loop.observations.probability_wrong import EVEN, CorruptionModel, probably_wrong
 from robustbo.loop.observations.table import Data, Row
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
+from robustbo.numerics.gp.wrong_density import TINY
 from robustbo.numerics.improvement.wrong import LEAST, agreement
 from robustbo.surrogates.transforms.robust_standardize import NORMAL_MAD
 from robustbo.trials.trial import Trial
@@ -79,11 +80,19 @@ def points_of_surprise(
         believed = tuple(t for t in told if t.number not in probably_wrong(chances))
         if len(believed) < 2:
             continue
-        noise = expectation.noise_sd if are_out or surprising > EVEN else _lack_of_fit(believed, expectation, shown)
+        is_needle = are_out or surprising > EVEN
+        noise = _noise_of_replicates(believed, expectation) if is_needle else _lack_of_fit(believed, expectation, shown)
         if noise is not None:
             noises = {t.number: max(noise if t.sd is None else t.sd, LEAST * model.scale) for t in told}
             points[row] = SurprisingPoint(believed, noises, chances)
     return points
+
+
+def _noise_of_replicates(believed: Sequence[Trial], expectation: Expectation) -> float:
+    """The noise that was expected at a point, or more, if its values differ by more."""
+    sds = [expectation.noise_sd if t.sd is None else t.sd for t in believed]
+    together = agreement([t.measured for t in believed], [max(sd, TINY) for sd in sds], expectation.noise_dof)
+    return expectation.noise_sd * together.factor
 
 
 def _lack_of_fit(believed: Sequence[Trial], expectation: Expectation, shown: float | None) -> float | None:

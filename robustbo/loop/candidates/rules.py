@@ -78,7 +78,7 @@ class SingleOutcomeRules:
         point = replicate(self.data, fitted, belief, row, max_replicates=settings.max_replicates, is_any=is_any)
         if point is None:
             return None
-        expected = finite_expectation(point.expected, point.sd, _noise(self.model, point.trial))
+        expected = finite_expectation(Expectation(point.expected, point.sd, _noise(self.model, point.trial)))
         return Suggestion(point.trial.params, "model", expected, point.trial.number)
 
     def expectation(self, suggestion: Suggestion) -> Expectation | dict[str, Expectation] | None:
@@ -148,7 +148,7 @@ def _expectation(model: OutcomeModel, row: Row, replicated: int | None) -> Expec
     report = next((report for report in reports if report.trial.number == replicated), None)
     if report is None:
         return model.expect(row)
-    return finite_expectation(report.expected, report.sd, _noise(model, report.trial))
+    return finite_expectation(Expectation(report.expected, report.sd, _noise(model, report.trial)))
 
 
 def _noise(model: OutcomeModel, trial: Trial) -> float | None:

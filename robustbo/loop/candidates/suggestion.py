@@ -58,7 +58,7 @@ class Suggestion:
                 numbers = {name: expectation[i] for name, expectation in self.expected.items()}
                 record |= {key: finite} if (finite := {n: x for n, x in numbers.items() if x is not None}) else {}
         elif self.expected is not None:
-            record |= {key: x for key, x in zip(EXPECTATION, self.expected, strict=True) if x is not None}
+            record |= {key: x for key, x in zip(EXPECTATION, self.expected[:3], strict=True) if x is not None}
         if self.fallback is not None:
             record["fallback"] = self.fallback
         if self.fixed:

@@ -7,6 +7,7 @@ import torch
 
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.gp.wrong_density import deviations
+from robustbo.numerics.improvement.wrong import NOISE_DOF
 from robustbo.trials.trial import Trial
 
 NOISE = 0.5  # share of the noise in the variance of a prediction, where an old journal does not tell
@@ -19,11 +20,13 @@ class Expectation(NamedTuple):
         mean: The value.
         sd: Standard deviation of that, noise included.
         noise: Standard deviation of the noise in it; None where that is not known, as in old journals.
+        noise_dof: Degrees of freedom with which that is known.
     """
 
     mean: float
     sd: float
     noise: float | None = None
+    noise_dof: float = NOISE_DOF
 
     @property
     def latent_sd(self) -> float:

@@ -75,7 +75,7 @@ class CorruptionModel:
         once = {t.measured: i for i, t in reversed([*enumerate(trials)]) if t.measured in self.shared}
         distinct = [t for i, t in enumerate(trials) if once.get(t.measured, i) == i]
         noise = [expectation.noise_sd if t.sd is None else t.sd for t in distinct]
-        about = {"center": self.center, "scale": self.scale, "rate": self.rate}
+        about = {"center": self.center, "scale": self.scale, "rate": self.rate, "noise_dof": expectation.noise_dof}
         values = [t.measured for t in distinct]
         belief: PointBelief = judge_point(values, expectation.mean, expectation.latent_sd, noise, **about)
         by_trial = {t.number: p for t, p in zip(distinct, belief.wrong, strict=True)}

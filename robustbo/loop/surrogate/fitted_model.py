@@ -106,7 +106,8 @@ class FittedSurrogate:
         means, sds = self.predict(X, is_noisy=True)
         latent = zip(sds, self.predict(X)[1], strict=True)
         noise = [math.sqrt(max((sd - latent_sd) * (sd + latent_sd), 0.0)) for sd, latent_sd in latent]
-        return [Expectation(*of_point) for of_point in zip(means, sds, noise, strict=True)]
+        dof = contract.noise_dof(self.model)
+        return [Expectation(*of_point, dof) for of_point in zip(means, sds, noise, strict=True)]
 
     def appraise(self, told: Observations) -> dict[int, Appraisal]:
         """Appraisals by trial of values that it was not fitted to, by the rule for those that it was."""

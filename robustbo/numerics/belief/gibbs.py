@@ -20,7 +20,7 @@ References:
 """
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -48,14 +48,12 @@ class System(NamedTuple):
         r: ``n`` observations less the mean.
         s2: ``n`` noise variances.
         log_slope: ``n`` logarithms of the factor by which densities of right observations are to be multiplied.
-        log_prior: Log prior density of the hyperparameters.
     """
 
     K: Array
     r: Array
     s2: Array
     log_slope: Array
-    log_prior: float = 0.0
 
 
 class States(NamedTuple):
@@ -81,9 +79,6 @@ class States(NamedTuple):
         return s2 * MULTIPLES[np.minimum(self.state, ODD - 1)]
 
 
-Move = Callable[[System, States, Generator], System]
-
-
 class GibbsSample(NamedTuple):
     """``n`` probabilities that an observation is odd, and what was drawn last."""
 
@@ -101,7 +96,6 @@ def sample(
     cleared: Tensor | None = None,
     most: int | None = None,
     beside: tuple[int, int] = (0, 0),
-    move: Move | None = None,
     sweeps: int = SWEEPS,
     seed: int = 0,
 ) -> GibbsSample:
@@ -116,7 +110,6 @@ def sample(
         cleared: ``n`` booleans: those that cannot be odd.
         most: How many may be odd at once; half of them unless given.
         beside: Numbers of right and of odd observations that are certain and not among these.
-        move: Draws other hyperparameters, given the states; they stay unless given.
         sweeps: How many are counted.
         seed: Of the draws.
 
@@ -134,9 +127,6 @@ def sample(
     for sweep in range(burn_in + sweeps):
         q = _sweep(chain, system, states, log_odd.numpy(), may_be_odd, most, rng)
         states = _draw_rate_and_tails(states, rate, beside, rng)
-        if move is not None and (other := move(system, states, rng)) is not system:
-            system = other
-            chain = _chain(system, states)
         if sweep >= burn_in:
             total += q
     return GibbsSample(torch.from_numpy(total / sweeps), states)
@@ -188,7 +178,12 @@ def _draw_rate_and_tails(states: States, rate: float, beside: tuple[int, int], r
     counts = np.bincount(states.state, minlength=ODD + 1) + np.array([beside[0], *[0] * (ODD - 1), beside[1]])
     odd, right = float(counts[ODD]), float(counts[:ODD].sum())
     share = rng.beta(PRIOR_WEIGHT * rate + odd, PRIOR_WEIGHT * (1 - rate) + right)  # eq. 19.4
-    heights = LOG_SHARES @ counts[:ODD]
-    weights = np.exp(heights - heights.max())
-    dof = int(np.searchsorted(np.cumsum(weights / weights.sum()), rng.random()))
-    return states._replace(rate=float(np.clip(share, 1e-12, 1 - 1e-12)), dof=min(dof, len(LOG_SHARES) - 1))
+    dof = int(choose_dofs(counts[None, :ODD], rng)[0])
+    return states._replace(rate=float(np.clip(share, 1e-12, 1 - 1e-12)), dof=dof)
+
+
+def choose_dofs(counts: NDArray[np.intp], rng: Generator) -> NDArray[np.intp]:
+    """Draw which of `densities.DOFS` the noise has, for each row of numbers of right observations by their noise."""
+    heights = counts @ LOG_SHARES.T
+    below = np.exp(heights - heights.max(1, keepdims=True)).cumsum(1)
+    return (rng.random(len(counts))[:, None] * below[:, -1:] > below[:, :-1]).sum(1)

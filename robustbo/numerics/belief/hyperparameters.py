@@ -1,25 +1,30 @@
-"""Draws of a GP's hyperparameters, given which observations are right and how noisy these are.
+"""Draws of a GP's hyperparameters, given which observations are right and how noisy these are, for many chains at once.
 
-A random walk (Metropolis) whose steps are as large as the posterior at the fit is wide: by the likelihood's information
-and the prior's. Reflected at the bounds, steps are symmetric. The constant mean is integrated out.
+Half of the steps are a random walk (Metropolis) whose steps are as large as the posterior at the fit is wide, by the
+likelihood's information and the prior's, reflected at the bounds so that they are symmetric. The others draw a single
+coordinate from its prior: few observations say little of it, so that such steps are often accepted, and lead from one
+explanation of the observations to another. The constant mean is integrated out.
 
-Notation: as in `gp.log_posterior`.
+Notation: as in `gp.log_posterior` and `population`.
 
 References:
-    Roberts, Gelman and Gilks (1997), Weak convergence and optimal scaling of random walk Metropolis algorithms.
+    Roberts, Gelman and Gilks (1997), Weak convergence and optimal scaling of random walk Metropolis algorithms;
+    Tierney (1994), Markov chains for exploring posterior distributions, section 2.3.3, for independent steps.
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 from numpy.random import Generator
-from torch import Tensor
+from numpy.typing import NDArray
 
-from robustbo.numerics.belief.gibbs import States, System
+from robustbo.numerics.belief.population import Population, Systems
 from robustbo.numerics.gp import parameters
-from robustbo.numerics.gp.log_posterior import LogPosterior, Model, information, noise
-from robustbo.numerics.linalg import lapack
+from robustbo.numerics.gp.log_posterior import LogPosterior, Model, information
+from robustbo.numerics.gp.parameters import Exponential, LogNormal, Normal
+from robustbo.numerics.gp.warp import WarpedOutcomes
 from robustbo.numerics.linalg.lapack import Array
 
 MEAN_VARIANCE = 9.0  # of the constant mean, in standardized outcomes
@@ -29,65 +34,113 @@ LEAST_PRECISION = 0.05  # along any direction: a coordinate of which nothing is 
 STEPS = 2  # a sweep
 
 
-def system_at(model: Model, theta: Tensor) -> System:
-    """The observations at some hyperparameters, the constant mean integrated out."""
-    p = len(model.covariance.bounds)
-    covariance, bend = model.covariance.at(theta[:p]), model.warp_at(theta)
-    s2 = noise(model, theta, bend).numpy()
-    log_prior = covariance.log_prior + parameters.log_prior(model.blocks, theta.tolist()[p:])
-    log_prior += float(theta[: p + (model.s2_known is None)].sum())  # densities of the parameters' logarithms
-    y = model.y.numpy() if bend is None else bend.y
-    slope = np.zeros_like(y) if bend is None else bend.log_slope
-    return System(covariance.K.numpy() + MEAN_VARIANCE, y, s2, slope, log_prior)
+def systems_at(model: Model, theta: Array) -> Systems:
+    """The observations at ``B x p`` hyperparameters, the constant mean integrated out."""
+    B, n, p = len(theta), len(model.y), len(model.covariance.bounds)
+    log_x = torch.from_numpy(np.ascontiguousarray(theta[:, :p]))
+    if model.covariance.matrices is None:
+        K = torch.stack([model.covariance.at(row).K for row in log_x]).numpy()
+    else:
+        K = model.covariance.matrices(log_x).numpy()
+    y, log_slope = np.tile(model.y.numpy(), (B, 1)), np.zeros((B, n))
+    if model.warp:
+        warps = [WarpedOutcomes(model.y.numpy(), t) for t in theta[:, -len(model.warp) :].tolist()]
+        y, log_slope = np.stack([warp.y for warp in warps]), np.stack([warp.log_slope for warp in warps])
+    if model.s2_known is None:
+        s2 = np.tile(np.exp(theta[:, p : p + 1]), (1, n))
+    else:
+        s2 = model.s2_known.numpy() * np.exp(2 * log_slope)
+    return Systems(K + MEAN_VARIANCE, y, s2, log_slope, CoordinatePriors(model).log_density(theta))
 
 
-def log_density(system: System, states: States) -> float:
-    """Log density of the right observations, and of the hyperparameters; -inf where there is none."""
-    right = np.flatnonzero(~states.is_odd)
-    Sg = lapack.on_diagonal(system.K[np.ix_(right, right)], states.noise(system.s2)[right])
-    C, is_definite = lapack.factor(Sg)
-    if not is_definite:
-        return -math.inf
-    r = system.r[right]
-    height = -0.5 * float(r @ lapack.solve(C, r)) - float(np.log(C.diagonal()).sum())
-    return height + float(system.log_slope[right].sum()) + system.log_prior
+class CoordinatePriors:
+    """Priors of the ``p`` coordinates of theta: normal, exponential (of the warp), or none."""
+
+    def __init__(self, model: Model) -> None:
+        unknown = (None,) * len(model.covariance.bounds)  # of a kernel of one's own, which does not move
+        priors = [*(model.covariance.priors or unknown), *parameters.priors(model.blocks)]
+        normal = [prior if isinstance(prior, LogNormal | Normal) else Normal(0.0, math.inf) for prior in priors]
+        self._loc, self._scale = np.array([prior.loc for prior in normal]), np.array([prior.scale for prior in normal])
+        self._rate = np.array([prior.rate if isinstance(prior, Exponential) else 0.0 for prior in priors])
+
+    def log_density(self, theta: Array) -> Array:
+        """``B`` log densities of coordinates, but for a constant."""
+        return -0.5 * np.square((theta - self._loc) / self._scale).sum(1) - theta @ self._rate
+
+    def draw(self, coordinates: NDArray[np.intp], rng: Generator) -> Array:
+        """A draw of each of these coordinates; NaN or infinite where it has no prior."""
+        normal = self._loc[coordinates] + self._scale[coordinates] * rng.standard_normal(len(coordinates))
+        rate, exponential = self._rate[coordinates], rng.standard_exponential(len(coordinates))
+        return np.where(rate > 0, exponential / np.where(rate > 0, rate, 1.0), normal)
+
+
+def log_density(population: Population, systems: Systems) -> Array:
+    """Log densities of the right observations of each chain at some hyperparameters; -inf where there is none."""
+    C, failed = torch.linalg.cholesky_ex(torch.from_numpy(population.right_covariances(systems)))
+    r = np.where(population.is_odd, 0.0, systems.r)
+    z = torch.linalg.solve_triangular(C, torch.from_numpy(r).unsqueeze(-1), upper=False).squeeze(-1)
+    heights = (-0.5 * z.square().sum(-1) - C.diagonal(dim1=-2, dim2=-1).log().sum(-1)).numpy()
+    heights += np.where(population.is_odd, 0.0, systems.log_slope).sum(1)
+    return np.where((failed.numpy() == 0) & np.isfinite(heights), heights, -np.inf)
 
 
 class HyperparameterWalk:
-    """A walk through the hyperparameters of a model.
+    """A walk of each chain through the hyperparameters of a model.
 
     Args:
         model: What stays fixed; its covariance must have tangents.
-        value: The log posterior density at the fit, where the walk begins.
+        values: Log posterior densities at the fits.
+        of: ``B`` integers: the fit at which each chain begins.
 
     Attributes:
-        theta: Where it is.
+        theta: ``B x p`` hyperparameters.
     """
 
-    def __init__(self, model: Model, value: LogPosterior) -> None:
-        self._model, self.theta = model, value.theta
-        precision = model.prior_precision
-        assert precision is not None
-        none = torch.zeros(0, dtype=torch.long)
-        H = information(model, value, none, none.double()).numpy() + np.diag(precision.numpy())
-        widths, directions = np.linalg.eigh(0.5 * (H + H.T))
-        self._steps = STEP / math.sqrt(len(H)) * directions / np.sqrt(np.maximum(widths, LEAST_PRECISION))
+    def __init__(self, model: Model, values: Sequence[LogPosterior], of: NDArray[np.intp]) -> None:
+        self._model, self._priors = model, CoordinatePriors(model)
+        self.theta = np.stack([value.theta.numpy() for value in values])[of]
+        self._steps = np.stack([_principal_steps(model, value) for value in values])[of]
         self._low, self._high = np.array(model.bounds).T
+        self._free = np.flatnonzero(self._low < self._high)
 
-    def __call__(self, system: System, states: States, rng: Generator) -> System:
-        """Draw other hyperparameters; the system of these, or the same one where they stay."""
-        height = log_density(system, states)
+    def draw(self, population: Population, rng: Generator) -> None:
+        """Draw other hyperparameters for each chain, given its states."""
+        height = log_density(population, population.systems)
         for _ in range(STEPS):
-            theta = self._propose(rng)
-            other = system_at(self._model, theta)
-            if math.log(rng.random()) < (higher := log_density(other, states)) - height:
-                system, height, self.theta = other, higher, theta
-        return system
+            is_walk = rng.random() < 0.5
+            theta = self._walk(rng) if is_walk else self._refresh(rng)
+            systems = systems_at(self._model, theta)
+            higher = log_density(population, systems)
+            gain = higher - height + (systems.log_prior - population.systems.log_prior if is_walk else 0.0)
+            is_accepted = np.log(rng.random(len(theta))) < np.where(np.isfinite(higher), gain, -np.inf)
+            population.systems.replace_chains(systems, is_accepted)
+            self.theta[is_accepted], height[is_accepted] = theta[is_accepted], higher[is_accepted]
+        population.renew()
 
-    def _propose(self, rng: Generator) -> Tensor:
-        length = SHORT if rng.random() < SHORT_SHARE else 1.0
-        x = self.theta.numpy() + length * (self._steps @ rng.standard_normal(len(self._low)))
-        return torch.from_numpy(_reflect(x, self._low, self._high))
+    def _walk(self, rng: Generator) -> Array:
+        B, p = self.theta.shape
+        length = np.where(rng.random(B) < SHORT_SHARE, SHORT, 1.0)[:, None]
+        x = self.theta + length * (self._steps @ rng.standard_normal((B, p, 1)))[..., 0]
+        return _reflect(x, self._low, self._high)
+
+    def _refresh(self, rng: Generator) -> Array:
+        """One coordinate of each chain from its prior; it stays where that is out of bounds."""
+        theta, coordinates = self.theta.copy(), self._free[rng.integers(len(self._free), size=len(self.theta))]
+        x, chains = self._priors.draw(coordinates, rng), np.arange(len(theta))
+        is_within = (self._low[coordinates] <= x) & (x <= self._high[coordinates])
+        theta[chains[is_within], coordinates[is_within]] = x[is_within]
+        return theta
+
+
+def _principal_steps(model: Model, value: LogPosterior) -> Array:
+    """``p x p`` steps of the random walk along the principal directions of the posterior at a fit."""
+    precision = model.prior_precision
+    assert precision is not None
+    none = torch.zeros(0, dtype=torch.long)
+    H = information(model, value, none, none.double()).numpy() + np.diag(precision.numpy())
+    widths, directions = np.linalg.eigh(0.5 * (H + H.T))
+    steps: Array = STEP / math.sqrt(len(H)) * directions / np.sqrt(np.maximum(widths, LEAST_PRECISION))
+    return steps
 
 
 def _reflect(x: Array, low: Array, high: Array) -> Array:

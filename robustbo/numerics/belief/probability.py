@@ -1,65 +1,90 @@
 """Probability that each observation of a fitted GP is odd: that it says nothing of what the others predict.
 
-Of few observations all are sampled, and the hyperparameters with them. Of many, most are certain, and the
-hyperparameters as good as known: the chain is of the doubtful ones alone, given all others, at those of the fit.
+Of few observations all are sampled, and the hyperparameters with them, by chains that begin at all plausible fits. Of
+many, most are certain, and the hyperparameters as good as known: a chain is of the doubtful ones alone, given all
+others, at those of a fit.
 
 References:
     docs/equations.md section 19.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from robustbo.numerics.belief.densities import DOFS, LOG_SHARES, log_right
-from robustbo.numerics.belief.gibbs import SWEEPS, System, sample
-from robustbo.numerics.belief.hyperparameters import HyperparameterWalk, system_at
+from robustbo.numerics.belief.gibbs import BURN_IN, SWEEPS, System, sample
+from robustbo.numerics.belief.hyperparameters import HyperparameterWalk, systems_at
+from robustbo.numerics.belief.population import Population
 from robustbo.numerics.gp.log_posterior import Model, log_posterior, noise
 from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.prediction_cache import PredictionCache
 
 FEWEST = 6  # observations of which anything is learned of the hyperparameters; those of fewer stay the fit's
 FEW = 200  # observations of which all are sampled, with the hyperparameters
-STEPS = 600  # draws of single observations, at least
+CHAINS, LEAST_CHAINS = 16, 2  # side by side, of the fewest and of the most values that are sampled
+ROOM = 200  # observations of all chains together, where these bounds allow it
+STEPS = 400  # draws of single observations in each, at least
 SURE = 0.05  # how probable it is at most that an observation is not what it is taken for, where it is not sampled
 TYPICAL = DOFS.index(4.0)  # degrees of freedom by which it is decided which are doubtful
 
 
+class WeightedFit(NamedTuple):
+    """A fit, its posterior probability, and what computes what is known there, which is needed of many observations."""
+
+    weight: float
+    fit: Fit
+    cache: Callable[[], PredictionCache]
+
+
 def probability_odd(
-    model: Model,
-    fit: Fit,
-    cache: Callable[[], PredictionCache],
-    log_odd: Tensor,
-    *,
-    rate: float,
-    share: float = 1.0,
-    seed: int = 0,
+    model: Model, fits: Sequence[WeightedFit], log_odd: Tensor, *, rate: float, seed: int = 0
 ) -> Tensor:
-    """The probabilities that ``n`` observations are odd, by sampling that begins at a fit.
+    """The probabilities that ``n`` observations are odd, by sampling that begins at the plausible fits.
 
     Args:
-        model: What stays fixed in the fit.
-        fit: Hyperparameters, and added variances of those that are odd.
-        cache: Computes what is known there, which is needed of many.
+        model: What stays fixed in the fits.
+        fits: Hyperparameters, and added variances of those that are odd, with their weights.
         log_odd: ``n`` log densities of odd observations, before a warp.
         rate: Mean of the prior rate of odd ones, in (0, 1).
-        share: Of the draws that a single chain would need: less where several make up an average.
         seed: Of the draws.
     """
-    if len(model.y) > FEW:
-        return _doubtful_alone(model, fit, cache(), log_odd, rate, seed)
-    move = None
-    if model.is_informed and len(model.y) >= FEWEST:
-        move = HyperparameterWalk(model, log_posterior(model, fit.theta, fit.rho))
-    system = system_at(model, fit.theta)
-    sweeps = math.ceil(share * max(SWEEPS, STEPS / len(model.y)))
-    draws = sample(
-        system, log_odd, rate=rate, begin=fit.support, cleared=model.cleared, move=move, sweeps=sweeps, seed=seed
-    )
-    return draws.q
+    if len(model.y) <= FEW:
+        return _all_of_few(model, fits, log_odd, rate, seed)
+    total = math.fsum(of.weight for of in fits)
+    q = torch.zeros_like(model.y)
+    for of in fits:
+        q += of.weight / total * _doubtful_alone(model, of.fit, of.cache(), log_odd, rate, seed)
+    return q
+
+
+def _all_of_few(model: Model, fits: Sequence[WeightedFit], log_odd: Tensor, rate: float, seed: int) -> Tensor:
+    n, rng = len(model.y), np.random.default_rng(seed)
+    count = min(max(LEAST_CHAINS, ROOM // n), CHAINS)
+    likeliest = sorted(fits, key=lambda of: -of.weight)[:count]
+    of = np.arange(count) % len(likeliest)
+    weights = np.array([fit.weight for fit in likeliest])[of] / np.bincount(of)[of]
+    theta = np.stack([fit.fit.theta.numpy() for fit in likeliest])[of]
+    population = Population(systems_at(model, theta), [likeliest[k].fit.support for k in of], rate)
+    walk = None
+    if model.is_informed and n >= FEWEST:
+        values = [log_posterior(model, fit.fit.theta, fit.fit.rho) for fit in likeliest]
+        walk = HyperparameterWalk(model, values, of)
+    sweeps, total = max(SWEEPS, math.ceil(STEPS / n)), np.zeros((count, n))
+    may_be_odd = np.ones(n, dtype=bool) if model.cleared is None else ~model.cleared.numpy()
+    burn_in = max(BURN_IN, sweeps // 6)
+    for sweep in range(burn_in + sweeps):
+        q = population.sweep(log_odd.numpy(), may_be_odd, n // 2, rng)
+        population.draw_rate_and_tails(rng)
+        if walk is not None:
+            walk.draw(population, rng)
+        if sweep >= burn_in:
+            total += q
+    return torch.from_numpy(weights @ total / (weights.sum() * sweeps))
 
 
 def _doubtful_alone(model: Model, fit: Fit, cache: PredictionCache, log_odd: Tensor, rate: float, seed: int) -> Tensor:

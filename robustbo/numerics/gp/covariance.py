@@ -10,13 +10,14 @@ Notation (no batch dimensions: a search is one search):
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from robustbo.numerics.gp import kernels_paired, kernels_tiled, parameters
+from robustbo.numerics.gp import kernels, kernels_paired, kernels_tiled, parameters
 from robustbo.numerics.gp.parameters import Block, LogNormal, LogNormals
 from robustbo.numerics.linalg.lapack import as_tensor
 
@@ -52,12 +53,16 @@ class CovarianceFunction(NamedTuple):
         starts: Values of theta at which cold searches begin, the most plausible first.
         bounds: ``p`` pairs.
         prior_precision: ``p`` negative second derivatives of the log prior; None where `Covariance.tangents` is.
+        priors: Priors of the ``p`` hyperparameters, as densities of what theta has the logarithms of.
+        matrices: From ``B x p`` hyperparameters to ``B x n x n`` covariances; None where `Covariance.tangents` is.
     """
 
     at: Callable[[Tensor], Covariance]
     starts: tuple[Tensor, ...]
     bounds: list[tuple[float, float]]
     prior_precision: Tensor | None = None
+    priors: tuple[LogNormal, ...] = ()
+    matrices: Callable[[Tensor], Tensor] | None = None
 
 
 def stationary_blocks(d: int, l_prior: LogNormal, s2f_prior: LogNormal | None) -> list[Block]:
@@ -79,7 +84,8 @@ def stationary(X: Tensor, kernel: str, l_prior: LogNormal, s2f_prior: LogNormal 
     d = X.shape[-1]
     form, inputs = (kernels_tiled, X) if len(X) > MANY else (kernels_paired, kernels_paired.point_pairs(X))
     blocks = stationary_blocks(d, l_prior, s2f_prior)
-    priors = LogNormals([prior for prior in parameters.priors(blocks) if isinstance(prior, LogNormal)])
+    each_prior = tuple(prior for prior in parameters.priors(blocks) if isinstance(prior, LogNormal))
+    priors = LogNormals(each_prior)
 
     def at(theta: Tensor) -> Covariance:
         log_x = theta.numpy()
@@ -100,5 +106,13 @@ def stationary(X: Tensor, kernel: str, l_prior: LogNormal, s2f_prior: LogNormal 
 
         return Covariance(matrix.K, priors.log_density(log_x), back, along)
 
+    squares = lru_cache(1)(lambda: kernels.squared_differences(X, X))
+
+    def matrices(theta: Tensor) -> Tensor:
+        x = theta.exp()
+        s2f = x.new_ones(len(x)) if s2f_prior is None else x[:, d]
+        return kernels.KERNELS[kernel](squares(), x[:, :d], s2f).K
+
     starts = tuple(parameters.starts(blocks, [X.new_empty(0)]))
-    return CovarianceFunction(at, starts, parameters.bounds(blocks), as_tensor(priors.scale**-2))
+    bounds, precision = parameters.bounds(blocks), as_tensor(priors.scale**-2)
+    return CovarianceFunction(at, starts, bounds, precision, each_prior, matrices)

@@ -34,6 +34,7 @@ from robustbo.numerics.gp.wrong_density import (
 
 LEAST = 1e-6  # of the scale of the outcomes: a noise below changes nothing
 NOISE_DOF = 5.0  # of the noise within a point: 2 to 3 standard deviations among a few values still agree; docs, 16.4
+LEAST_NOISE_DOF = 1.0  # where the values say nothing of the noise: their function may be rough, or they noisy
 
 
 class PointBelief(NamedTuple):
@@ -55,15 +56,25 @@ class Agreement(NamedTuple):
         mean: Their mean, by their precision.
         sd: Standard deviation of its error.
         log_density: Of their differences.
+        factor: How much larger than it was known to be their noise has turned out, at least 1.
     """
 
     mean: float
     sd: float
     log_density: float
+    factor: float
 
 
 def judge_point(
-    y: Sequence[float], mu: float, tau: float, noise: Sequence[float], *, center: float, scale: float, rate: float
+    y: Sequence[float],
+    mu: float,
+    tau: float,
+    noise: Sequence[float],
+    *,
+    center: float,
+    scale: float,
+    rate: float,
+    noise_dof: float = NOISE_DOF,
 ) -> PointBelief:
     """Beliefs about the values at one point.
 
@@ -75,6 +86,7 @@ def judge_point(
         center: Of the outcomes.
         scale: Of the outcomes, positive: their robust standard deviation.
         rate: Prior probability of being wrong, in (0, 1).
+        noise_dof: Degrees of freedom with which the noise is known, positive.
 
     Example:
         >>> def wrong(*y):
@@ -91,7 +103,7 @@ def judge_point(
     sets = {(0, 0): (before[-1] + math.log1p(-needle), before[-1] + math.log(needle))}  # first and last but one right
     for first in range(len(y)):
         for last in range(first + 1, len(y) + 1):
-            right = agreement([y[i] for i in order[first:last]], [sigma[i] for i in order[first:last]])
+            right = agreement([y[i] for i in order[first:last]], [sigma[i] for i in order[first:last]], noise_dof)
             rest = before[first] + before[-1] - before[last] + (last - first) * math.log1p(-rate) + right.log_density
             as_predicted = log_student_t(right.mean - mu, math.hypot(tau, right.sd))
             at_large = log_needle_density(right.mean, center, max(scale, math.hypot(tau, right.sd)))
@@ -110,12 +122,13 @@ def judge_point(
     return PointBelief(tuple(wrong), min(surprising, 1.0))
 
 
-def agreement(y: Sequence[float], sigma: Sequence[float]) -> Agreement:
+def agreement(y: Sequence[float], sigma: Sequence[float], noise_dof: float = NOISE_DOF) -> Agreement:
     """The mean of values that are all right, and how well they agree: their noise is known up to a factor.
 
     Args:
         y: Values.
         sigma: Positive standard deviations of their noise.
+        noise_dof: Degrees of freedom with which these are known.
     """
     least, r = min(sigma), len(y)
     precision = [(least / s) ** 2 for s in sigma]  # relative to the largest
@@ -123,9 +136,10 @@ def agreement(y: Sequence[float], sigma: Sequence[float]) -> Agreement:
     mean = math.fsum(p / total * v for p, v in zip(precision, y, strict=True))
     W = math.fsum(deviations(v - mean, s) ** 2 for v, s in zip(y, sigma, strict=True))
     sd, m = least / math.sqrt(total), r - 1
-    nu, volume = NOISE_DOF, math.log(sd) - math.fsum(map(math.log, sigma))
+    nu, volume = noise_dof, math.log(sd) - math.fsum(map(math.log, sigma))
     front = math.lgamma((nu + m) / 2) - math.lgamma(nu / 2) - m / 2 * math.log(nu * math.pi)
-    return Agreement(mean, sd, volume + front - (nu + m) / 2 * math.log1p(W / nu))  # eq. 16.4
+    log_density = volume + front - (nu + m) / 2 * math.log1p(W / nu)  # eq. 16.4
+    return Agreement(mean, sd, log_density, math.sqrt(max(1.0, (nu + W) / (nu + m))))  # eq. 16.9
 
 
 def log_student_t(error: float, sd: float) -> float:

@@ -24,6 +24,7 @@ from torch import Tensor
 from robustbo.determinism.threads import on_one_thread
 from robustbo.errors import FitError, NumericalError
 from robustbo.numerics.gp.wrong_density import RATE
+from robustbo.numerics.improvement.wrong import NOISE_DOF
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.diagnostics import Diagnostics, Tails, diagnose_by_leave_one_out, normal_tails
 from robustbo.surrogates.common.on_one_thread import OnOneThread
@@ -104,6 +105,10 @@ class Surrogate(OnOneThread, GPyTorchModel):
     def probability_right(self) -> Tensor | None:
         """``n`` probabilities that an observation is right, where the model has them."""
         return None
+
+    def noise_dof(self) -> float:
+        """Degrees of freedom with which the noise is known."""
+        return NOISE_DOF
 
     def tails(self, *, leave_one_out: bool = True) -> Tails:
         """Each observation's error and the chance of one beyond it, its prediction being normal; see `tails`."""
@@ -237,11 +242,11 @@ def probability_right(model: GPyTorchModel) -> Tensor | None:
     return _contract_class(model).probability_right(model)
 
 
-def tails(model: GPyTorchModel, *, leave_one_out: bool = True) -> Tails:
-    """The error of each of a fitted surrogate's observations, and the tail probability beyond it.
+def noise_dof(model: GPyTorchModel) -> float:
+    """Degrees of freedom with which a fitted surrogate knows the noise, as it enters a comparison of replicates."""
+    return float(_contract_class(model).noise_dof(model))
 
-    Args:
-        model: A surrogate with ``tails`` of its own, or any other, whose predictions are taken for normal.
-        leave_one_out: Whether each observation is predicted by the others, or by all.
-    """
+
+def tails(model: GPyTorchModel, *, leave_one_out: bool = True) -> Tails:
+    """The error of each of a fitted surrogate's observations by the others (or by all), and the tail beyond it."""
     return _contract_class(model).tails(model, leave_one_out=leave_one_out)

@@ -8,11 +8,12 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.belief.densities import log_odd
-from robustbo.numerics.belief.probability import conditional_probabilities, probability_odd
+from robustbo.numerics.belief.probability import WeightedFit, conditional_probabilities, probability_odd
 from robustbo.numerics.gp.log_posterior import Model, noise
 from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.gp.prediction_cache import PredictionCache, prediction_cache
+from robustbo.numerics.improvement.wrong import LEAST_NOISE_DOF, NOISE_DOF
 from robustbo.surrogates.common.model_averaging import ModelAveraging
 from robustbo.surrogates.common.warped_gp import WarpedGP
 
@@ -23,36 +24,41 @@ class PursuitBelief(ModelAveraging, WarpedGP):
     def probability_right(self) -> Tensor:
         """``n`` probabilities that an observation is right: over sets of wrong ones, noise and hyperparameters.
 
-        From the fit of each plausible level on, a Gibbs chain samples which observations are wrong, how noisy the right
+        From the fits of the plausible levels on, Gibbs chains sample which observations are wrong, how noisy the right
         ones are, and, of few observations, the hyperparameters. The prior rate has the mean 0.1, the `outlier_rate`, or
         that of ``num_outliers``; at most half are wrong. What is far from what the others predict may be a needle, so
         that one value is never quite certain to be wrong.
 
         References:
-            `numerics.belief.gibbs`.
+            `numerics.belief.population`, `numerics.belief.gibbs`.
         """
         self.eval()
         with torch.no_grad():
             model = self.search_model()
-            if len(components := self.components) < 2:
-                fit = components[0].fit if components else self.fit_now(model)
-                return 1 - self._probability_wrong(model, fit, lambda: self.prediction_cache)
-            wrong = torch.zeros_like(model.y)
-            for weight, fit, *_ in components:
-                cache = partial(prediction_cache, model, fit.theta, fit.rho)
-                wrong += weight * self._probability_wrong(model, fit, cache, weight)
-            return (1 - wrong).clamp(0.0, 1.0)  # the weights add up to 1 but for rounding
+            fits = [WeightedFit(weight, fit, self._cache_at(model, fit)) for weight, fit, *_ in self.components]
+            fits = fits or [WeightedFit(1.0, self.fit_now(model), lambda: self.prediction_cache)]
+            log_density, share = self._odd(model.y, model.s2_known)
+            rate = self.options.rate(len(model.y))
+            return 1 - share * probability_odd(model, fits, log_density, rate=rate)
+
+    def noise_dof(self) -> float:
+        """Degrees of freedom with which the noise is known: those that the function leaves to it, within bounds.
+
+        Where the function goes through every value, nothing tells the two apart.
+        """
+        model, cache = self.search_model(), self.prediction_cache
+        residual = cache.P.diagonal() * noise(model, self._theta(model))  # the others' is n less these
+        return min(max(float(residual[self._rho == 0].sum()), LEAST_NOISE_DOF), NOISE_DOF)
 
     def fit_now(self, model: Model) -> Fit:
         """The fit that the model's present parameters are."""
         return Fit(self._theta(model), self._rho, math.nan, math.nan, 0, True)
 
-    def _probability_wrong(
-        self, model: Model, fit: Fit, cache: Callable[[], PredictionCache], weight: float = 1.0
-    ) -> Tensor:
-        log_density, share = self._odd(model.y, model.s2_known)
-        rate = self.options.rate(len(model.y))
-        return share * probability_odd(model, fit, cache, log_density, rate=rate, share=weight)
+    def _cache_at(self, model: Model, fit: Fit) -> Callable[[], PredictionCache]:
+        """Computation of what is known at one of the fits, which may have been done at the only one."""
+        if len(self.components) == 1:
+            return lambda: self.prediction_cache
+        return partial(prediction_cache, model, fit.theta, fit.rho)
 
     def _odd(self, z: Tensor, s2_known: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """``n`` log densities of odd observations before a warp, and the shares of the wrong among these."""

@@ -4,7 +4,7 @@ import torch
 
 from robustbo.numerics.belief import probability
 from robustbo.numerics.belief.densities import log_odd
-from robustbo.numerics.belief.probability import probability_odd
+from robustbo.numerics.belief.probability import WeightedFit, probability_odd
 from robustbo.surrogates.common.contract import fit
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 
@@ -17,12 +17,8 @@ def fitted(n, wrong, noise=0.05):
     y[wrong] += 6.0
     model = fit(RelevancePursuitGP(torch.from_numpy(x).unsqueeze(-1), torch.from_numpy(y).unsqueeze(-1)))
     search = model.search_model()
-    return (
-        search,
-        model.components[0].fit,
-        lambda: model.prediction_cache,
-        log_odd(search.y, torch.ones_like(search.y))[0],
-    )
+    fits = [WeightedFit(1.0, model.components[0].fit, lambda: model.prediction_cache)]
+    return search, fits, log_odd(search.y, torch.ones_like(search.y))[0]
 
 
 def test_many_and_few_are_told_the_same(monkeypatch):
@@ -36,15 +32,15 @@ def test_many_and_few_are_told_the_same(monkeypatch):
 
 def test_half_of_many_are_wrong_at_most(monkeypatch):
     monkeypatch.setattr(probability, "FEW", 1)
-    model, best, cache, densities = fitted(20, [3])
-    q = probability_odd(model, best, cache, torch.full_like(densities, 1e3), rate=0.1)
+    model, fits, densities = fitted(20, [3])
+    q = probability_odd(model, fits, torch.full_like(densities, 1e3), rate=0.1)
     assert q.sum() <= 10 + 1e-9
 
 
 @pytest.mark.parametrize("rate", [1e-6, 0.1])
 def test_the_rate_counts(rate):
     """A value that is off by some noise; with other values that say nothing of the rate."""
-    model, best, cache, densities = fitted(24, [])
+    model, fits, densities = fitted(24, [])
     densities = densities + 4.0
-    q = probability_odd(model, best, cache, densities, rate=rate)
+    q = probability_odd(model, fits, densities, rate=rate)
     assert (q.max() < 0.01) == (rate < 0.01)

@@ -58,10 +58,9 @@ def test_the_density_of_right_values_integrates_to_one():
 )
 def test_with_many_degrees_of_freedom_right_values_share_a_normal_objective(monkeypatch, y, sigma):
     monkeypatch.setattr(wrong, "DOF", 1e7)
-    monkeypatch.setattr(wrong, "NOISE_DOF", 1e7)
     tau, k = 0.6, len(y)
     C = [[tau**2 + sigma[i] ** 2 * (i == j) for j in range(k)] for i in range(k)]
-    together = agreement(y, sigma)
+    together = agreement(y, sigma, noise_dof=1e7)
     log_density = together.log_density + log_student_t(together.mean - 0.3, math.hypot(tau, together.sd))
     assert log_density == pytest.approx(multivariate_normal.logpdf(y, [0.3] * k, C), abs=1e-5)
 

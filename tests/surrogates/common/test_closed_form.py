@@ -2,6 +2,7 @@ import pytest
 import torch
 
 from robustbo.numerics.gp.outlier_gain import gain
+from robustbo.numerics.gp.wrong_density import NEEDLE
 from robustbo.surrogates.baselines.standard import StandardGP
 from robustbo.surrogates.common.contract import diagnose, fit
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
@@ -52,7 +53,7 @@ def test_noise_that_is_known_counts():
     found = model.diagnose_others(odd(X), values, sds)
     assert found.is_outlier.tolist() == [True, False, False] * 5
     assert (found.sd >= sds).all()
-    assert (found.weight[::3] < 0.01).all()
+    assert (found.weight[::3] < NEEDLE).all()  # each may be the objective itself
     assert (found.weight[1::3] > 0.5).all()
 
 
