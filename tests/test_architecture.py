@@ -256,7 +256,8 @@ def test_what_may_be_imported_makes_no_circle():
         (
             ("trials", "history", "History"),
             [
-                *("belief/constrained_best", "belief/front", "belief/incumbent", "belief/outliers", "decide"),
+                *("belief/constrained_best", "belief/front", "belief/incumbent", "belief/outliers", "belief/sources"),
+                "decide",
                 *("feasibility/report", "observations/table", "surrogate/fit"),
             ],
         ),
@@ -269,6 +270,7 @@ def test_what_may_be_imported_makes_no_circle():
                     "belief/incumbent",
                     "belief/outcome_models",
                     "belief/outliers",
+                    "belief/sources",
                 ),
                 *("candidates/choose", "candidates/rules", "decide", "feasibility/report"),
                 *("observations/table", "surrogate/fallback", "surrogate/fit", "surrogate/model"),

@@ -40,10 +40,16 @@ def check_labels(history: History, source: Source | None) -> dict[str, str]:
     """
     labels, levels = labels_of(history, source), levels_in(history)
     for kind, label in labels.items():
-        known = [*levels.get(kind, ())] if kind in levels else [*dict.fromkeys(s for of in levels.values() for s in of)]
+        labels_of_kind = (
+            [*levels.get(kind, ())] if kind in levels else [*dict.fromkeys(s for of in levels.values() for s in of)]
+        )
         if label not in levels.get(kind, ()):
-            rule = f"source must be one that was told, {short_list(known)}" if known else "source must be told first"
-            raise ValueError(f"{rule}, got {label!r}{nearest(label, known)}")
+            rule = (
+                f"source must be one that was told, {short_list(labels_of_kind)}"
+                if labels_of_kind
+                else "source must be told first"
+            )
+            raise ValueError(f"{rule}, got {label!r}{nearest(label, labels_of_kind)}")
     return labels
 
 

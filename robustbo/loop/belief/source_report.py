@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from robustbo.numerics.sources.errors import SourceError
-from robustbo.trials.history import History, Trial
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.sources import DEFAULT_KIND, source_text
+from robustbo.trials.tree import Trials
+from robustbo.trials.trial import Trial
 from robustbo.trials.verdicts import SourceVerdict
 
 EVEN = 0.5  # probability above which a source is in doubt
@@ -124,7 +125,8 @@ def _probability(probability: float) -> str:
 def source_reports(
     errors: Sequence[SourceError],
     numbers: Sequence[int],
-    history: History,
+    trials: Trials,
+    verdicts: Sequence[SourceVerdict] = (),
     outcome: str | None = None,
     quantity: Outcome = UNNAMED,
 ) -> list[SourceReport]:
@@ -133,23 +135,24 @@ def source_reports(
     Args:
         errors: The model's.
         numbers: The trials of the rows that these speak of.
-        history: All trials, and the words of people on sources.
+        trials: All trials.
+        verdicts: The words of people on sources.
         outcome: Which of several outcomes.
         quantity: What is measured.
     """
-    words = {tuple(word.source.items()): word for word in history.verdicts if word.outcome in (None, outcome)}
+    words = {tuple(word.source.items()): word for word in verdicts if word.outcome in (None, outcome)}
     reports = []
     for error in errors:
         key = () if error.level is None else ((error.source, error.level),)
-        since = None if error.since is None else history[numbers[error.since]]
-        trials = tuple(sorted(numbers[row] for row in error.rows))
+        since = None if error.since is None else trials[numbers[error.since]]
+        concerned = tuple(sorted(numbers[row] for row in error.rows))
         number, at = (None, None) if since is None else (since.number, since.told_at)
         size = (error.error, error.sd, number, at)
         status = _status(error, words.pop(key, None))
-        evidence = (error.evidence, error.probability, status, trials)
+        evidence = (error.evidence, error.probability, status, concerned)
         reports.append(SourceReport(error.source, error.level, error.kind, *size, *evidence, outcome, quantity))
     reports.sort(key=lambda report: (not report.is_doubtful, -report.probability, -report.evidence))
-    spoken = [_spoken_of(word, history, outcome, quantity) for word in words.values() if word.kind != "include"]
+    spoken = [_report_of_word(word, trials, outcome, quantity) for word in words.values() if word.kind != "include"]
     return [*reports, *spoken]
 
 
@@ -166,12 +169,12 @@ def _status(error: SourceError, word: SourceVerdict | None) -> Status:
     return "in doubt" if error.distinguishable else "not distinguishable"
 
 
-def _spoken_of(word: SourceVerdict, history: History, outcome: str | None, quantity: Outcome) -> SourceReport:
+def _report_of_word(word: SourceVerdict, trials: Trials, outcome: str | None, quantity: Outcome) -> SourceReport:
     """A report on a source of which the model says nothing: its values are excluded, or corrected."""
-    since: Trial | None = None if word.since is None else history[word.since]
-    trials = tuple(trial.number for trial in history if trial.state in ("told", "excluded") and word.covers(trial))
+    since: Trial | None = None if word.since is None else trials[word.since]
+    concerned = tuple(trial.number for trial in trials if trial.state in ("told", "excluded") and word.covers(trial))
     kinds, labels = ", ".join(word.source), ", ".join(word.source.values()) or None
     status: Status = "excluded" if word.kind == "exclude" else "corrected"
     at = None if since is None else since.told_at
     size = (word.error if word.kind == "correct" else math.nan, math.nan, word.since, at)
-    return SourceReport(kinds, labels, "", *size, math.nan, math.nan, status, trials, outcome, quantity)
+    return SourceReport(kinds, labels, "", *size, math.nan, math.nan, status, concerned, outcome, quantity)

@@ -25,8 +25,8 @@ def sources(settings: Settings, history: History, fits: FitCache | None = None) 
         FitError: If no surrogate can be fitted.
     """
     data, fits = observations(settings, history), FitCache() if fits is None else fits
-    if source_labels(history, [trial.number for trial in data.told]) is None:
-        return source_reports([], [], history)
+    if source_labels(data.trials, [trial.number for trial in data.told]) is None:
+        return source_reports([], [], data.trials, history.verdicts)
     reports, reason = use_models(settings, data, partial(_reports, settings, history), fits, is_judging=True)
     if reports is None:
         raise FitError(f"no surrogate could judge the sources {reason}")
@@ -38,5 +38,5 @@ def _reports(settings: Settings, history: History, models: OutcomeModels) -> lis
     for model in models:
         errors = model.fitted.source_errors
         numbers, quantity = model.fitted.observations.numbers, quantities[model.name]
-        reports += source_reports(errors, numbers, history, model.name, quantity)
+        reports += source_reports(errors, numbers, history.trials, history.verdicts, model.name, quantity)
     return reports

@@ -11,6 +11,7 @@ from robustbo.loop.belief.outliers import Outlier
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.report.summary import outcomes, space
 from robustbo.report.summary.failures import failure_values
+from robustbo.report.summary.sources import source_values
 from robustbo.report.summary.text_summary import TITLES
 from robustbo.trials import worker
 from robustbo.trials.history import Trial
@@ -26,6 +27,8 @@ def overview(view: View) -> dict[str, Any]:
     outliers, reason = attempt(view.outliers, view.settings.surrogate)
     of_outcomes = outcomes.outcome_values(view, outliers)
     uncomputed = ({} if reason is None else {"outliers": reason}) | of_outcomes.pop("not_computed", {})
+    of_sources = source_values(view)
+    uncomputed |= {"sources": of_sources.pop("uncomputed")} if "uncomputed" in of_sources else {}
     has_best = len(view.settings.objectives) < 2 and view.is_measured
     doubtful = [o for o in outliers or () if o.flagged or o.evidence >= MIN_EVIDENCE]
     return (
@@ -37,6 +40,7 @@ def overview(view: View) -> dict[str, Any]:
             "flag_patterns": [_pattern_values(pattern) for pattern in view.flag_patterns()] if outliers else [],
         }
         | failure_values(view)
+        | of_sources
         | ({"not_computed": uncomputed} if uncomputed else {})
     )
 

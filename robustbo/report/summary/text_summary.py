@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from robustbo.censored import from_json
-from robustbo.report.summary import text_outcomes, text_space
+from robustbo.report.summary import text_outcomes, text_sources, text_space
 from robustbo.report.summary.text_failures import lead
 from robustbo.report.summary.text_failures import rows as failed_rows
 from robustbo.report.summary.text_outcomes import place_of
@@ -16,7 +16,11 @@ from robustbo.trials.trial import in_a_line
 EVEN = 0.5  # probability that a whole trial has failed, from which on the outliers' table says so
 SHOWN = 20  # trials in one of the tables, the last; JSON has all
 TITLES = {"pending": "being measured", "queued": "waiting for the next ask", "failed": "failed", "excluded": "excluded"}
-UNCOMPUTED = {"outliers": "which values look wrong could not be computed", "front": "the front could not be computed"}
+UNCOMPUTED = {
+    "outliers": "which values look wrong could not be computed",
+    "front": "the front could not be computed",
+    "sources": "which source is in error could not be computed",
+}
 
 
 def lines(name: str, overview: dict[str, Any]) -> list[str]:
@@ -37,7 +41,7 @@ def lines(name: str, overview: dict[str, Any]) -> list[str]:
         shown.append(text_outcomes.title(overview["front"]))
     if "failures" in overview:
         shown.append(lead(overview["failures"]))
-    return shown + pattern_lines(overview)
+    return shown + pattern_lines(overview) + text_sources.lines(overview)
 
 
 def pattern_lines(overview: dict[str, Any]) -> list[str]:
@@ -96,6 +100,7 @@ def results(overview: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
         labels = {name: quantity(overview, name).label for name in overview["objectives"]}
         labels |= {row["outcome"]: quantity(overview, row["outcome"]).label for row in overview["outcomes"]}
         by_title[text_outcomes.title(overview["front"])] = text_outcomes.rows(overview["front"], labels)
+    by_title[text_sources.TITLE] = text_sources.rows(overview)
     by_title["diagnoses on schedule"] = [verdict_row(diagnosis) for diagnosis in overview["diagnoses"]]
     outliers, has_failed = overview["outliers"], any(o.get("trial_failed", 0.0) > EVEN for o in overview["outliers"])
     omitted = {"flagged", "remeasured", "weight", "params", *([] if has_failed else ["trial_failed"])}  # by the status

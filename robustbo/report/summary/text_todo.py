@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from robustbo.censored import from_json
 from robustbo.report.summary.text_outcomes import brief
 from robustbo.report.summary.text_quantities import quantity
+from robustbo.report.summary.text_sources import name_of, options
 
 SHOWN = 3  # values to check, or trials that are being measured, one by one
 DOUBTED = ("flagged", "quarantined")  # states of a value that nothing has settled yet
@@ -29,7 +30,8 @@ def todo(journal: str, overview: dict[str, Any]) -> list[Step]:
         overview: Of an optimization.
     """
     pending = [*_orphan_steps(journal, overview), *_open_steps(journal, overview)]
-    return [*_failure_steps(overview), *_check_steps(journal, overview), *pending, _ask_step(journal, overview)]
+    urgent = [*_failure_steps(overview), *_source_steps(journal, overview), *_check_steps(journal, overview)]
+    return [*urgent, *pending, _ask_step(journal, overview)]
 
 
 def lines(journal: str, overview: dict[str, Any]) -> list[str]:
@@ -45,6 +47,22 @@ def _failure_steps(overview: dict[str, Any]) -> list[Step]:
     if overview["trials"]["told"] + overview["trials"]["excluded"] or len(overview["failed"]) < 2:
         return []
     return [Step("Look at what evaluates the points: no trial has given a value yet, and it may not be the points.")]
+
+
+def _source_steps(journal: str, overview: dict[str, Any]) -> list[Step]:
+    """The sources in doubt."""
+    doubts = [report for report in overview.get("sources", ()) if report["in_doubt"]]
+    return [_source_step(journal, report) for report in doubts[:SHOWN]]
+
+
+def _source_step(journal: str, report: dict[str, Any]) -> Step:
+    of, error = options(report), f"{report['error']:.4g}"
+    correction = [] if report["kind"] in ("broken", "drift") else [("if you know it too", "correct", [error])]
+    calls = [*correction, ("if its values are worth nothing", "exclude", list[str]())]
+    commands = tuple((text, _command(verb, journal, *first, *of)) for text, verb, first in calls)
+    return Step(
+        f"Look at {name_of(report)}: {report['text']}. What it measured is corrected as it is learned.", commands
+    )
 
 
 def _check_steps(journal: str, overview: dict[str, Any]) -> list[Step]:

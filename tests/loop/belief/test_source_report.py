@@ -31,8 +31,12 @@ def error(level="R1", kind="step", since=2, probability=0.998, **more):
 NUMBERS = [1, 0, 3, 5]  # of the rows
 
 
+def reports_of(errors, history, *of):
+    return source_reports(errors, NUMBERS, history.trials, history.verdicts, *of)
+
+
 def test_rows_become_trials_with_their_times(history):
-    (report,) = source_reports([error()], NUMBERS, history)
+    (report,) = reports_of([error()], history)
     assert (report.since, report.trials, report.status) == (3, (3, 5), "in doubt")
     assert report.since_at == datetime(2026, 11, 24, 14, 3, tzinfo=UTC)
     assert report.text == (
@@ -57,13 +61,15 @@ def test_rows_become_trials_with_their_times(history):
     ],
 )
 def test_each_is_a_sentence(history, entry, text):
-    (report,) = source_reports([entry], NUMBERS, history)
+    (report,) = reports_of([entry], history)
     assert text in report.text
 
 
 def test_a_sentence_has_the_unit_and_the_outcome(history):
     quantity = Outcome("yield", unit="%")
-    (report,) = source_reports([error(since=None, kind="offset")], NUMBERS, history, "yield", quantity)
+    (report,) = source_reports(
+        [error(since=None, kind="offset")], NUMBERS, history.trials, history.verdicts, "yield", quantity
+    )
     assert report.text.startswith("yield: reactor R1 reads 4.8 +- 0.6 % too high")
 
 
@@ -78,14 +84,16 @@ def test_a_sentence_has_the_unit_and_the_outcome(history):
     ],
 )
 def test_a_status_is_a_word(history, entry, status):
-    (report,) = source_reports([entry], NUMBERS, history)
+    (report,) = reports_of([entry], history)
     assert report.status == status
     assert report.is_doubtful == (status in ("in doubt", "not distinguishable"))
 
 
 def test_the_most_probable_error_is_first(history):
     entries = [error("R0", probability=0.1), error("R1", probability=0.7), error("R1", "drift", probability=0.9)]
-    reports = source_reports([*entries, error("R0", "block", probability=0.99)], NUMBERS, history)
+    reports = source_reports(
+        [*entries, error("R0", "block", probability=0.99)], NUMBERS, history.trials, history.verdicts
+    )
     assert [report.probability for report in reports] == [0.9, 0.7, 0.99, 0.1]
 
 
@@ -95,18 +103,19 @@ def word(verdict, since=3, level="R1", **more):
 
 def test_words_of_people_are_reported_where_the_model_has_nothing(history):
     judged = history.apply(word("exclude")).apply(word("correct", None, "R0", error=0.5))
-    first, second = source_reports([], [], judged)
+    first, second = source_reports([], [], judged.trials, judged.verdicts)
     assert (first.source, first.level, first.status, first.trials) == ("reactor", "R1", "excluded", (3, 5, 7))
     assert np.isnan(first.probability)
     assert first.text == "reactor R1 is excluded by your word since trial 3 (Tue 24 Nov 2026, 14:03 UTC)"
     assert (second.level, second.error, second.status) == ("R0", 0.5, "corrected")
-    assert source_reports([], [], judged.apply(word("include", None)).apply(word("include", None, "R0"))) == []
+    again = judged.apply(word("include", None)).apply(word("include", None, "R0"))
+    assert source_reports([], [], again.trials, again.verdicts) == []
 
 
 def test_a_word_holds_unless_an_error_is_left(history):
     judged = history.apply(word("correct", error=4.8))
-    assert [r.status for r in source_reports([error(probability=0.1)], NUMBERS, judged)] == ["corrected"]
-    assert [r.status for r in source_reports([error(probability=0.9)], NUMBERS, judged)] == ["in doubt"]
+    assert [r.status for r in reports_of([error(probability=0.1)], judged)] == ["corrected"]
+    assert [r.status for r in reports_of([error(probability=0.9)], judged)] == ["in doubt"]
 
 
 def test_no_error_is_not_in_doubt():

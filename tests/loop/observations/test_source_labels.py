@@ -10,14 +10,14 @@ def tell(number, **more):
 
 def test_nobody_told_a_source():
     history = History().apply_all(tell(i, params={"x": 0.1 * i}) for i in range(3))
-    assert source_labels(history, [0, 1, 2]) is None
+    assert source_labels(history.trials, [0, 1, 2]) is None
 
 
 def test_order_is_that_of_telling_and_rows_are_as_they_come():
     asks = [{"event": "ask", "trial": i, "params": {"x": 0.1 * i}} for i in range(3)]
     tells = [tell(2, source={"reactor": "R3"}), tell(0, source={"reactor": "R1", "plate": "7"}), tell(1)]
     history = History().apply_all([*asks, *tells])
-    labels = source_labels(history, [1, 2, 0])
+    labels = source_labels(history.trials, [1, 2, 0])
     assert (labels.names, labels.levels) == (("plate", "reactor"), (("7",), ("R1", "R3")))
     assert labels.codes.tolist() == [[-1, -1], [-1, 1], [0, 0]]
     assert labels.order.tolist() == [2.0, 0.0, 1.0]
