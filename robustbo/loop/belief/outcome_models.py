@@ -172,7 +172,8 @@ def _leave_out_failed_trials(models: OutcomeModels, fits: FitCache) -> OutcomeMo
         if model.fitted.probability_wrong is not None and (failed := (numbers & modelled) - model.belief.flagged):
             refit = partial(fit_to, model.settings, model.data, fits.of(model.outcome.name), sorted(failed))
             fitted, _ = attempt(refit, model.settings.surrogate)
-            model = model if fitted is None else replace(model, fitted=fitted)  # or it stays as it is
+            if fitted is not None:  # or it stays as it is
+                model = replace(model, fitted=replace(fitted, sources=model.fitted.sources))
         model.failed.update(p)  # in place: what it believes is kept
         refitted.append(model)
     return tuple(refitted)

@@ -80,13 +80,15 @@ def fit_to(settings: Settings, data: Data, fits: FitCache, failed: Collection[in
     guess, told = partial(_rough_prediction, settings, fits), _with_limits(settings, data.all_observations(), fits)
     part = select_subset(told, guess, fits, settings) if capabilities_of(settings).is_cubic else None
     among = told if part is None else part.told
-    sources = judge_sources(settings, data, among, partial(_fit, settings, fits=fits), fits)
+    sources = None
+    if data.correction is None:
+        fit_told, name = partial(_fit, settings, fits=fits), settings.surrogate
+        sources = judge_sources(data, among, fit_told, fits, surrogate=name, blocks=settings.blocks, key=settings)
     if sources is not None and (correction := sources.correction) is not None:
         data, among = data.with_correction(correction), among.with_correction(correction)
         part = None if part is None else part.with_correction(correction)
     fitted = _fit_without_quarantine(settings, data, among, fits, frozenset(failed))
-    if sources is not None:
-        fitted = replace(fitted, source_errors=sources.of(fitted.observations.numbers))
+    fitted = fitted if sources is None else replace(fitted, sources=sources)
     if part is None:
         return fitted
     return replace(fitted, appraisals={**_appraise_left_out(settings, part, fits), **fitted.appraisals})

@@ -5,14 +5,14 @@ also for those that the fit leaves out.
 """
 
 import math
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Hashable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robustbo.errors import NumericsWarning, warn
-from robustbo.loop.observations.correction import SourceCorrection
+from robustbo.loop.observations.correction import SourceBelief, SourceCorrection
 from robustbo.loop.observations.source_labels import source_labels
 from robustbo.loop.observations.table import Data, Observations
 from robustbo.loop.observations.units import typical_distance
@@ -25,7 +25,6 @@ from robustbo.numerics.sources.errors import SourceError
 from robustbo.numerics.sources.labels import SourceLabels
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.pursuit.sources import AtomFinding, SourceFindings, errors_in_rows, find_sources
-from robustbo.trials.settings import Settings
 
 NO_SOURCES = "takes no sources: their errors are not looked for; relevance-pursuit, the default, does"
 LARGEST = 700.0  # log odds of which a probability is computed
@@ -33,50 +32,26 @@ LARGEST = 700.0  # log odds of which a probability is computed
 Flags = NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class SourceBelief:
-    """The belief in the sources of measured values.
-
-    Attributes:
-        numbers: The trials that count, of which the errors' rows are.
-        errors: The error of each source, believed or not.
-        correction: By those that are believed; None where none is.
-    """
-
-    numbers: tuple[int, ...]
-    errors: tuple[SourceError, ...]
-    correction: SourceCorrection | None
-
-    def of(self, numbers: Sequence[int]) -> tuple[SourceError, ...]:
-        """The errors with rows of some of the trials alone, numbered as these are."""
-        place = {number: row for row, number in enumerate(numbers)}
-        return tuple(_with_rows(error, [place.get(number, -1) for number in self.numbers]) for error in self.errors)
-
-
-def _with_rows(error: SourceError, places: Sequence[int]) -> SourceError:
-    """An error with its rows numbered anew; those at -1 are left out."""
-    rows = tuple(places[row] for row in error.rows if places[row] >= 0)
-    since = error.since
-    if since is not None:
-        since = places[since] if places[since] >= 0 else next(iter(rows), None)
-    return replace(error, rows=rows, since=since)
-
-
 def judge_sources(
-    settings: Settings,
     data: Data,
     among: Observations,
     fit: Callable[[Observations], FittedSurrogate],
     fits: FitCache,
+    *,
+    surrogate: str,
+    blocks: Sequence[str],
+    key: Hashable,
 ) -> SourceBelief | None:
     """The belief in the sources of all values that count; None where none was told, or the surrogate takes none.
 
     Args:
-        settings: What the run was told at its beginning.
         data: All trials.
         among: The observations that the surrogate is fitted to.
         fit: Fits it.
         fits: The last results.
+        surrogate: Its name.
+        blocks: The kinds of source whose levels may differ.
+        key: What the result depends on besides.
     """
     numbers = tuple(trial.number for trial in data.told)
     labels = source_labels(data.trials, numbers)
@@ -85,19 +60,18 @@ def judge_sources(
     labels = _without(labels, numbers, among.vouched | among.bound_numbers)
     fitted = fit(among)
     if not (isinstance(fitted.model, RelevancePursuitGP) and fitted.model.is_named):
-        name = settings.surrogate
-        fits.get_small(("no sources", settings), lambda: warn(f"{name} {NO_SOURCES}", NumericsWarning))
+        fits.get_small(("no sources", key), lambda: warn(f"{surrogate} {NO_SOURCES}", NumericsWarning))
         return None
-    key = ("sources", settings, fitted.observations, numbers, labels.codes.tobytes(), labels.order.tobytes())
+    of_labels = labels.names, labels.levels, labels.codes.tobytes(), labels.order.tobytes()
 
     def make() -> SourceBelief:
         place = {number: row for row, number in enumerate(numbers)}
         rows = np.array([place[number] for number in fitted.observations.numbers])
         of_fit = labels.among(rows)
-        findings = find_sources(fitted.model, of_fit, frozenset(settings.blocks))
+        findings = find_sources(fitted.model, of_fit, frozenset(blocks))
         return _belief(fitted, findings, of_fit, labels, numbers)
 
-    return fits.get_small(key, make)
+    return fits.get_small(("sources", key, fitted.observations, numbers, of_labels), make)
 
 
 def _without(labels: SourceLabels, numbers: Sequence[int], cleared: Collection[int]) -> SourceLabels:
@@ -115,7 +89,8 @@ def _belief(
 ) -> SourceBelief:
     """The belief in the user's units, of all values that count."""
     unit, errors = fitted.sign * fitted.scale, list[SourceError]()
-    for finding in (*findings.believed, *findings.doubtful):
+    doubtful = [finding for finding in findings.doubtful if finding.atom.kind != "block"]  # which is nobody's fault
+    for finding in (*findings.believed, *doubtful):
         matrix = matrix_among(finding.atom, of_fit, labels)
         errors += _source_errors(finding, matrix, unit, of_fit, labels)
     if not findings.believed:
