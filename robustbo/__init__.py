@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         RobustBOError,
         SheetError,
         SheetWarning,
+        SourceWarning,
         SpaceError,
         SpaceExhausted,
         SpaceWarning,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from robustbo.loop.belief.incumbent import Incumbent
     from robustbo.loop.belief.measured_points import FrontPoint
     from robustbo.loop.belief.outliers import Outlier
+    from robustbo.loop.belief.source_report import SourceReport
     from robustbo.optimizer import Optimizer
     from robustbo.searchspace.parameters import Choice, Float, Int, Ordinal
     from robustbo.searchspace.pool import Pool
@@ -81,6 +83,8 @@ __all__ = [
     "RobustBOError",
     "SheetError",
     "SheetWarning",
+    "SourceReport",
+    "SourceWarning",
     "Space",
     "SpaceError",
     "SpaceExhausted",
@@ -112,6 +116,7 @@ _HOME = dict.fromkeys(_ERRORS, "robustbo.errors") | {
     "Outcome": "robustbo.trials.outcome",
     "Outlier": "robustbo.loop.belief.outliers",
     "Prediction": "robustbo.study.study",
+    "SourceReport": "robustbo.loop.belief.source_report",
     "Study": "robustbo.study.study",
 }
 

@@ -82,6 +82,10 @@ class SheetWarning(UserWarning):
     """Something in a sheet of trials waits: it is not told yet, and is not lost."""
 
 
+class SourceWarning(UserWarning):
+    """A source of measurements is more probably in error than not; says which, by how much, since when."""
+
+
 class NumericsWarning(UserWarning):
     """The result is usable, but something about the numbers should be known."""
 

@@ -1,6 +1,9 @@
-"""A property that is computed once an object, without a lock."""
+"""Properties, modules and names of packages that are computed or imported when they are first needed."""
 
-from collections.abc import Callable
+import importlib
+import sys
+from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import Any, Generic, TypeVar, overload
 
 T = TypeVar("T")
@@ -41,3 +44,52 @@ class cached_property(Generic[T]):
             return self
         value = self._function(instance)
         return vars(instance).setdefault(self._name, value)
+
+
+class Module(ModuleType):
+    """A module that is imported when something of it is first asked for.
+
+    So a program that only writes a value down imports neither what fits surrogates nor what makes tables. It stands
+    among the imports, beside the module itself for type checkers (``if TYPE_CHECKING: import pandas as pd``).
+
+    Example:
+        >>> fractions = Module("fractions")
+        >>> fractions.Fraction(1, 2)
+        Fraction(1, 2)
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(importlib.import_module(self.__name__), name)
+
+
+def exports(namespace: dict[str, Any], home: Mapping[str, str]) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a package whose names are imported from their modules when they are first asked for.
+
+    Args:
+        namespace: The package's ``globals()``.
+        home: The module of each name.
+    """
+
+    def attribute(name: str) -> Any:
+        if name not in home:
+            raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}")
+        namespace[name] = value = getattr(importlib.import_module(home[name]), name)
+        return value
+
+    return attribute
+
+
+def is_instance(value: Any, module: str, name: str) -> bool:
+    """Return whether a value is of a class of a module, which is not imported for that: before it is, nothing is.
+
+    Example:
+        >>> is_instance(1.5, "pandas", "Series")
+        False
+    """
+    cls = value_in(module, name)
+    return cls is not None and isinstance(value, cls)
+
+
+def value_in(module: str, name: str) -> Any:
+    """A value of a module, or None as long as nobody has imported it."""
+    return getattr(sys.modules.get(module), name, None)

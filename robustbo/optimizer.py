@@ -1,18 +1,15 @@
 """Ask and tell: arguments into events; what is kept of them, and the mathematics, is elsewhere."""
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from os import PathLike
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from botorch.models.gpytorch import GPyTorchModel
-
-from robustbo.driving.evaluators.outcome import Function
-from robustbo.driving.loop import drive
-from robustbo.driving.plan import Callback, Several, plan_of
-from robustbo.driving.result import Result
 from robustbo.guidance import explain_misfits
+from robustbo.lazy import Module
 from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import warn_of_violations
 from robustbo.sheets.loop import Sheets
@@ -33,6 +30,16 @@ from robustbo.trials.settings import (
 )
 from robustbo.trials.store import Store
 from robustbo.validation import flag, one_of
+
+if TYPE_CHECKING:
+    from botorch.models.gpytorch import GPyTorchModel
+
+    from robustbo.driving import loop, plan
+    from robustbo.driving.evaluators.outcome import Function
+    from robustbo.driving.plan import Callback, Several
+    from robustbo.driving.result import Result
+else:
+    loop, plan = Module("robustbo.driving.loop"), Module("robustbo.driving.plan")
 
 log = logging.getLogger("robustbo")
 
@@ -143,7 +150,7 @@ class Optimizer(Sheets):
             beginning.tell_before_all(self._store, before)
 
     @classmethod
-    def begin(cls, settings: Settings, journal: str | PathLike[str]) -> "Optimizer":
+    def begin(cls, settings: Settings, journal: str | PathLike[str]) -> Optimizer:
         """An optimization of given settings, with a new journal."""
         optimizer = cls.__new__(cls)
         optimizer._store = Store.create(settings, journal)
@@ -189,6 +196,6 @@ class Optimizer(Sheets):
             'told'
         """
         options = {"timeout": timeout, "jobs": jobs, "client": client, "catch": catch, "callbacks": callbacks}
-        return drive(
-            self, self._store, self.fits, plan_of(func, num_trials, **options), is_shown=flag("progress", progress)
+        return loop.drive(
+            self, self._store, self.fits, plan.plan_of(func, num_trials, **options), is_shown=flag("progress", progress)
         )

@@ -411,7 +411,7 @@ class TestMeasuringAgain:
         assert go(rb.Optimizer.resume(tmp_path / "half"), 30).history == whole.history
         assert any(trial.repeats is not None for trial in whole.history)
 
-    @pytest.mark.few(1)
+    @pytest.mark.slow
     @pytest.mark.parametrize("value", [0.0, -400.0, 1000.0])
     def test_a_region_where_every_value_is_wrong_does_not_trap_the_loop(self, value):
         problem = Problem("branin", SPACE, "minimize", lambda p: branin(**p))
@@ -425,13 +425,14 @@ class TestMeasuringAgain:
         assert max(counts) <= 3
         assert len({tuple(round(u, 1) for u in SPACE.to_unit(trial.params)) for trial in opt.history}) >= 12
 
+    @pytest.mark.slow
     def test_what_is_quarantined_does_not_draw_the_next_points(self):
         """On clean Branin, seed 1, a model once quarantined every value of a corner that it went on to ask for."""
         opt = go_on(optimizer(surrogate="relevance-pursuit", replicate="flagged"), 30)
         assert len(fit.fit(opt.settings, opt.history).quarantined) <= 2
         assert branin(**opt.best().trial.params) < 0.6
 
-    @pytest.mark.few(1)
+    @pytest.mark.slow
     @pytest.mark.parametrize("seed", [2, 3, 4])
     def test_a_cliff_is_no_corruption(self, seed):
         opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), direction="maximize", seed=seed)
@@ -441,6 +442,7 @@ class TestMeasuringAgain:
         assert opt.best().trial.params["x"] > 0.6
         assert len(fit.fit(opt.settings, opt.history).quarantined) <= 0.3 * 25
 
+    @pytest.mark.slow
     def test_noise_in_a_discrete_space_is_no_corruption(self):
         space = rb.Space(n=rb.Int(1, 4), c=rb.Choice("a", "b"))
         opt, noise = rb.Optimizer(space, direction="maximize", seed=1), np.random.default_rng(1)
@@ -455,6 +457,7 @@ class TestMeasuringAgain:
 
 
 class TestManyValues:
+    @pytest.mark.slow
     def test_auto_becomes_a_committee_and_goes_on_alike_after_a_break(self, tmp_path):
         opt = go_on(
             rb.Optimizer(SPACE, direction="minimize", seed=0, committee_from=12, journal=tmp_path / "a.jsonl"), 15

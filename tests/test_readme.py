@@ -55,6 +55,7 @@ def test_the_page_on_failures_runs(tmp_path, monkeypatch, capsys):
     assert "dtype: float64" in capsys.readouterr().out
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["outliers.md", "spaces.md", "several-outcomes.md"])
 def test_a_page_runs_and_prints_what_it_says(tmp_path, monkeypatch, capsys, name):
     monkeypatch.chdir(tmp_path)

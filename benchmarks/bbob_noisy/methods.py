@@ -33,7 +33,7 @@ class Method(Protocol):
     def tell(self, value: float) -> None:
         """Take the value measured there."""
 
-    def recommended(self) -> list[float]:
+    def recommendation(self) -> list[float]:
         """The point that is believed to be best now."""
 
 
@@ -62,7 +62,7 @@ class Ours:
         """The trial's value."""
         self._optimizer.tell(self._trial, value)
 
-    def recommended(self) -> list[float]:
+    def recommendation(self) -> list[float]:
         """Best point of the study."""
         return row(self._optimizer.best().trial.params)
 
@@ -88,7 +88,7 @@ class Optuna:
         """Complete the trial."""
         self._study.tell(self._trial, value)
 
-    def recommended(self) -> list[float]:
+    def recommendation(self) -> list[float]:
         """The point of the best value."""
         return row(self._study.best_trial.params)
 
@@ -117,7 +117,7 @@ class Ax:
         """Complete the trial."""
         self._complete(self._client, self._index, {METRIC: value})
 
-    def recommended(self) -> list[float]:
+    def recommendation(self) -> list[float]:
         """The point that Ax recommends."""
         return row(self._client.get_best_parameterization()[0])
 
@@ -157,7 +157,7 @@ class Cma:
         else:
             self._generation, self._values = self._strategy.ask(), []
 
-    def recommended(self) -> list[float]:
+    def recommendation(self) -> list[float]:
         """The mean of the distribution after the last whole generation, where it began before the first."""
         assert self._favorite is not None
         return self._favorite
@@ -179,7 +179,7 @@ class Random:
         """Keep it."""
         self._told.append((value, self._point))
 
-    def recommended(self) -> list[float]:
+    def recommendation(self) -> list[float]:
         """The point of the best value."""
         return min(self._told)[1]
 

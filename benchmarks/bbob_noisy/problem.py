@@ -77,10 +77,10 @@ class NoisyProblem:
         self._problem, self._exact, cheap = (get(number, dimension, instance) for number in (function, exact, sphere))
         self.dimension, self.key = dimension, (function, dimension, instance)
         self.optimum, self.best = optimum(function, dimension, instance)
-        for _ in range(self.passed()):
+        for _ in range(self.num_passed_over()):
             cheap(self.best)
 
-    def passed(self) -> int:
+    def num_passed_over(self) -> int:
         """Number of evaluations of its kind of noise that are passed over, one after another as the problems are."""
         function, dimension, instance = self.key
         before = list(BASES).index(base_of(function))

@@ -70,7 +70,7 @@ def run(cell: Cell) -> dict[str, Any]:
         values.append(problem(points[-1]))
         method.tell(values[-1])
         if number in [share * cell.dimension for share in scores.RECOMMENDED]:
-            recommended[number // cell.dimension] = method.recommended()
+            recommended[number // cell.dimension] = method.recommendation()
     seconds = time.process_time() - started
     return {
         "points": points,

@@ -1,10 +1,12 @@
 """A CSV that a benchmark goes on with: what it has is not computed again, and each row is on the disk at once."""
 
 import csv
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -27,3 +29,28 @@ def row_writer(path: Path, columns: Sequence[str]) -> Iterator[Callable[[dict[st
             file.flush()
 
         yield append
+
+
+def append_row(row: Mapping[str, Any], path: Path) -> None:
+    """Add a row to a CSV, whose columns are those of the row if it is not there."""
+    with row_writer(path, list(row)) as append:
+        append(dict(row))
+
+
+def record_missing(
+    path: Path, key: Sequence[str], cases: Iterable[tuple[Any, ...]], run: Callable[..., Mapping[str, Any]]
+) -> None:
+    """Compute the rows of a CSV that are not there, one after another, each kept at once, and print them.
+
+    Args:
+        path: The CSV.
+        key: The columns that say which case a row is of.
+        cases: The cases, each the values of these columns and the arguments of ``run``.
+        run: From a case to its row.
+    """
+    finished = {tuple(row) for row in pd.read_csv(path)[list(key)].to_numpy()} if path.exists() else set()
+    for case in cases:
+        if case not in finished:
+            row = run(*case)
+            append_row(row, path)
+            print(pd.DataFrame([row]).to_string(header=False, index=False), flush=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -37,3 +38,8 @@ def put_in(rows: Rows, file: Path | None) -> None:
     if file is not None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
+
+
+def round_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row whose fractions have four digits."""
+    return {key: float(f"{value:.4g}") if isinstance(value, float) else value for key, value in row.items()}

@@ -14,7 +14,6 @@ import os
 os.environ["OMP_NUM_THREADS"] = "1"  # a process with threads must not be forked
 
 import argparse
-import csv
 import gc
 import json
 import random
@@ -32,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 import robustbo as rb
+from benchmarks.common.csv_rows import append_row
 from robustbo.study.recomputing import recompute_asks
 from robustbo.trials import worker
 from robustbo.trials.codec import settings_of
@@ -217,17 +217,6 @@ def verify_decisions(journal: str) -> dict[str, Any]:
         count += 1
         different += any(recorded.get(k) != again.get(k) for k in {*recorded, *again}.difference(NOT_DECIDED))
     return {"recomputed": count, "different": different}
-
-
-def append_row(row: Mapping[str, Any], path: Path) -> None:
-    """Add a row to a CSV file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    is_new = not path.exists()
-    with path.open("a", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(row), lineterminator="\n")
-        if is_new:
-            writer.writeheader()
-        writer.writerow(row)
 
 
 def main() -> None:

@@ -31,7 +31,7 @@ from typing import Any
 import pandas as pd
 
 import robustbo as rb
-from benchmarks.hardening.kills import append_row
+from benchmarks.common.csv_rows import append_row
 from robustbo.errors import JournalMissing, JournalWarning
 from robustbo.trials.storage import disk
 

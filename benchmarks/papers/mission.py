@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.common import pages, recording
+from benchmarks.common.commands import Commands
 from benchmarks.common.paths import RUNS
 from benchmarks.common.provenance import commit
 from robustbo.replay.cells.optimization import OptimizationCell
@@ -160,27 +161,15 @@ def tables(options: argparse.Namespace) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Record, keep rows, or print tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(required=True)
-    running = commands.add_parser("record")
-    running.add_argument("--work", type=Path, required=True)
-    running.add_argument("--replications", type=recording.replications, default=range(20), help="first:end")
+    commands = Commands(__doc__)
+    running = commands.add_record(record, replications=20)
     running.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
     running.add_argument("--settings", nargs="+", choices=SETTINGS, default=list(SETTINGS))
     running.add_argument("--methods", nargs="+", default=list(METHODS))
-    running.add_argument("--jobs", type=int, default=1)
-    running.set_defaults(run=record)
-    keeping = commands.add_parser("keep")
-    keeping.add_argument("--work", type=Path, required=True)
-    keeping.add_argument("--out", type=Path, default=RUNS / "mission")
+    keeping = commands.add_keep(keep, RUNS / "mission")
     keeping.add_argument("--commit", help="of the code that recorded it, where that is not this one")
-    keeping.set_defaults(run=keep)
-    printing = commands.add_parser("tables")
-    printing.add_argument("--rows", type=Path, default=RUNS / "mission" / "rows.csv")
-    printing.add_argument("--page", type=Path, help="put them into this page, between its marks")
-    printing.set_defaults(run=tables)
-    options = parser.parse_args(arguments)
-    options.run(options)
+    commands.add_tables(tables, "--rows", RUNS / "mission" / "rows.csv")
+    commands.run(arguments)
 
 
 if __name__ == "__main__":

@@ -13,13 +13,13 @@ either goes on where the other stopped.
 import argparse
 import gzip
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from benchmarks.common import recording
+from benchmarks.common.commands import Commands
 from benchmarks.common.pages import put, table
 from benchmarks.common.paths import RUNS
 from robustbo.errors import SpecError
@@ -204,27 +204,14 @@ def tables(options: argparse.Namespace) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Record, keep rows, or print tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(required=True)
+    commands = Commands(__doc__)
     named: dict[str, Any] = {"nargs": "+", "choices": NAMES + SIX, "default": list(NAMES + SIX)}
-    running = commands.add_parser("record")
-    running.add_argument("--work", type=Path, required=True)
+    running = commands.add_record(record, replications=8)
     running.add_argument("--runs", **named)
     running.add_argument("--methods", nargs="+", default=[])
-    running.add_argument("--replications", type=recording.replications, default=range(8), help="first:end")
-    running.add_argument("--jobs", type=int, default=1)
-    running.set_defaults(run=record)
-    keeping = commands.add_parser("keep")
-    keeping.add_argument("--work", type=Path, required=True)
-    keeping.add_argument("--runs", **named)
-    keeping.add_argument("--out", type=Path, default=RUNS)
-    keeping.set_defaults(run=keep)
-    printing = commands.add_parser("tables")
-    printing.add_argument("--folder", type=Path, default=RUNS, help="with the specs and their rows")
-    printing.add_argument("--page", type=Path, help="put them into this page, between its marks")
-    printing.set_defaults(run=tables)
-    options = parser.parse_args(arguments)
-    options.run(options)
+    commands.add_keep(keep, RUNS).add_argument("--runs", **named)
+    commands.add_tables(tables, "--folder", RUNS)
+    commands.run(arguments)
 
 
 if __name__ == "__main__":

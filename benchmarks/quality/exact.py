@@ -3,13 +3,14 @@
 Small data sets are drawn from the model itself: a Matern-5/2 function whose length-scales come from their prior (those
 along which it varies), noise whose share of the function's variance comes from its prior, and 0, a tenth or a quarter
 of wrong values from a Cauchy density as wide as the outcomes. `probability_right` of the default's surrogate, without a
-warp, is compared with benchmarks/quality/exact_reference.py, in the units that the surrogate standardizes outcomes to:
-the mean |difference| of the probabilities, its 95 % quantile, the share of verdicts (p > 0.5) that differ, and the log
-loss of both. `--finer` halves the steps of the reference's grid.
+warp, is compared with that of the same account of a measurement (docs/equations.md 19): up to seven values by
+benchmarks/quality/exact_reference.py, in the units that the surrogate standardizes outcomes to; of more values, whose
+states are too many, by a hundred times as many draws. Beside the mean |difference| of the probabilities stand its 95 %
+quantile, the share of verdicts (p > 0.5) that differ, and the log loss of both. `--finer` halves the steps of the
+reference's grid.
 
 With `coverage`, instead: how often f at 50 new points is within two standard deviations of its prediction, and the mean
-negative log density (NLPD) of f in outcomes' standard deviations, beside the plain GP's and, where there are few values
-and two dimensions, the exact one's.
+negative log density (NLPD) of f in outcomes' standard deviations, beside the plain GP's.
 
     python -m benchmarks.quality.exact probabilities --sets 20 --out runs/exact
     python -m benchmarks.quality.exact coverage --sets 20 --out runs/exact
@@ -30,20 +31,21 @@ import torch
 
 from benchmarks.common import recording
 from benchmarks.common.tables import log_loss, put
-from benchmarks.quality.exact_errors import ErrorModel, error_model, fixed_rate
-from benchmarks.quality.exact_reference import STEPS, enumerate_sets, matern52, predict
+from benchmarks.quality.exact_errors import belief
+from benchmarks.quality.exact_reference import STEPS, exact_probabilities, matern52
 from robustbo import seeds
+from robustbo.numerics.belief.densities import log_odd
+from robustbo.numerics.gp.wrong_density import RATE
 from robustbo.surrogates.common import contract
 from robustbo.surrogates.common.priors import NOISE_PRIOR, length_scale_prior
 from robustbo.surrogates.registry import SURROGATES
 
 SIZES, DIMENSIONS, RATES = (7, 10, 12), (1, 2), (0.0, 0.1, 0.25)
+ENUMERABLE, EFFORT = 7, 100  # values whose states are enumerated; of more, so many times as many draws
 COVERAGE_SIZES, COVERAGE_DIMENSIONS, COVERAGE_RATES = (10, 20, 40, 80), (2, 6), (0.0, 0.1)
 NEW = 50  # points at which f is predicted
 SHORT, LONG = 0.15, 1.5  # bounds of a length-scale by sqrt d: along longer ones there is hardly a function
 OPTIONS = {"warp": "none"}  # which the reference does not have
-TODAY = error_model(fixed_rate(0.1))  # normal noise; wrong values are Cauchy, as wide as the outcomes
-ENUMERABLE = 10  # values up to which coverage has the exact one beside it, in two dimensions
 
 
 class Cell(NamedTuple):
@@ -99,7 +101,7 @@ def standardized(model: Any, y: np.ndarray) -> np.ndarray:
         return contract.outcome_transform(model)(torch.from_numpy(y).unsqueeze(-1))[0].squeeze(-1).numpy()
 
 
-def compare(cell: Cell, errors: ErrorModel = TODAY, is_finer: bool = False) -> list[dict[str, Any]]:
+def compare(cell: Cell, is_finer: bool = False, effort: int = EFFORT) -> list[dict[str, Any]]:
     """A row a value: the exact probability that it is wrong, and the surrogate's."""
     torch.set_num_threads(1)
     draw, started = draw_data(cell), time.process_time()
@@ -107,8 +109,12 @@ def compare(cell: Cell, errors: ErrorModel = TODAY, is_finer: bool = False) -> l
     probability_right = contract.probability_right(model)
     assert probability_right is not None
     middle = time.process_time()
-    step = STEPS[cell.d] / (2 if is_finer else 1)
-    exact = enumerate_sets(draw.X, standardized(model, draw.y), errors, step).probability_wrong
+    if cell.n <= ENUMERABLE:
+        z, step = standardized(model, draw.y), STEPS[cell.d] / (2 if is_finer else 1)
+        share = log_odd(torch.from_numpy(z), torch.ones(cell.n).double())[1].numpy()
+        exact = share * exact_probabilities(draw.X, z, belief(RATE), step)
+    else:
+        exact = (1 - model.probability_right(effort)).numpy()
     seconds = {"seconds": middle - started, "exact_seconds": time.process_time() - middle}
     values = zip(draw.is_wrong.tolist(), (1 - probability_right).tolist(), exact.tolist(), strict=True)
     return [cell._asdict() | {"is_wrong": w, "said": p, "exact": q} | seconds for w, p, q in values]
@@ -142,14 +148,6 @@ def by_surrogate(name: str, draw: Draw, options: dict[str, Any]) -> tuple[np.nda
     return mean.detach().numpy(), sd.detach().numpy()
 
 
-def predict_exactly(draw: Draw) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of f at the new points by the reference, in robust units."""
-    model = fit_surrogate("standard", draw, OPTIONS)
-    z, transform = standardized(model, draw.y), contract.outcome_transform(model)
-    mean, sd = predict(enumerate_sets(draw.X, z, TODAY), draw.X, z, draw.new)
-    return mean * transform.stdvs.item() + transform.means.item(), sd * transform.stdvs.item()
-
-
 def cover(cell: Cell) -> list[dict[str, Any]]:
     """A row a method: the share of f at the new points within two standard deviations, and its NLPD."""
     torch.set_num_threads(1)
@@ -157,8 +155,6 @@ def cover(cell: Cell) -> list[dict[str, Any]]:
     methods: dict[str, Prediction] = {
         name: partial(by_surrogate, name, options={}) for name in ("relevance-pursuit", "student-t", "standard")
     }
-    if cell.d == 2 and cell.n <= ENUMERABLE:
-        methods["exact"] = predict_exactly
     for method, prediction in methods.items():
         mean, sd = prediction(draw)
         z = (draw.f - mean) / sd

@@ -6,7 +6,11 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import betaln
+import torch
+from scipy.special import betaln, logsumexp
+
+from robustbo.numerics.belief.densities import LOG_SHARES, MULTIPLES, log_odd
+from robustbo.numerics.belief.gibbs import PRIOR_WEIGHT
 
 Array = np.ndarray
 LogDensity = Callable[[Array], Array]
@@ -33,11 +37,12 @@ class ErrorModel(NamedTuple):
 
     Attributes:
         states: The first is the plain right one, whose multiplier is 1.
-        log_prior: Log prior probability that certain k of n values, and no others, are wrong.
+        log_prior: Log prior probability that certain values are in certain states, by how many are in each; the shares
+            of the states are a factor of their own.
     """
 
     states: tuple[State, ...]
-    log_prior: Callable[[int, int], float]
+    log_prior: Callable[[Sequence[int]], float]
 
 
 def log_cauchy(z: Array, width: float = 1.0) -> Array:
@@ -45,14 +50,26 @@ def log_cauchy(z: Array, width: float = 1.0) -> Array:
     return -np.log(math.pi * width * (1 + (z / width) ** 2))
 
 
-def fixed_rate(rate: float) -> Callable[[int, int], float]:
-    """The prior of sets where the rate is known."""
-    return lambda k, n: k * math.log(rate) + (n - k) * math.log1p(-rate)
+def fixed_rate(rate: float) -> Callable[[Sequence[int]], float]:
+    """The prior of sets where the rate is known; the last state is the wrong one."""
+    return lambda counts: counts[-1] * math.log(rate) + sum(counts[:-1]) * math.log1p(-rate)
 
 
-def beta_rate(a: float, b: float) -> Callable[[int, int], float]:
+def beta_rate(a: float, b: float) -> Callable[[Sequence[int]], float]:
     """The prior of sets where the rate has a Beta prior, integrated."""
-    return lambda k, n: float(betaln(a + k, b + n - k) - betaln(a, b))
+    return lambda counts: float(betaln(a + counts[-1], b + sum(counts[:-1])) - betaln(a, b))
+
+
+def belief(rate: float) -> ErrorModel:
+    """The default's account of a value (equations.md 19): Student-t noise of unknown degrees of freedom, or odd."""
+    odd = State(1.0, math.inf, lambda z: log_odd(torch.from_numpy(z), torch.ones(len(z)).double())[0].numpy(), True)
+    of_rate = beta_rate(PRIOR_WEIGHT * rate, PRIOR_WEIGHT * (1 - rate))
+
+    def log_prior(counts: Sequence[int]) -> float:
+        by_dof = LOG_SHARES @ np.array(counts[:-1])
+        return of_rate(counts) + float(logsumexp(by_dof)) - math.log(len(LOG_SHARES))
+
+    return ErrorModel((*(State(multiplier=multiple) for multiple in MULTIPLES.tolist()), odd), log_prior)
 
 
 def error_model(

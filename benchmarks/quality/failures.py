@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.common.paths import RUNS
-from benchmarks.common.tables import put
+from benchmarks.common.tables import put, round_row
 from robustbo.replay.output.loaded import load
 from robustbo.replay.score.feasible import best_feasible
 from robustbo.replay.spec.optimization import RunSpec
@@ -91,7 +91,7 @@ def summary(name: str, rows: pd.DataFrame, spec: RunSpec) -> Rows:
         row |= {"best_peer": first} | dict(zip(("difference", "difference_error"), difference, strict=True))
         row |= {"drawn": int((mine["origin"] == "random").sum())}
         row |= {"ask_s": float((mine["fit_s"] + mine["acquisition_s"]).median())}
-        summaries.append(_round_row(row))
+        summaries.append(round_row(row))
     return summaries
 
 
@@ -118,7 +118,7 @@ def flakes(flaky: pd.DataFrame, clean: pd.DataFrame, best: float) -> Rows:
             row = {"method": method, "told": told, "replications": int((mine - other).notna().sum())}
             row |= {"with_flakes": mean_and_error(mine)[0], "without": mean_and_error(other)[0]}
             row |= dict(zip(("difference", "difference_error"), mean_and_error(mine - other), strict=True))
-            summaries.append(_round_row(row))
+            summaries.append(round_row(row))
     return summaries
 
 
@@ -126,10 +126,6 @@ def _at_the_end(flaky: pd.DataFrame, table: pd.DataFrame) -> pd.Series:
     """Rows of a table by told values after as many as each replication was told in the end."""
     counts = flaky.notna().mul(flaky.columns, axis=1).max(axis=1).astype(int)
     return pd.Series({cell: table.at[cell, n] if n in table else np.nan for cell, n in counts.items()})
-
-
-def _round_row(row: dict[str, Any]) -> dict[str, Any]:
-    return {key: float(f"{value:.4g}") if isinstance(value, float) else value for key, value in row.items()}
 
 
 def main() -> None:

@@ -28,6 +28,7 @@ import optuna
 import pandas as pd
 import torch
 
+from benchmarks.common.csv_rows import record_missing
 from benchmarks.common.tables import put
 from benchmarks.quality.failures import mean_and_error
 from robustbo import seeds
@@ -99,14 +100,10 @@ def run(name: str, setting: str, sampler: str, replication: int) -> dict[str, An
 
 def record(file: Path, replications: range, problems: Sequence[str], settings: Sequence[str]) -> None:
     """Compute the rows that are not there, one after another, each kept at once."""
-    finished = {tuple(row) for row in pd.read_csv(file)[KEY].to_numpy()} if file.exists() else set()
-    file.parent.mkdir(parents=True, exist_ok=True)
-    for replication in replications:
-        for case in [(n, s, m, replication) for n in problems for s in settings for m in SAMPLERS]:
-            if case not in finished:
-                row = pd.DataFrame([run(*case)])
-                row.to_csv(file, mode="a", header=not file.exists(), index=False)
-                print(row.to_string(header=False, index=False), flush=True)
+    cases = (
+        (n, s, m, replication) for replication in replications for n in problems for s in settings for m in SAMPLERS
+    )
+    record_missing(file, KEY, cases, run)
 
 
 def table(rows: pd.DataFrame) -> pd.DataFrame:

@@ -28,6 +28,7 @@ import pandas as pd
 import torch
 from optuna.trial import TrialState
 
+from benchmarks.common.csv_rows import record_missing
 from benchmarks.common.pages import put, table
 from benchmarks.quality.failures import mean_and_error
 from robustbo.optuna import RobustSampler, best, pruned
@@ -97,14 +98,8 @@ def run(case: str, pruner: str, values: str, name: str, replication: int) -> dic
 
 def record(file: Path, replications: range, values: list[str]) -> None:
     """Compute the rows that are not there, one after another, each kept at once."""
-    finished = {tuple(row) for row in pd.read_csv(file)[KEY].to_numpy()} if file.exists() else set()
-    file.parent.mkdir(parents=True, exist_ok=True)
-    for replication, value, case, pruner, name in product(replications, values, CASES, PRUNERS, SAMPLERS):
-        key = (case, pruner, value, name, replication)
-        if key not in finished:
-            row = pd.DataFrame([run(*key)])
-            row.to_csv(file, mode="a", header=not file.exists(), index=False)
-            print(row.to_string(header=False, index=False), flush=True)
+    cases = product(replications, values, CASES, PRUNERS, SAMPLERS)
+    record_missing(file, KEY, ((case, pruner, value, name, i) for i, value, case, pruner, name in cases), run)
 
 
 def lines(rows: pd.DataFrame) -> list[list[str]]:

@@ -22,7 +22,7 @@ import pandas as pd
 
 from benchmarks.common import pages
 from benchmarks.common.paths import RUNS
-from benchmarks.common.tables import put
+from benchmarks.common.tables import put, round_row
 from benchmarks.quality.failures import complete_replications, mean_and_error
 from robustbo.replay.output.loaded import load
 from robustbo.replay.spec.optimization import RunSpec
@@ -95,7 +95,7 @@ def methods(runs: list[Run]) -> Rows:
                 row |= dict(zip((column, f"{column}_error"), mean_and_error(table[method]), strict=True))
                 than = mean_and_error(table[method] - table[BOTORCH]) if BOTORCH in table else (None, None)
                 row |= dict(zip((f"{column}_than_botorch", f"{column}_than_botorch_error"), than, strict=True))
-            lines.append(_round_row(row | {"ask_s": float(run.ask_s[method])}))
+            lines.append(round_row(row | {"ask_s": float(run.ask_s[method])}))
     return lines
 
 
@@ -128,19 +128,15 @@ def shares(runs: list[Run]) -> Rows:
             for key in (run.kind, ""):
                 pairs.setdefault((key, column), []).append(pair)
         else:
-            lines.append(_round_row(row))
+            lines.append(round_row(row))
     for kind in [kind for kind in (*list(KINDS)[1:], "") if (kind, "end") in pairs]:
         row = {"problem": "all", "wrong": KINDS[kind] if kind else "both"}
         for column in COLUMNS:
             way = [pair[1].mean() for pair in pairs[kind, column]]
             row |= {"replications": len(pairs[kind, column][0][0]), f"{column}_way": float(np.mean(way))}
             row |= dict(zip((f"{column}_share", f"{column}_error"), share(pairs[kind, column]), strict=True))
-        lines.append(_round_row(row))
+        lines.append(round_row(row))
     return lines
-
-
-def _round_row(row: dict[str, Any]) -> dict[str, Any]:
-    return {key: float(f"{value:.4g}") if isinstance(value, float) else value for key, value in row.items()}
 
 
 def draw(runs: list[Run], path: Path) -> bool:

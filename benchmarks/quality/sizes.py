@@ -21,9 +21,7 @@ A row that the CSV has is not computed again; the picture is of all that it has.
 import argparse
 import math
 import sys
-import time
 import warnings
-from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -35,6 +33,7 @@ from scipy.stats import rankdata
 import robustbo as rb
 from benchmarks.common.csv_rows import read, row_writer
 from benchmarks.common.measured_values import FUNCTIONS, WRONG, data, points, space, values
+from benchmarks.common.timing import time_call
 from benchmarks.quality.sizes_picture import draw
 from robustbo.loop.belief.outliers import Outlier
 
@@ -56,20 +55,14 @@ def scores(case: Case) -> dict[str, Any]:
             opt.tell(dict(zip(names, x, strict=True)), y)
     X = points(name, TESTS, seed + 1_000_000)
     rows = [dict(zip(names, x, strict=True)) for x in X.tolist()]
-    _, fit_s = time_call(opt.best)
-    judged, outliers_s = time_call(opt.outliers)
-    predicted, predict_s = time_call(lambda: opt.predict(rows))
+    _, _, fit_s = time_call(opt.best)
+    judged, _, outliers_s = time_call(opt.outliers)
+    predicted, _, predict_s = time_call(lambda: opt.predict(rows))
     score = errors(values(name, X), predicted["mean"].to_numpy(), predicted["sd"].to_numpy())
     if method != "informed":
         score |= detection(judged, dataset.is_wrong)
     score |= {"fit_s": fit_s, "outliers_s": outliers_s, "predict_s": predict_s}
     return dict(zip(KEY, case, strict=True)) | {key: f"{value:.5g}" for key, value in score.items()}
-
-
-def time_call(action: Callable[[], Any]) -> tuple[Any, float]:
-    """Result of an action, and seconds of the processor."""
-    started = time.process_time()
-    return action(), time.process_time() - started
 
 
 def errors(truth: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> dict[str, float]:

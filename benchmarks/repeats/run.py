@@ -25,6 +25,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.common import pages, recording
+from benchmarks.common.commands import Commands
 from benchmarks.common.paths import RUNS
 from benchmarks.common.provenance import commit, note, notes
 from benchmarks.repeats.detection import detect, draws, read_rows, write_table
@@ -182,9 +183,7 @@ def tables(options: argparse.Namespace) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Record, keep rows, or print tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    work = argparse.ArgumentParser(add_help=False)
-    work.add_argument("--work", type=Path, required=True, help="where cells and draws are kept")
+    commands = Commands(__doc__)
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
     common.add_argument("--replications", type=recording.replications, default=range(20), help="or draws; first:end")
@@ -192,20 +191,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     common.add_argument("--commit", default=commit(), help="of this code, where git cannot say it")
     looped = argparse.ArgumentParser(add_help=False)
     looped.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="of the specs; see replay")
-    commands = parser.add_subparsers(required=True)
-    running = commands.add_parser("record", parents=[work, common, looped], help=record.__doc__)
+    running = commands.add("record", record, parents=[commands.work, common, looped])
     running.add_argument("--methods", nargs="+", help="all of the specs unless said")
-    running.set_defaults(run=record)
-    commands.add_parser("detect", parents=[work, common], help=detection.__doc__).set_defaults(run=detection)
-    keeping = commands.add_parser("keep", parents=[work, looped], help=keep.__doc__)
-    keeping.add_argument("--out", type=Path, default=RUNS / "repeats", help="a folder")
-    keeping.set_defaults(run=keep)
-    printing = commands.add_parser("tables", help=tables.__doc__)
-    printing.add_argument("--rows", type=Path, default=RUNS / "repeats", help="the folder that keep wrote")
-    printing.add_argument("--page", type=Path, help="a page with marks; printed without one")
-    printing.set_defaults(run=tables)
-    options = parser.parse_args(arguments)
-    options.run(options)
+    commands.add("detect", detection, parents=[commands.work, common])
+    commands.add_keep(keep, RUNS / "repeats", parents=[looped])
+    commands.add_tables(tables, "--rows", RUNS / "repeats")
+    commands.run(arguments)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ matrices of the experts' size on this machine.
 
 import argparse
 import math
-import resource
 import statistics
 import sys
 import tempfile
@@ -29,6 +28,7 @@ import numpy as np
 import torch
 from distributed import Client, LocalCluster
 
+from benchmarks.common.timing import peak_mib
 from robustbo.numerics.committee import evidence
 from robustbo.numerics.committee.evidence import SharedHyperparameters
 from robustbo.numerics.committee.partition import MEMORY, Shards, random_parts, shard
@@ -200,11 +200,6 @@ def main() -> None:
     if options.out is not None:
         options.out.parent.mkdir(parents=True, exist_ok=True)
         options.out.write_text(render(rows, "csv"), encoding="utf-8")
-
-
-def peak_mib() -> int:
-    """Peak memory of this process, so far."""
-    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
 if __name__ == "__main__":

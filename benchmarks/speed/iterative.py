@@ -11,7 +11,6 @@ is the Cholesky factorization of the covariance at n = 5,000 by LAPACK, with the
 import argparse
 import json
 import math
-import resource
 import subprocess
 import sys
 import time
@@ -21,6 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from benchmarks.common.timing import peak_mib
 from robustbo.numerics.gp.kernels import KERNELS, squared_differences
 from robustbo.report.summary.tables import render
 from robustbo.surrogates.common.contract import fit
@@ -76,11 +76,6 @@ def cholesky(n: int) -> dict[str, Any]:
         "mean_sd": math.nan,
     }
     return {"what": "Cholesky", "n": n, **seconds, "peak_mib": peak_mib(), "data_and_libraries_mib": before}
-
-
-def peak_mib() -> int:
-    """Peak memory of this process, so far."""
-    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
 def main() -> None:

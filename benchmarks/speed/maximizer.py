@@ -11,7 +11,6 @@ timed is the maximization alone, in turns, in seconds of the processor.
 
 import argparse
 import sys
-import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -22,6 +21,7 @@ import pandas as pd
 import torch
 
 import robustbo as rb
+from benchmarks.common.timing import time_call
 from robustbo.loop.acquisition.build import maximize_with_botorch
 from robustbo.loop.candidates.search import Search
 from robustbo.loop.candidates.target import SingleTarget
@@ -141,14 +141,7 @@ def botorchs(searching: Search) -> Params:
 def build_s(searching: Search) -> float:
     """Seconds that the function takes before it is maximized."""
     with searching._apart(), quiet():
-        return time_call(searching._function)[1]
-
-
-def time_call(action: Callable[[], Any]) -> tuple[Any, float]:
-    """Result of an action, and seconds of the processor."""
-    started = time.process_time()
-    result = action()
-    return result, time.process_time() - started
+        return time_call(searching._function).cpu_s
 
 
 def row(name: str, n: int, seed: int) -> dict[str, Any]:
@@ -159,7 +152,7 @@ def row(name: str, n: int, seed: int) -> dict[str, Any]:
     order = sorted(both, reverse=bool(seed % 2))
     points, seconds = {}, {}
     for library in order:
-        points[library], seconds[library] = time_call(both[library])
+        points[library], _, seconds[library] = time_call(both[library])
     rows = [searching.region.space.to_unit(points[library]) for library in ("ours", "botorch")]
     ours, theirs = searching.values_at(rows).tolist()
     less = build_s(searching)

@@ -20,11 +20,9 @@ A row that the CSV has is not measured again.
 import argparse
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from itertools import pairwise, product
@@ -36,6 +34,7 @@ import torch
 from benchmarks.common.csv_rows import read, row_writer
 from benchmarks.common.measured_values import FUNCTIONS
 from benchmarks.common.measured_values import measure as measure_value
+from benchmarks.common.timing import peak_mib, time_call
 from benchmarks.speed.competitors import COMPETITORS, Competitor
 from benchmarks.speed.factorizations import cholesky_seconds, count_calls, num_factorizations
 from benchmarks.speed.sizes_table import show
@@ -48,13 +47,6 @@ COUNTS = ("cholesky_s", "choleskys", "first_choleskys", "counted", "first_counte
 COLUMNS = (*KEY, *TIMES, "peak_mib", *LOOKS, *COUNTS)
 WARM_UP = 12  # values
 LARGE = 2000  # values beyond which one factorization is timed, afterwards: its matrix is not the asks' memory
-
-
-def time_call(action: Callable[[], Any]) -> tuple[Any, float, float]:
-    """Result of an action, and seconds of the clock and of the processor."""
-    started, of_cpu = time.perf_counter(), time.process_time()
-    result = action()
-    return result, time.perf_counter() - started, time.process_time() - of_cpu
 
 
 def measure(function: str, n: int, seed: int, competitor: str, asks: int) -> dict[str, Any]:
@@ -76,7 +68,7 @@ def measure(function: str, n: int, seed: int, competitor: str, asks: int) -> dic
         counts.append((count["work"], num_factorizations(count)))
         opponent.tell(handle, x, measure_value(function, x, generator))
     row = dict(zip(KEY, (function, n, seed, competitor), strict=True)) | times(clock, cpu)
-    row["peak_mib"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    row["peak_mib"] = peak_mib()
     if opponent.looks:
         row |= time_looks(opponent, lambda x: measure_value(function, x, generator))
         row |= arithmetic(statistics.median(factorization_s + cholesky_seconds(n, 5 if n <= LARGE else 1)), row, counts)
@@ -102,9 +94,9 @@ def time_looks(opponent: Competitor, value: Callable[[dict[str, float]], float])
     times = {}
     for name, look in opponent.looks.items():
         handle, x = opponent.ask()
-        times[f"{name}_s"] = time_call(look)[1]
+        times[f"{name}_s"] = time_call(look).seconds
         opponent.tell(handle, x, value(x))
-        times[f"told_{name}_s"] = time_call(look)[1]
+        times[f"told_{name}_s"] = time_call(look).seconds
     return times
 
 

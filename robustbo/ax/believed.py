@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from robustbo.ax.experiment import Run
-from robustbo.ax.seen import client_view
+from robustbo.ax.seen import ClientReader
 from robustbo.searchspace.parameters import Value
 
 
@@ -68,7 +68,7 @@ def best(client: Any, fixed_parameters: Mapping[str, Any] | None = None) -> Best
             of metrics; or a metric has not been measured; or the fixed parameters are none of the search space.
         FitError: If parameters are fixed, or there are outcome constraints, and no surrogate can be fitted.
     """
-    view, runs = client_view(client)
+    view, runs = ClientReader(client).view()
     if len(names := [name for name, _ in view.settings.objectives]) > 1:
         raise ValueError(f"best must have one objective, got {names}; front(client) gives the arms that none beats")
     incumbent = view.best(view.space.partial(fixed_parameters))
@@ -92,7 +92,7 @@ def front(client: Any, fixed_parameters: Mapping[str, Any] | None = None) -> lis
             the fixed parameters are none of the search space.
         FitError: If no surrogate can be fitted.
     """
-    view, runs = client_view(client)
+    view, runs = ClientReader(client).view()
     if len(view.settings.objectives) < 2:
         raise ValueError("front must have several objectives, got one; best(client) gives the best arm")
     arms = []

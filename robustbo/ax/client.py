@@ -6,9 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from robustbo.ax.experiment import Run, history_of, runs_of
-from robustbo.ax.seen import FITS, client_view, fits_of, settings_of, view_of
-from robustbo.ax.space import space_of
+from robustbo.ax.experiment import Run
+from robustbo.ax.seen import FITS, ClientReader
 from robustbo.ax.wanted import metric_directions, metrics_of
 from robustbo.trials.former_names import reads_old_names
 from robustbo.trials.settings import DEFAULT_MAX_REPLICATES, Failures, Replicate
@@ -35,18 +34,17 @@ def outliers(client: Any, metric: str | None = None) -> pd.DataFrame:
     Raises:
         ValueError: If there is no such metric.
     """
-    experiment, frames = client._experiment, []
-    space = space_of(experiment)
-    if metric is not None and metric not in experiment.metrics:
-        raise ValueError(f"metric must be one of {sorted(experiment.metrics)}, got {metric!r}")
-    fits, directions = fits_of(client), metric_directions(experiment)
-    for name in sorted(experiment.metrics) if metric is None else [metric]:
-        runs = runs_of(experiment, space, name)
-        if not (history := history_of(runs)).having("told"):
-            continue
-        settings = settings_of(client, space, directions.get(name, "minimize"))
-        view = view_of(client, settings, history, f"outliers {name}", fits.of(name) if directions else fits)
-        frames.append(_by_arm(outlier_frame(view.outliers()), runs, metric=name))
+    reader, frames = ClientReader(client), []
+    metrics = reader.experiment.metrics
+    if metric is not None and metric not in metrics:
+        raise ValueError(f"metric must be one of {sorted(metrics)}, got {metric!r}")
+    fits, directions = reader.fits, metric_directions(reader.experiment)
+    for name in sorted(metrics) if metric is None else [metric]:
+        of_metric = fits.of(name) if directions else fits
+        direction = directions.get(name, "minimize")
+        view, runs = reader.view_of_metric(name, f"outliers {name}", direction, of_metric)
+        if view.history.having("told"):
+            frames.append(_by_arm(outlier_frame(view.outliers()), runs, metric=name))
     frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
     return frame.reindex(columns=["trial_index", "arm_name", "metric", *SAID])
 
@@ -67,11 +65,7 @@ def failures(client: Any) -> pd.DataFrame:
     Raises:
         ValueError: If there is no objective.
     """
-    experiment = client._experiment
-    metrics, space = metrics_of(experiment), space_of(experiment)
-    runs = runs_of(experiment, space, *metrics)
-    history = history_of(runs, is_named=len(metrics) > 1)
-    view = view_of(client, settings_of(client, space, "minimize"), history, "failures")
+    view, runs = ClientReader(client).view_of_failures()
     return _by_arm(failure_frame(view.failures()).drop(columns="reason"), runs)
 
 
@@ -178,10 +172,10 @@ def next_repeat(
         ...         return client.attach_trial(params), params
         ...     return next(iter(client.get_next_trials(max_trials=1).items()))
     """
-    experiment = client._experiment
-    if not any(run.values for run in runs_of(experiment, space_of(experiment), *metrics_of(experiment))):
+    reader = ClientReader(client)
+    if not reader.has_values():
         return None
     how: dict[str, Any] = {"replicate": replicate, "max_replicates": max_replicates, "failures": failures}
-    view, runs = client_view(client, surrogate, seed=seed, **how)
+    view, runs = reader.view(surrogate, seed=seed, **how)
     repeats = view.suggest(len(view.history), view.space.partial(fixed_parameters)).repeats
     return None if repeats is None else dict(runs[repeats].params)

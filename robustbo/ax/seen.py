@@ -6,12 +6,12 @@ from weakref import WeakKeyDictionary
 
 from robustbo.ax.experiment import Run, history_of, runs_of
 from robustbo.ax.space import space_of
-from robustbo.ax.wanted import Goals, goals_of
+from robustbo.ax.wanted import Goals, goals_of, metrics_of
 from robustbo.errors import SpaceError
+from robustbo.lazy import cached_property
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.registry import SURROGATES
-from robustbo.trials.history import History
 from robustbo.trials.settings import DEFAULT_SURROGATE, Direction, Settings, default_num_initial, options_text
 from robustbo.view.view import View
 
@@ -20,7 +20,7 @@ VIEWS: WeakKeyDictionary[Any, dict[str, View]] = WeakKeyDictionary()  # by clien
 
 
 class ClientView(NamedTuple):
-    """A client as our decisions see it.
+    """A client's trials as our decisions see them.
 
     Attributes:
         view: Its trials, and our settings for it.
@@ -31,80 +31,102 @@ class ClientView(NamedTuple):
     runs: list[Run]
 
 
-def client_view(client: Any, surrogate: str | None = None, **rest: Any) -> ClientView:
-    """A client and what it is to optimize: one metric in the short form, or several by their names.
+class ClientReader:
+    """A client that is read, each part of it once; it is never changed.
 
     Args:
         client: An Ax client.
-        surrogate: A registry name, that of the client's strategy unless given.
-        rest: Other settings.
-
-    Raises:
-        ValueError: If the experiment has no objective, or one that we cannot have, or a parameter of another kind.
     """
-    experiment = client._experiment
-    space = space_of(experiment)
-    goals = goals_of(experiment).absolute(lambda metric: _at_baseline(client, space, metric))
-    if not goals.is_several:
-        ((metric, direction),) = goals.objectives
-        runs = runs_of(experiment, space, metric)
-        return ClientView(
-            view_of(client, settings_of(client, space, direction, surrogate, **rest), history_of(runs)), runs
-        )
-    settings = settings_of(client, space, goals.objectives[0][1], surrogate, **_outcome_settings(goals), **rest)
-    runs = runs_of(experiment, space, *(outcome.name for outcome in settings.outcomes))
-    return ClientView(view_of(client, settings, history_of(runs, is_named=True)), runs)
 
+    def __init__(self, client: Any) -> None:
+        self._client, self.experiment = client, client._experiment
 
-def _outcome_settings(goals: Goals) -> dict[str, Any]:
-    return {
-        "objectives": goals.objectives,
-        "outcome_constraints": goals.constraints,
-        "reference_point": goals.reference_point,
-    }
+    @cached_property
+    def space(self) -> Space:
+        """The search space.
 
+        Raises:
+            ValueError: If a parameter is of a kind that we cannot have, or the space is empty.
+        """
+        return space_of(self.experiment)
 
-def _at_baseline(client: Any, space: Space, metric: str) -> float:
-    """Posterior mean of a metric at the baseline, which has been measured there; one wrong value is no bound."""
-    if (baseline := client._experiment.status_quo) is None:
-        raise ValueError(f"{metric} is bounded relative to a baseline, got none; client.attach_baseline first")
-    runs = runs_of(client._experiment, space, metric)
-    if not any(run.values for run in runs if run.arm_name == baseline.name):
-        raise ValueError(f"the baseline must have a value of {metric} within the space, got none; complete it first")
-    try:
-        point = space.validate({name: baseline.parameters[name] for name in space.names})
-    except (SpaceError, KeyError):
-        raise ValueError(f"the baseline must be in the space, got {baseline.parameters!r}") from None
-    settings, part = settings_of(client, space, "minimize"), f"baseline {metric}"
-    return view_of(client, settings, history_of(runs), part, fits_of(client).of(part)).predict(point).mean
+    @cached_property
+    def goals(self) -> Goals:
+        """Objectives and outcome constraints; no bound is relative.
 
+        Raises:
+            ValueError: If there is no objective, or one that we cannot have.
+        """
+        return goals_of(self.experiment).absolute(self._at_baseline)
 
-def fits_of(client: Any) -> FitCache:
-    """The last fits to a client's trials."""
-    return FITS.setdefault(client, FitCache())
+    @property
+    def fits(self) -> FitCache:
+        """The last fits to the client's trials."""
+        return FITS.setdefault(self._client, FitCache())
 
+    def view(self, surrogate: str | None = None, **rest: Any) -> ClientView:
+        """All that is optimized: one metric in the short form, or several by their names.
 
-def view_of(client: Any, settings: Settings, history: History, of: str = "", fits: FitCache | None = None) -> View:
-    """A view of a client's trials: the last one, if nothing has happened since.
+        Args:
+            surrogate: A registry name, that of the client's strategy unless given.
+            rest: Other settings.
+        """
+        goals = self.goals
+        settings = self._settings(goals.objectives[0][1], surrogate, **goals.as_settings(), **rest)
+        return self._view("", settings, *goals.metrics, is_named=goals.is_several)
 
-    Args:
-        client: An Ax client.
-        settings: Ours for it.
-        history: Its trials.
-        of: What it is a view of: all that is optimized, unless given.
-        fits: The last fits to that; those of the client unless given.
-    """
-    views = VIEWS.setdefault(client, {})
-    last = views.get(of) or View(settings, history, fits_of(client) if fits is None else fits)
-    views[of] = last.at(settings, history)
-    return views[of]
+    def view_of_metric(self, metric: str, part: str, direction: Direction, fits: FitCache | None = None) -> ClientView:
+        """One metric alone.
 
+        Args:
+            metric: Its name.
+            part: The name of this view.
+            direction: Whether it is minimized or maximized.
+            fits: The last fits to it; those of the client unless given.
+        """
+        return self._view(part, self._settings(direction), metric, fits=fits)
 
-def settings_of(client: Any, space: Space, direction: Direction, surrogate: str | None = None, **rest: Any) -> Settings:
-    """Ours for a client: with the surrogate of its strategy, or the default one, unless another is given."""
-    name, options = _surrogate(client) if surrogate is None else (surrogate, {})
-    initial = default_num_initial(space)
-    return Settings(space, direction, name, options_text(options), num_initial=initial, **rest)
+    def view_of_failures(self) -> ClientView:
+        """The metrics of all that is wanted, as far as failures go."""
+        metrics = metrics_of(self.experiment)
+        return self._view("failures", self._settings("minimize"), *metrics, is_named=len(metrics) > 1)
+
+    def has_values(self) -> bool:
+        """Return whether an arm has a value of any metric that is wanted."""
+        return any(run.values for run in runs_of(self.experiment, self.space, *metrics_of(self.experiment)))
+
+    def _view(
+        self, part: str, settings: Settings, *metrics: str, is_named: bool = False, fits: FitCache | None = None
+    ) -> ClientView:
+        """A view of a part of what is measured: the last one of that name, if nothing has happened since."""
+        runs = runs_of(self.experiment, self.space, *metrics)
+        history, views = history_of(runs, is_named=is_named), VIEWS.setdefault(self._client, {})
+        if part not in views:
+            views[part] = View(settings, history, self.fits if fits is None else fits)
+        views[part] = views[part].at(settings, history)
+        return ClientView(views[part], runs)
+
+    def _settings(self, direction: Direction, surrogate: str | None = None, **rest: Any) -> Settings:
+        """Ours for the client: with the surrogate of its strategy, or the default one, unless another is given."""
+        name, options = _surrogate(self._client) if surrogate is None else (surrogate, {})
+        initial = default_num_initial(self.space)
+        return Settings(self.space, direction, name, options_text(options), num_initial=initial, **rest)
+
+    def _at_baseline(self, metric: str) -> float:
+        """Posterior mean of a metric at the baseline, which has been measured there; one wrong value is no bound."""
+        if (baseline := self.experiment.status_quo) is None:
+            raise ValueError(f"{metric} is bounded relative to a baseline, got none; client.attach_baseline first")
+        part = f"baseline {metric}"
+        view, runs = self.view_of_metric(metric, part, "minimize", self.fits.of(part))
+        if not any(run.values for run in runs if run.arm_name == baseline.name):
+            raise ValueError(
+                f"the baseline must have a value of {metric} within the space, got none; complete it first"
+            )
+        try:
+            point = self.space.validate({name: baseline.parameters[name] for name in self.space.names})
+        except (SpaceError, KeyError):
+            raise ValueError(f"the baseline must be in the space, got {baseline.parameters!r}") from None
+        return view.predict(point).mean
 
 
 def _surrogate(client: Any) -> tuple[str, Mapping[str, Any]]:

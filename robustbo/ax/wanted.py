@@ -72,6 +72,18 @@ class Goals(NamedTuple):
         return point if all(abs(number) < float("inf") for _, number in point) else ()
 
     @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics of all that is wanted, the objectives first."""
+        return tuple(outcome.name for outcome in self.outcomes)
+
+    def as_settings(self) -> dict[str, Any]:
+        """Settings of several numbers an arm by their names; none where one number counts, which has no name."""
+        if not self.is_several:
+            return {}
+        names = ("objectives", "outcome_constraints", "reference_point")
+        return dict(zip(names, (self.objectives, self.constraints, self.reference_point), strict=True))
+
+    @property
     def outcomes(self) -> tuple[Wanted, ...]:
         """All that is wanted, the objectives first; no bound is relative."""
         return outcomes_of(self.objectives, self.constraints)[0]

@@ -1,18 +1,19 @@
 """Spaces, tables and values as people type them, by the kinds of their parameters."""
 
+from __future__ import annotations
+
 import csv
 import io
 import re
 from collections.abc import Mapping, Sequence
-from typing import IO, Any
-
-import pandas as pd
+from typing import IO, TYPE_CHECKING, Any
 
 from robustbo import limits
 from robustbo.errors import FileError
 from robustbo.foreign.reading import text_in
 from robustbo.foreign.texts import json_of, toml_of
 from robustbo.formulas import restore_text
+from robustbo.lazy import Module
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter, Value
 from robustbo.searchspace.parameters.reading import read_parameter
 from robustbo.searchspace.parameters.text import number, value_of, whole_number
@@ -20,6 +21,11 @@ from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.space import Space
 from robustbo.trials.outcome import Outcome
 from robustbo.validation import nearest
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    pd = Module("pandas")
 
 DECIMAL_COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+([eE][-+]?[0-9]+)?")
 AS_CSV = "save it again with commas and decimal points, or in Python: rb.Pool(pd.read_csv(path, sep={!r}, decimal=','))"

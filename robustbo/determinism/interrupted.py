@@ -4,7 +4,8 @@ import sys
 import traceback
 from collections.abc import Callable
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from types import TracebackType
+from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -24,21 +25,30 @@ def release_frames(error: BaseException | None, outer: BaseException | None = No
         traceback.clear_frames(cause.__traceback__)
 
 
+class Released:
+    """Block that releases all that its calls hold where it is interrupted, and is otherwise as without."""
+
+    def __enter__(self) -> None:
+        self._outer = sys.exc_info()[1]
+
+    def __exit__(self, _: Any, error: BaseException | None, traceback_: TracebackType | None) -> None:
+        if error is None or not _interrupts(error, self._outer):
+            return
+        release_frames(error, self._outer)
+        if isinstance(error, Exception):  # which a library has made of it
+            try:
+                raise _interrupts(error, self._outer)[0] from None
+            finally:
+                del error, traceback_  # kept by no name: the new traceback holds this frame
+
+
 def release_on_interrupt(function: Callable[P, T]) -> Callable[P, T]:
     """A function that releases all that its calls hold where it is interrupted, and is otherwise the same."""
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
-        outer = sys.exc_info()[1]
-        try:
+        with Released():
             return function(*args, **kwargs)
-        except BaseException as error:
-            if not _interrupts(error, outer):  # kept by no name: their tracebacks hold this frame
-                raise
-            release_frames(error, outer)
-            if isinstance(error, Exception):  # which a library has made of it
-                raise _interrupts(error, outer)[0] from None
-            raise
 
     return call
 

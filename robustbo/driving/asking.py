@@ -8,8 +8,8 @@ from typing import NamedTuple
 from robustbo.loop.candidates.pending import is_exhausted
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.searchspace.region.factory import region_of
-from robustbo.study.handing import as_of_now, hand_out
 from robustbo.study.lines import line_of
+from robustbo.study.next_trials import as_of_now, hand_out
 from robustbo.study.queueing import own
 from robustbo.trials import worker
 from robustbo.trials.extent import space_of

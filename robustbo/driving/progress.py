@@ -10,10 +10,8 @@ import rich.progress
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from robustbo.loop.belief.judge import judge
-from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.cache import FitCache
-from robustbo.loop.surrogate.fit import fit_to, is_robust
+from robustbo.loop.surrogate.fit import is_robust
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 from robustbo.view.view import View
@@ -101,7 +99,7 @@ class Display:
         view = View(self._settings, history, self._fits)
         self._best = self._best_of(view)
         if is_robust(self._settings):
-            flagged = self._num_flagged(history)
+            flagged = sum(outlier.flagged for outlier in view.outliers())
             self._flagged = f"{flagged} flagged" if flagged else ""
         if self._settings.failures == "learn" and history.having("failed"):
             regional = sum(f.looks_like == "region" for f in view.failures())
@@ -117,12 +115,6 @@ class Display:
         best = view.best()
         chance = f", {100 * best.probability_feasible:.2g} % feasible" if best.probability_feasible < 1 else ""
         return f"best {best.quantity.amount(best.mean, best.sd)}{chance}"
-
-    def _num_flagged(self, history: History) -> int:
-        data = observations(self._settings, history)
-        models = [(self._settings.of(w), data.of(w), self._fits.of(w.name)) for w in self._settings.outcomes]
-        parts = models or [(self._settings, data, self._fits)]
-        return sum(len(judge(data, fit_to(settings, data, fits)).flagged) for settings, data, fits in parts)
 
     def _safely(self, act: Callable[[], None]) -> None:
         if not self._is_on:

@@ -19,7 +19,7 @@ from optuna.trial import FrozenTrial
 
 from robustbo.optuna import notes
 from robustbo.optuna.conditions import conditions
-from robustbo.optuna.content import Content, content
+from robustbo.optuna.content import Content, content, sources
 from robustbo.optuna.distributions import ours, parameter
 from robustbo.optuna.pruned import stand_ins
 from robustbo.searchspace.parameters import Value
@@ -50,6 +50,11 @@ class GatheredTrials:
     history: History
     numbers: tuple[int, ...]
     stand_ins: frozenset[int] = frozenset()
+
+    @property
+    def ended_history(self) -> History:
+        """The trials that have ended."""
+        return History(Trials(trial for trial in self.history if not trial.is_open))
 
     def point(self, params: Mapping[str, Any]) -> dict[str, Value]:
         """Our values for some of Optuna's, of the parameters that we have.
@@ -113,7 +118,7 @@ def gather_trials(
         note = notes.read(trial)
         if trial.number == besides or (params := _params(empty, trial, note)) is None:
             continue
-        became: Content = {key: note[key] for key in KEPT if key in note}
+        became: Content = {key: note[key] for key in KEPT if key in note} | {"sources": sources(trial)}
         word, stand_in = user_notes.get(trial.number, {}), instead.get(trial.number)
         became |= content(trial, note, word, names, stand_in=stand_in, is_exact=is_exact and not instead)
         repeats = numbers.get(note.get("repeats", trial.user_attrs.get(notes.REPEATS)))

@@ -23,7 +23,6 @@ from robustbo.searchspace.space import Space
 from robustbo.study.beginning import settings_of
 from robustbo.surrogates.names import SurrogateName
 from robustbo.trials.former_names import reads_old_names
-from robustbo.trials.history import History
 from robustbo.trials.settings import (
     DEFAULT_MAX_REPLICATES,
     DEFAULT_REPLICATE,
@@ -33,7 +32,6 @@ from robustbo.trials.settings import (
     Replicate,
     Settings,
 )
-from robustbo.trials.tree import Trials
 from robustbo.validation import flag, whole
 from robustbo.view.view import View
 
@@ -203,8 +201,7 @@ class RobustSampler(BaseSampler):
         try:
             return View(settings, gathered.history, self.fits).suggest(trial.number, fixed)
         except SpaceExhausted:  # all are being measured, and Optuna must have one
-            ended = History(Trials(t for t in gathered.history if not t.is_open))
-            return View(settings, ended, self.fits).suggest(trial.number, fixed)
+            return View(settings, gathered.ended_history, self.fits).suggest(trial.number, fixed)
 
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution

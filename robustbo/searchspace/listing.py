@@ -1,13 +1,17 @@
 """Rows of a data frame as listed points, and the parameters that their columns make."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from __future__ import annotations
 
-import pandas as pd
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from robustbo.errors import SpaceError, SpaceWarning, warn
+from robustbo.lazy import value_in
 from robustbo.searchspace.parameters import Choice, Float, Int, Parameter, Value
 from robustbo.validation import plain_scalar
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SHOWN = 5  # rows that an error tells of
 FEW_WORDS = 5  # of a column in which every row has its own: more are names
@@ -24,8 +28,9 @@ def plain_rows(frame: pd.DataFrame) -> list[Row]:
 
 def check_cells(names: Sequence[str], rows: Sequence[Row], labels: Sequence[Any]) -> None:
     """Raise a `SpaceError` that names the rows if cells are missing, or no values of a parameter."""
+    na, nat = (value_in("pandas", name) for name in ("NA", "NaT"))
     for name, column in zip(names, zip(*rows, strict=True), strict=True) if rows else ():
-        missing = [labels[i] for i, v in enumerate(column) if v is None or v is pd.NA or v is pd.NaT or v != v]
+        missing = [labels[i] for i, v in enumerate(column) if v is None or v is na or v is nat or v != v]
         if missing:
             raise SpaceError(f"{name}: every cell of a pool must have a value, it is missing in {_some(missing)}")
         if wrong := [(labels[i], v) for i, v in enumerate(column) if not isinstance(v, str | bool | int | float)]:

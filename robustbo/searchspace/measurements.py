@@ -1,27 +1,34 @@
 """Measurements as people have them: a point, its value and its noise in each row of a data frame; all or nothing."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from types import MappingProxyType
-from typing import Any, NamedTuple
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from robustbo.censored import censored_value, check_noise, value_at_limit
 from robustbo.errors import SpaceError
+from robustbo.lazy import Module
 from robustbo.searchspace.labels import has_other_unit, nearest_label, parts
 from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import (
     Params,
     columns_and_hint,
     convert_rows,
+    is_frame,
     is_missing,
     parameter_columns,
     point_of,
     rows_of,
 )
 from robustbo.validation import noise_sd, one_of, real
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    pd = Module("pandas")
 
 STATE = "state"  # the column of `Study.frame` with the state of each trial
 
@@ -141,7 +148,7 @@ def columns_of_kinds(space: Space, frame: Any, kinds: str | Sequence[str]) -> di
     """
     names = [kinds] if isinstance(kinds, str) else [*kinds]
     columns: dict[str, str] = {}
-    for name in names if isinstance(frame, pd.DataFrame) else ():
+    for name in names if is_frame(frame) else ():
         if not isinstance(name, str):
             raise TypeError(f"source must be the name of a column, or a list of such, got {kinds!r}")
         kind, parameters = name.removeprefix("source."), parameter_columns(space, frame)
@@ -157,7 +164,7 @@ def columns_of_kinds(space: Space, frame: Any, kinds: str | Sequence[str]) -> di
 
 def _check_arguments(frame: Any, value: Any, sd: Any, outcomes: Sequence[str]) -> None:
     """Raise an error where there is no data frame, or names of columns are none, or not of several outcomes."""
-    if not isinstance(frame, pd.DataFrame):
+    if not is_frame(frame):
         advice = "; read the file by pd.read_csv(...)" if isinstance(frame, str | PathLike) else ""
         advice = advice or "; pd.DataFrame(...) makes one of rows or columns, tell takes a single value"
         raise TypeError(f"frame must be a pandas DataFrame, got {type(frame).__name__}{advice}")

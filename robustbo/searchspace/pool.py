@@ -1,13 +1,14 @@
 """A pool: a space whose points are listed, such as the wells of a plate, a catalogue, or a table of measured points."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from robustbo.errors import SpaceError
 from robustbo.guidance import explain_misfits
@@ -25,7 +26,11 @@ from robustbo.searchspace.listing import (
 from robustbo.searchspace.parameters import Choice, Parameter, Value
 from robustbo.searchspace.parameters.reading import pop_constraints
 from robustbo.searchspace.space import Space
+from robustbo.searchspace.tabular import is_frame
 from robustbo.validation import plain_scalar
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @explain_misfits("__init__")
@@ -45,6 +50,7 @@ class Pool(Space):
         SpaceError: If a cell is missing, rows are the same, or a column is of no use; the message names the rows.
 
     Example:
+        >>> import pandas as pd
         >>> frame = pd.DataFrame({"acid": ["HCl", "HNO3", "HCl"], "pH": [2.0, 3.0, 4.5]})
         >>> pool = Pool(frame)
         >>> len(pool.rows), pool.names, pool.point(2)
@@ -56,7 +62,7 @@ class Pool(Space):
 
     def __init__(self, frame: pd.DataFrame, /, **parameters: Parameter | Sequence[str]) -> None:
         texts = pop_constraints(parameters)
-        if not isinstance(frame, pd.DataFrame):
+        if not is_frame(frame):
             raise TypeError(f"a pool is made from a pandas DataFrame, got {type(frame).__name__}")
         names = list(frame.columns)
         if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
@@ -113,18 +119,18 @@ class Pool(Space):
         return {"given": list(self.declared), "rows": [list(row) for row in self.rows]}
 
     @classmethod
-    def from_pool(cls, parameters: Mapping[str, Any], pool: Mapping[str, Any], texts: Sequence[str] = ()) -> "Pool":
+    def from_pool(cls, parameters: Mapping[str, Any], pool: Mapping[str, Any], texts: Sequence[str] = ()) -> Pool:
         """The pool of what `to_dict`, `to_pool` and `texts` give."""
         named = dict(Space.from_dict(parameters).parameters)
         instance, rows = cls.__new__(cls), [tuple(row) for row in pool["rows"]]
         instance._fill(list(named), rows, {name: named[name] for name in pool["given"]}, texts, range(len(rows)))
         return instance
 
-    def extended(self, rows: Sequence[Row]) -> "Pool":
+    def extended(self, rows: Sequence[Row]) -> Pool:
         """The pool with more rows."""
         return self._with([tuple(row) for row in rows], range(len(self.rows), len(self.rows) + len(rows)))
 
-    def _with(self, rows: Sequence[Row], labels: Sequence[Any]) -> "Pool":
+    def _with(self, rows: Sequence[Row], labels: Sequence[Any]) -> Pool:
         """The pool with more rows, which errors call by their labels.
 
         Raises:
@@ -143,7 +149,7 @@ class Pool(Space):
         Raises:
             SpaceError: If it has other columns, cells are missing, or a row is there already.
         """
-        if not isinstance(frame, pd.DataFrame) or set(frame.columns) != set(self.names):
+        if not is_frame(frame) or set(frame.columns) != set(self.names):
             raise SpaceError(f"rows must be a data frame with the columns {self.names}, got {_columns_of(frame)}")
         rows = plain_rows(frame[self.names])
         check_cells(self.names, rows, list(frame.index))
@@ -221,4 +227,4 @@ class Pool(Space):
 
 
 def _columns_of(frame: Any) -> Any:
-    return list(frame.columns) if isinstance(frame, pd.DataFrame) else type(frame).__name__
+    return list(frame.columns) if is_frame(frame) else type(frame).__name__

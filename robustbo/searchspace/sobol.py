@@ -1,13 +1,19 @@
 """Scrambled Sobol points of the unit cube."""
 
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.stats import qmc
 
 from robustbo.determinism.interrupts import Interrupts
+from robustbo.lazy import Module
 
-MAX_DIMENSIONS = qmc.Sobol.MAXDIM
+if TYPE_CHECKING:
+    from scipy.stats import qmc
+else:
+    qmc = Module("scipy.stats.qmc")
+
+MAX_DIMENSIONS = 21201  # of SciPy's sequences
 
 
 def sobol_rows(dimensions: int, seed: int, index: int, count: int) -> np.ndarray:

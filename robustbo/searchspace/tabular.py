@@ -1,26 +1,41 @@
 """Points as people have them: a mapping, a pandas Series, rows of a data frame; all or nothing."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, Union
 
 from robustbo.errors import SpaceError, SpaceWarning, warn
+from robustbo.lazy import is_instance, value_in
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.space import Space
 from robustbo.validation import nearest
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 Params = dict[str, Value]
-Point: TypeAlias = Mapping[str, Any] | pd.Series
-Points: TypeAlias = Mapping[str, Any] | pd.Series | pd.DataFrame | Iterable[Mapping[str, Any] | pd.Series]
+# By `Union`, which takes names that are not imported.
+Point: TypeAlias = Union[Mapping[str, Any], "pd.Series"]
+Points: TypeAlias = Union[Point, "pd.DataFrame", Iterable[Point]]
 
 MAX_ROWS_SHOWN = 20  # in an error
 
 
 def is_point(value: Any) -> bool:
     """Return whether a value is one point: a mapping of names to values, or a Series."""
-    return isinstance(value, Mapping | pd.Series)
+    return isinstance(value, Mapping) or is_series(value)
+
+
+def is_series(value: Any) -> TypeGuard[pd.Series]:
+    """Return whether a value is a pandas Series."""
+    return is_instance(value, "pandas", "Series")
+
+
+def is_frame(value: Any) -> TypeGuard[pd.DataFrame]:
+    """Return whether a value is a pandas DataFrame."""
+    return is_instance(value, "pandas", "DataFrame")
 
 
 def point_of(space: Space, point: Point) -> Params:
@@ -29,7 +44,7 @@ def point_of(space: Space, point: Point) -> Params:
     Raises:
         SpaceError: If it is no point of the space.
     """
-    return space.validate(point.to_dict() if isinstance(point, pd.Series) else point)
+    return space.validate(point.to_dict() if is_series(point) else point)
 
 
 def points_of(space: Space, points: Points, *, ignore_extra: bool = True) -> list[Params]:
@@ -38,7 +53,7 @@ def points_of(space: Space, points: Points, *, ignore_extra: bool = True) -> lis
     Raises:
         SpaceError: If any is no point of the space; the message tells of each.
     """
-    if isinstance(points, pd.DataFrame):
+    if is_frame(points):
         return convert_rows(rows_of(space, points, (), ignore_extra), lambda row: point_of(space, row[0]))
     return convert_rows(list(enumerate(_point_list(points))), lambda row: point_of(space, row))
 
@@ -138,4 +153,4 @@ def convert_rows(rows: Sequence[tuple[Any, Any]], convert: Callable[[Any], Any])
 
 def is_missing(value: Any) -> bool:
     """Return whether a cell is empty."""
-    return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
+    return value is None or value is value_in("pandas", "NA") or (isinstance(value, float) and math.isnan(value))

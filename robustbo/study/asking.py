@@ -1,15 +1,15 @@
 """The asks of a study: which trials somebody is given, as events that are in the journal before the call returns."""
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Mapping, Sequence
-from typing import Any, overload
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, overload
 
-from robustbo.errors import ExhaustedWarning, warn
+from robustbo.errors import ExhaustedWarning, FitError, SourceWarning, warn
 from robustbo.guidance import explain_misfits
-from robustbo.loop.candidates.pending import NOTHING_NEW
-from robustbo.searchspace.region.factory import region_of
-from robustbo.searchspace.region.region import Fixed
-from robustbo.study.handing import as_of_now, hand_out
+from robustbo.lazy import Module
 from robustbo.study.lines import line_of
 from robustbo.study.queueing import own
 from robustbo.study.recording import Recording
@@ -19,7 +19,16 @@ from robustbo.trials.history import History, Trial
 from robustbo.trials.sources import Source
 from robustbo.trials.storage.line import Event
 from robustbo.validation import whole
-from robustbo.view.view import View
+
+if TYPE_CHECKING:
+    from robustbo.loop.candidates import pending
+    from robustbo.searchspace.region import factory
+    from robustbo.searchspace.region.region import Fixed
+    from robustbo.study import next_trials
+    from robustbo.view import view as views
+else:
+    next_trials, pending = Module("robustbo.study.next_trials"), Module("robustbo.loop.candidates.pending")
+    factory, views = Module("robustbo.searchspace.region.factory"), Module("robustbo.view.view")
 
 log = logging.getLogger("robustbo")
 
@@ -76,19 +85,34 @@ class Asking(Recording):
         count = 1 if n is None else whole("n", n, 1)
 
         def decide(history: History) -> list[Event]:
-            events = hand_out(View(self._store.settings, history, self.fits), count, asker, fixed, labels)
+            view = views.View(self._store.settings, history, self.fits)
+            events = next_trials.hand_out(view, count, asker, fixed, labels)
             self._warn(events, fixed)  # before anything is recorded: a warning may be made an error
             return events
 
-        events = self._store.decide(decide, as_of_now) or ()
+        events = self._store.decide(decide, next_trials.as_of_now) or ()
         history = self._store.state.history
         trials = [own(history[event["trial"]]) for event in events if event["event"] in ("ask", "assign")]
         for trial in trials:
             log.info("asked: %s", line_of(trial, self._store.settings.quantities))
+        if any(trial.origin == "model" for trial in trials):
+            self._warn_of_sources(history)
         return trials[0] if n is None else trials
 
     def _warn(self, events: Sequence[Event], fixed: Fixed) -> None:
         """Say so where there is nothing new to ask for."""
-        if any(event.get("reason") == NOTHING_NEW for event in events):
-            size = region_of(self.settings.space, fixed).size
-            warn(f"{NOTHING_NEW}: each of the {size} points of the space has been asked for before", ExhaustedWarning)
+        if any(event.get("reason") == pending.NOTHING_NEW for event in events):
+            size = factory.region_of(self.settings.space, fixed).size
+            statement = f"each of the {size} points of the space has been asked for before"
+            warn(f"{pending.NOTHING_NEW}: {statement}", ExhaustedWarning)
+
+    def _warn_of_sources(self, history: History) -> None:
+        """Say so where a source is more probably in error than not, and was not when it was last said."""
+        if not any(trial.sources for trial in history):
+            return
+        with suppress(FitError):  # which the ask has met, too, and says in `Trial.fallback`
+            doubtful = [report for report in self.view.sources() if report.is_doubtful]
+            new = [report for report in doubtful if (report.outcome, report.name) not in self._doubted_sources]
+            self._doubted_sources = {(report.outcome, report.name) for report in doubtful}
+            for report in new:
+                warn(f"{report.text}; `sources` has it all", SourceWarning)

@@ -1,5 +1,7 @@
 """The beginning of an optimization: with a new journal or an old one, and with what was measured before."""
 
+from __future__ import annotations
+
 import logging
 import os
 import secrets
@@ -8,22 +10,19 @@ from contextlib import suppress
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias
-
-import pandas as pd
-from botorch.models.gpytorch import GPyTorchModel
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 from robustbo.censored import to_json
 from robustbo.errors import JournalError, JournalExists, JournalMissing, JournalWarning, SpaceError, warn
+from robustbo.lazy import Module
 from robustbo.searchspace.measurements import measurements_of
 from robustbo.searchspace.space import Space
-from robustbo.searchspace.tabular import points_of
+from robustbo.searchspace.tabular import is_frame, points_of
 from robustbo.study.columns import check_names, with_plain_names
 from robustbo.study.handing import end_events, measurement, value_content
 from robustbo.study.possible import check_possible
 from robustbo.study.study import Study
-from robustbo.surrogates.names import SurrogateName
-from robustbo.surrogates.registry import check_options, name_of
+from robustbo.surrogates.names import SurrogateName, name_of
 from robustbo.trials.codec import open_journal
 from robustbo.trials.codec import settings_of as header_settings
 from robustbo.trials.extent import space_of
@@ -43,9 +42,17 @@ from robustbo.trials.trial import Trial, point_of
 from robustbo.trials.values import values_to_record
 from robustbo.view.frame import VALUE
 
+if TYPE_CHECKING:
+    import pandas as pd
+    from botorch.models.gpytorch import GPyTorchModel
+
+    from robustbo.surrogates import registry
+else:
+    registry = Module("robustbo.surrogates.registry")
+
 log = logging.getLogger("robustbo")
 
-Prior: TypeAlias = pd.DataFrame | Study | str | PathLike[str]  # a journal by its place
+Prior: TypeAlias = Union["pd.DataFrame", Study, str, PathLike[str]]  # a journal by its place
 LATER = "leave the row out, and keep it, if need be, by tell_frame(..., out_of_range='exclude')"
 NO_DIRECTION = (
     'direction must be "minimize" or "maximize", got none; say which (or of several outcomes, or of one with a name, '
@@ -73,7 +80,8 @@ def settings_of(
         ValueError, TypeError: If an argument breaks its rule; the message says which.
     """
     name = name_of(DEFAULT_SURROGATE if surrogate == "auto" else surrogate)
-    check_options(name, surrogate_options or {})
+    if surrogate_options:
+        registry.check_options(name, surrogate_options)
     settings = Settings(
         space=space,
         direction="minimize" if direction is None else direction,
@@ -94,10 +102,8 @@ def check_space(space: Any) -> None:
     """Raise a `TypeError` for what is no space; it says how to make one of it."""
     if isinstance(space, Space):
         return
-    around = {Mapping: "Space", pd.DataFrame: "Pool"}
-    advice = next(
-        (f"; write robustbo.{name}(...) around it" for cls, name in around.items() if isinstance(space, cls)), ""
-    )
+    name = "Space" if isinstance(space, Mapping) else "Pool" if is_frame(space) else ""
+    advice = f"; write robustbo.{name}(...) around it" if name else ""
     raise TypeError(f"space must be a robustbo.Space, or robustbo.Pool(table), got {type(space).__name__}{advice}")
 
 
@@ -167,7 +173,7 @@ def prior_contents(settings: Settings, prior: Prior) -> list[Content]:
         ValueError: If the other optimization goes the other way, or a value of its is not possible.
     """
     space, outcomes = settings.space, settings.outcomes
-    if isinstance(prior, pd.DataFrame):
+    if is_frame(prior):
         names, check = [outcome.name for outcome in outcomes], check_possible(settings, LATER)
         table, value = with_plain_names(settings, prior, VALUE)
         rows = measurements_of(space, table, value=value, sd=None, ignore_extra=True, outcomes=names, check=check)

@@ -1,11 +1,17 @@
 """Columns of values in a data frame: their names among the others, and the names that users know them by."""
 
-import pandas as pd
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from robustbo.errors import SpaceError
 from robustbo.searchspace.measurements import sign_column
+from robustbo.searchspace.tabular import is_frame
 from robustbo.trials.settings import Settings
 from robustbo.view.frame import EVIDENCE, OWN, VALUE
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def check_names(settings: Settings) -> None:
@@ -37,7 +43,7 @@ def with_plain_names(settings: Settings, frame: pd.DataFrame, value: str) -> tup
     Raises:
         SpaceError: If several columns may have the values of one outcome.
     """
-    if not isinstance(frame, pd.DataFrame):
+    if not is_frame(frame):
         return frame, value  # whoever reads it says what must be
     named, parameters = dict[str, str](), {*settings.space.names}
     for name, quantity in settings.quantities.items():

@@ -1,85 +1,25 @@
-"""Events of handing out trials and of ending them: who is given which trial, and whose value is whose.
+"""Events of queueing trials and of ending them: whose value is whose.
 
-Trials that wait (enqueued, or taken back) are given out before anything new is decided on. Of a trial that was given
-out more than once each value is kept: the first is its own, a later one a trial of its own that repeats it.
+Of a trial that was given out more than once each value is kept: the first is its own, a later one a trial of its own
+that repeats it. No event here needs a model; those that do are in `robustbo.study.next_trials`.
 """
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from types import MappingProxyType
 from typing import Any
 
 from robustbo.censored import from_json, to_json
-from robustbo.errors import SpaceExhausted, SpaceWarning, warn
+from robustbo.errors import SpaceWarning, warn
 from robustbo.searchspace.measurements import Measurement
-from robustbo.searchspace.region.factory import region_of
-from robustbo.searchspace.region.region import Fixed
 from robustbo.trials import worker
 from robustbo.trials.history import History, Trial
 from robustbo.trials.storage.line import Event
-from robustbo.trials.store import State
 from robustbo.trials.trial import point_of
 from robustbo.validation import index, real
-from robustbo.view.view import View
 
 TrialLike = Trial | int
 LONGEST_S = 10 * 365 * 86400.0
-
-
-def hand_out(
-    view: View, n: int, by: str, fixed: Fixed = (), labels: Mapping[str, str] = MappingProxyType({})
-) -> list[Event]:
-    """The events that give somebody the next ``n`` trials, where some values are fixed: of those that wait, such ones.
-
-    Args:
-        view: The study.
-        n: How many.
-        by: Whose they are.
-        fixed: Parameters that have a given value, and it.
-        labels: The source that will measure them, where that is known.
-
-    Raises:
-        FitError: If the surrogate cannot be fitted.
-        SpaceExhausted: If every point of the space is being measured.
-        SpaceError: If no point keeps the constraints, with what is fixed.
-    """
-    region = region_of(view.space, fixed) if fixed else None
-    new_events: list[Event] = []
-    for _ in range(n):
-        author = {"by": by, "at": worker.now()} | ({"source": dict(labels)} if labels else {})
-        waiting = (t for t in view.history.trials.having("queued") if region is None or region.contains(t.params))
-        if (first := next(waiting, None)) is not None:
-            events: list[Event] = [{"event": "assign", "trial": first.number, **author}]
-        else:
-            try:
-                number = len(view.history)
-                *diagnosis, ask = view.suggest(number, fixed, tuple(labels.items())).events(number)
-            except SpaceExhausted as error:
-                if not new_events:
-                    raise
-                left = sum(event["event"] in ("ask", "assign") for event in new_events)
-                raise SpaceExhausted(f"{n} points were asked for, and only {left} are left; ask for {left}") from error
-            events = [*diagnosis, {**ask, **author}]
-        view = View(view.settings, view.history.apply_all(events), view.fits)
-        new_events += events
-    return new_events
-
-
-def as_of_now(events: Sequence[Event], before: State, now: State) -> Sequence[Event] | None:
-    """Events that were decided on a while ago, with what they have not seen; None if they do not fit any more.
-
-    They fit as long as no trial has begun since, and what they give out still waits. Which events the decision has not
-    seen is kept with it, so that it can be computed again.
-    """
-    assigned = {event["trial"] for event in events if event["event"] == "assign"}
-    waits = all(now.history[number].state == "queued" for number in assigned)
-    if len(now.history) != len(before.history) or not waits:
-        return None
-    if now.mark.length == before.mark.length:
-        return events
-    unseen = {"unseen": [before.mark.length, now.mark.length]}
-    return [{**event, **unseen} if event["event"] == "ask" else event for event in events]
 
 
 def end_event(history: History, kind: str, trial: TrialLike | Mapping[str, Any], content: Mapping[str, Any]) -> Event:

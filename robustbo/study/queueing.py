@@ -1,11 +1,12 @@
 """The queue of what people want measured: points of their own, trials taken back, rows of a pool."""
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from robustbo.guidance import explain_misfits
 from robustbo.searchspace.pool import Pool
@@ -19,6 +20,9 @@ from robustbo.trials.history import Trial
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State
 from robustbo.validation import flag
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 log = logging.getLogger("robustbo")
 

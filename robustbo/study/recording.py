@@ -1,10 +1,10 @@
 """The record that people make of trials: values, failures and verdicts, one at a time or a table at once."""
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from robustbo.guidance import explain_misfits
 from robustbo.searchspace.measurements import Measurement, columns_of_kinds, measurements_of
@@ -21,6 +21,9 @@ from robustbo.trials.outcome import OutOfRange
 from robustbo.trials.sources import Source, labels_to_record
 from robustbo.trials.values import Noise, Value
 from robustbo.validation import flag
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 log = logging.getLogger("robustbo")
 

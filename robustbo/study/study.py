@@ -1,17 +1,14 @@
 """A study that is only looked at: its settings, its trials, what is best and what looks wrong."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from os import PathLike
-from typing import Any, ClassVar, Self, overload
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
 from robustbo.guidance import STUDY, Guided, explain_misfits
-from robustbo.loop.belief.front import Front
-from robustbo.loop.belief.incumbent import Incumbent
-from robustbo.loop.belief.judge import Outlier
-from robustbo.loop.feasibility.report import Failure
+from robustbo.lazy import Module
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.searchspace.tabular import Point, Points
 from robustbo.trials.extent import space_of
@@ -20,9 +17,16 @@ from robustbo.trials.settings import Settings
 from robustbo.trials.store import Store
 from robustbo.trials.trust import Trust
 from robustbo.validation import flag
-from robustbo.view.predict import Prediction
-from robustbo.view.sources import SourceFrame
-from robustbo.view.view import View
+from robustbo.view.prediction import Prediction
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from robustbo.view import sources as tables
+    from robustbo.view import view as views
+    from robustbo.view.view import Failure, Front, Incumbent, Outlier
+else:
+    tables, views = Module("robustbo.view.sources"), Module("robustbo.view.view")
 
 
 @explain_misfits()
@@ -44,13 +48,14 @@ class Study(Guided):
     MEANT = STUDY
     _store: Store
     fits: FitCache
-    _view: View | None
+    _view: views.View | None
+    _doubted_sources: set[tuple[str | None, str]]
     _is_watching: ClassVar[bool] = True
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
         """However it is begun, resumed or copied, it keeps the last fits of its own."""
         study = super().__new__(cls)
-        study.fits, study._view = FitCache(), None
+        study.fits, study._view, study._doubted_sources = FitCache(), None, set()
         return study
 
     def __getstate__(self) -> dict[str, Any]:
@@ -91,11 +96,11 @@ class Study(Guided):
         return replace(settings, space=space_of(settings, self.history)) if settings.space.is_pool else settings
 
     @property
-    def view(self) -> View:
+    def view(self) -> views.View:
         """The study as it stands: all that is computed of it is kept until something happens."""
         history, view = self.history, self._view
         if view is None or view.history is not history:
-            self._view = view = View(self.settings, history, self.fits)
+            self._view = view = views.View(self.settings, history, self.fits)
         return view
 
     @property
@@ -173,9 +178,9 @@ class Study(Guided):
         """
         return self.view.outliers()
 
-    def sources(self) -> SourceFrame:
+    def sources(self) -> tables.SourceFrame:
         """Every source that was told, and how much too high its values read, a row each; printed, a sentence each."""
-        return SourceFrame.of(self.view.sources())
+        return tables.SourceFrame.of(self.view.sources())
 
     def failures(self) -> list[Failure]:
         """Every failed trial, and whether it looks like its point's doing or like a flake; see `Failure`.
@@ -194,10 +199,8 @@ class Study(Guided):
 
     @overload
     def viability(self, points: Point) -> float: ...
-
     @overload
     def viability(self, points: pd.DataFrame | Iterable[Point]) -> pd.Series: ...
-
     def viability(self, points: Points) -> float | pd.Series:
         """The probability that a trial at a point gives a value; 1 where none has failed.
 
@@ -214,10 +217,8 @@ class Study(Guided):
 
     @overload
     def predict(self, points: Point) -> Any: ...
-
     @overload
     def predict(self, points: pd.DataFrame | Iterable[Point]) -> pd.DataFrame: ...
-
     def predict(self, points: Points) -> Prediction | dict[str, Prediction] | pd.DataFrame:
         """Predict the objective, or each of several outcomes, without noise, in your units.
 

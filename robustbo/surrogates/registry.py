@@ -2,80 +2,69 @@
 
 import importlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
 from botorch.models.gpytorch import GPyTorchModel
 
-from robustbo.surrogates.baselines.exponential_variational import HuberGP, HuberProjectionGP, LaplaceVariationalGP
-from robustbo.surrogates.baselines.power_transform import PowerTransformGP
-from robustbo.surrogates.baselines.scaled_clip import ScaledClipGP
-from robustbo.surrogates.baselines.standard import StandardGP
-from robustbo.surrogates.baselines.student_t_variational import StudentTVariationalGP
-from robustbo.surrogates.baselines.trimmed import TrimmedGP
-from robustbo.surrogates.baselines.winsorized import WinsorizedGP
-from robustbo.surrogates.committee.model import CommitteeGP
 from robustbo.surrogates.common.contract import own_options
 from robustbo.surrogates.common.quiet import quiet
-from robustbo.surrogates.filtered import DETECTORS, FilteredGP
-from robustbo.surrogates.iterative.model import ComputationAwareGP
-from robustbo.surrogates.student_t_process.model import StudentTProcess
-from robustbo.surrogates.weighted.model import ConjugateGP
+from robustbo.surrogates.names import ALLOWED, is_known, name_of
 from robustbo.validation import name_in_registry, nearest
 
-ALLOWED: dict[str, type[GPyTorchModel]] = {}  # classes that people have named in this process
+__all__ = ["ALLOWED", "SURROGATES", "check_options", "is_known", "model_class", "name_of"]
 
 TRIAL_SIZE = 8  # observations that options are tried on
 
-SURROGATES: dict[str, type[GPyTorchModel]] = {
-    "standard": StandardGP,
-    "scaled-clip": ScaledClipGP,
-    "winsorized": WinsorizedGP,
-    "power-transform": PowerTransformGP,
-    "trimmed": TrimmedGP,
-    "filtered": FilteredGP,
-    **DETECTORS,
-    "student-t-process": StudentTProcess,
-    "conjugate": ConjugateGP,
-    "computation-aware": ComputationAwareGP,
-    "committee": CommitteeGP,
-    "student-t-variational": StudentTVariationalGP,
-    "laplace-variational": LaplaceVariationalGP,
-    "huber": HuberGP,
-    "huber-projection": HuberProjectionGP,
+PLACES = {
+    "standard": "baselines.standard:StandardGP",
+    "scaled-clip": "baselines.scaled_clip:ScaledClipGP",
+    "winsorized": "baselines.winsorized:WinsorizedGP",
+    "power-transform": "baselines.power_transform:PowerTransformGP",
+    "trimmed": "baselines.trimmed:TrimmedGP",
+    "filtered": "filtered:FilteredGP",
+    "relevance-pursuit": "pursuit.model:RelevancePursuitGP",
+    "student-t": "student_t.model:StudentTGP",
+    "botorch-relevance-pursuit": "baselines.botorch_relevance_pursuit:BoTorchRelevancePursuitGP",
+    "student-t-process": "student_t_process.model:StudentTProcess",
+    "conjugate": "weighted.model:ConjugateGP",
+    "computation-aware": "iterative.model:ComputationAwareGP",
+    "committee": "committee.model:CommitteeGP",
+    "student-t-variational": "baselines.student_t_variational:StudentTVariationalGP",
+    "laplace-variational": "baselines.exponential_variational:LaplaceVariationalGP",
+    "huber": "baselines.exponential_variational:HuberGP",
+    "huber-projection": "baselines.exponential_variational:HuberProjectionGP",
 }
 
 
-def name_of(surrogate: str | type[GPyTorchModel]) -> str:
-    """The name under which a journal keeps a surrogate that a person has named: as registered, or "module:Class".
+class Registry(Mapping[str, type[GPyTorchModel]]):
+    """The classes by name, each imported when it is asked for: an ask needs one of them."""
 
-    A class that is named here may be named by a journal from then on; `model_class` imports nothing by itself.
+    def __getitem__(self, name: str) -> type[GPyTorchModel]:
+        module, _, qualified = PLACES[name].partition(":")
+        cls: type[GPyTorchModel] = getattr(importlib.import_module(f"robustbo.surrogates.{module}"), qualified)
+        return cls
 
-    Raises:
-        ValueError: If the name is not registered, or the class cannot be found again by its name.
-        TypeError: If it is neither a name nor a BoTorch model class.
-    """
-    if isinstance(surrogate, str):
-        if surrogate not in SURROGATES:
-            ALLOWED[surrogate] = _import_class(surrogate)
-        return surrogate
-    if not (isinstance(surrogate, type) and issubclass(surrogate, GPyTorchModel)):
-        raise TypeError(f"surrogate must be one of {sorted(SURROGATES)} or a GPyTorchModel class, got {surrogate!r}")
-    name = f"{surrogate.__module__}:{surrogate.__qualname__}"
-    if "<locals>" in name:
-        raise ValueError(f"surrogate must be importable so that a journal can name it, got the local class {name}")
-    ALLOWED[name] = surrogate
-    return name
+    def __iter__(self) -> Iterator[str]:
+        return iter(PLACES)
+
+    def __len__(self) -> int:
+        return len(PLACES)
+
+    def __contains__(self, name: object) -> bool:
+        return name in PLACES
+
+    def has(self, cls: type) -> bool:
+        """Return whether a class is one of them."""
+        return f"{cls.__module__}:{cls.__qualname__}".removeprefix("robustbo.surrogates.") in PLACES.values()
 
 
-def is_known(name: str) -> bool:
-    """Return whether a name is registered, or that of a class that a person has named in this process."""
-    return name in SURROGATES or name in ALLOWED
+SURROGATES = Registry()
 
 
 def model_class(name: str) -> type[GPyTorchModel]:
-    """The class of a name that `is_known`; nothing is imported.
+    """The class of a name that `is_known`; nothing of anybody else's is imported.
 
     Raises:
         ValueError: If it is not known.
@@ -85,22 +74,6 @@ def model_class(name: str) -> type[GPyTorchModel]:
             name_in_registry("surrogate", name, ["auto", *sorted(SURROGATES)])
         raise ValueError(f"surrogate {name!r} must be a class that was named in this process; it is not imported")
     return SURROGATES[name] if name in SURROGATES else ALLOWED[name]
-
-
-def _import_class(name: str) -> type[GPyTorchModel]:
-    """The class "module:Class"."""
-    module, _, qualified = name.partition(":")
-    if not qualified:
-        name_in_registry("surrogate", name, ["auto", *sorted(SURROGATES)])
-    try:
-        target: Any = importlib.import_module(module)
-        for part in qualified.split("."):
-            target = getattr(target, part)
-    except (ImportError, AttributeError) as error:
-        raise ValueError(f"surrogate {name!r} must be importable here: {error}") from error
-    if not (isinstance(target, type) and issubclass(target, GPyTorchModel)):
-        raise ValueError(f"surrogate {name!r} must be a GPyTorchModel class, got {target!r}")
-    return target
 
 
 def check_options(name: str, options: Mapping[str, Any]) -> None:

@@ -3,10 +3,11 @@
 import importlib.metadata
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from robustbo.errors import JournalError, JournalWarning, warn
-from robustbo.surrogates.registry import SURROGATES, check_options
+from robustbo.lazy import Module
+from robustbo.surrogates.names import NAMES
 from robustbo.trials import schema, trust
 from robustbo.trials.extent import check_extent
 from robustbo.trials.history import History
@@ -15,6 +16,11 @@ from robustbo.trials.storage import places
 from robustbo.trials.storage.line import Event
 from robustbo.trials.storage.places import Place
 from robustbo.trials.storage.reading import Contents, warn_loss
+
+if TYPE_CHECKING:
+    from robustbo.surrogates import registry
+else:
+    registry = Module("robustbo.surrogates.registry")
 
 # What unchecked settings may raise where they are made, and where their surrogate is made of a few values.
 UNUSABLE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError, MemoryError)
@@ -94,8 +100,8 @@ def settings_of(place: Place, header: Mapping[str, Any]) -> Settings:
     try:
         schema.check_header(header)
         settings = Settings.from_dict(header["settings"])
-        if settings.surrogate in SURROGATES:
-            check_options(settings.surrogate, settings.surrogate_options)
+        if settings.surrogate in NAMES and settings.surrogate_options:
+            registry.check_options(settings.surrogate, settings.surrogate_options)
     except UNUSABLE as error:
         why = schema.in_a_line(error)
         raise JournalError(f"{place}, line 1: no header of an optimization that this program knows: {why}") from error

@@ -4,13 +4,15 @@ A history is never changed: `History.apply` folds one event (a plain JSON object
 the old one all that is the same (`trials.tree`). Telling, resuming and replaying all go through it.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from robustbo.censored import CensoredValue
+from robustbo.lazy import Module
 from robustbo.searchspace.measurements import sign_column
 from robustbo.searchspace.parameters import Value
 from robustbo.trials.events import diagnosis_of, find_trial, fold
@@ -20,6 +22,11 @@ from robustbo.trials.tree import Draft, Trials
 from robustbo.trials.trial import REMEASURE, RETRY, STATES, Diagnosis, Measured, Point, Trial, in_a_line
 from robustbo.trials.verdicts import KIND, SourceVerdict, judge, verdict_of
 from robustbo.validation import index
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    pd = Module("pandas")
 
 __all__ = ["REMEASURE", "RETRY", "STATES", "Diagnosis", "Event", "History", "Trial"]
 
@@ -71,7 +78,7 @@ class History:
             by_point.setdefault(trial.point, []).append(trial)
         return by_point
 
-    def apply(self, event: Event) -> "History":
+    def apply(self, event: Event) -> History:
         """The history after one more event.
 
         Args:
@@ -89,7 +96,7 @@ class History:
         """
         return self.apply_all([event])
 
-    def apply_all(self, events: Iterable[Event]) -> "History":
+    def apply_all(self, events: Iterable[Event]) -> History:
         """The history after more events, in time linear in these, however many came before; see `apply`."""
         trials, diagnoses, rows = Draft(self.trials), list[Diagnosis](), list[tuple[Value, ...]]()
         verdicts = [*self.verdicts]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from robustbo.determinism.interrupted import release_on_interrupt
 from robustbo.errors import JournalError, JournalExists, JournalWarning, warn
-from robustbo.surrogates.registry import ALLOWED, name_of
+from robustbo.surrogates.names import ALLOWED, name_of
 from robustbo.trials import schema, trust
 from robustbo.trials.codec import changed_versions, fold, header
 from robustbo.trials.extent import check_extent

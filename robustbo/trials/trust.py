@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from robustbo.errors import TrustError
-from robustbo.surrogates.registry import is_known, name_of
+from robustbo.surrogates.names import is_known, name_of
 from robustbo.trials.settings import Settings
 
 PLAIN = "standard"

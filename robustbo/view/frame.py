@@ -1,14 +1,22 @@
 """Data frames of trials, of outliers and of failures, a row each, indexed by the number of the trial."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import pandas as pd
-
-from robustbo.loop.belief.judge import Outlier
-from robustbo.loop.feasibility.report import Failure
+from robustbo.lazy import Module
 from robustbo.searchspace.measurements import sign_column
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from robustbo.loop.belief.judge import Outlier
+    from robustbo.loop.feasibility.report import Failure
+else:
+    pd = Module("pandas")
 
 VALUE = "value"  # the column of values that have no name
 OWN = ("trial", "state", "origin", "reason", "repeats", "asked_by", "asked_at")  # columns of trials

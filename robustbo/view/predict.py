@@ -1,31 +1,27 @@
 """Predictions at points: posterior mean and standard deviation of each outcome."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, NamedTuple
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
+from robustbo.lazy import Module
 from robustbo.loop.belief.outcome_models import OutcomeModels, unmeasured_outcomes, use_models
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fallback import check_finite
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
+from robustbo.searchspace.tabular import is_frame
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
-
-class Prediction(NamedTuple):
-    """Mean and standard deviation that the surrogate predicts of the objective at a point, without noise.
-
-    The mean is within the possible range, where one was said.
-    """
-
-    mean: float
-    sd: float
-
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    pd = Module("pandas")
 
 Numbers = tuple[list[float], list[float]]  # means and standard deviations at rows
 
@@ -71,6 +67,11 @@ def prediction_frame(posteriors: Mapping[str | None, Numbers], index: pd.Index |
     return pd.DataFrame(columns, index=index, dtype="float64")
 
 
+def prediction_series(name: str, numbers: list[float], index: pd.Index | None) -> pd.Series:
+    """A series of one number a point."""
+    return pd.Series(numbers, index=index, name=name, dtype="float64")
+
+
 def index_of(points: Any) -> pd.Index | None:
     """The labels of points, where they have some."""
-    return points.index if isinstance(points, pd.DataFrame) else None
+    return points.index if is_frame(points) else None

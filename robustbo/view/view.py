@@ -1,10 +1,10 @@
 """The one object that is read: an optimization as it stands; beliefs about its trials are computed once and kept."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Hashable, Iterable
 from functools import partial
-from typing import Any, TypeVar, overload
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from robustbo.errors import FitError, NumericsWarning, warn
 from robustbo.loop.belief import constrained_best
@@ -28,7 +28,11 @@ from robustbo.trials.settings import Settings
 from robustbo.trials.sources import Labels
 from robustbo.view.frame import trial_frame
 from robustbo.view.patterns import patterns
-from robustbo.view.predict import Prediction, index_of, posterior_at, prediction_frame
+from robustbo.view.predict import index_of, posterior_at, prediction_frame, prediction_series
+from robustbo.view.prediction import Prediction
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 T = TypeVar("T")
 
@@ -68,7 +72,7 @@ class View:
         self.stand_ins = frozenset(stand_ins)
         self._results: dict[Hashable, Any] = {}
 
-    def at(self, settings: Settings, history: History, stand_ins: Collection[int] = frozenset()) -> "View":
+    def at(self, settings: Settings, history: History, stand_ins: Collection[int] = frozenset()) -> View:
         """Return this view if it has these settings and this history; else a view of them with the same fits."""
         is_same = history == self.history and settings == self.settings and stand_ins == self.stand_ins
         return self if is_same else View(settings, history, self.fits, stand_ins)
@@ -174,10 +178,8 @@ class View:
 
     @overload
     def viability(self, points: Point) -> float: ...
-
     @overload
     def viability(self, points: pd.DataFrame | Iterable[Point]) -> pd.Series: ...
-
     def viability(self, points: Points) -> float | pd.Series:
         """The probability that a trial at a point gives a value; of many points a series with their index.
 
@@ -186,14 +188,12 @@ class View:
             FitError: If it cannot be learned where trials fail.
         """
         p = chances(self.settings, self.history, self._rows(points), self.fits)
-        return p[0] if is_point(points) else pd.Series(p, index=index_of(points), name="viability", dtype="float64")
+        return p[0] if is_point(points) else prediction_series("viability", p, index_of(points))
 
     @overload
     def predict(self, points: Point) -> Any: ...
-
     @overload
     def predict(self, points: pd.DataFrame | Iterable[Point]) -> pd.DataFrame: ...
-
     def predict(self, points: Points) -> Prediction | dict[str, Prediction] | pd.DataFrame:
         """Mean and standard deviation of the objective or of each of several outcomes, without noise, in your units.
 

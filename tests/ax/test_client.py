@@ -32,6 +32,7 @@ def measured(sign=1.0, off=1.2, **options):
     return made
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_a_flagged_value_that_would_be_the_best_is_measured_again_once(sign):
     made = measured(sign, 3.0)
@@ -43,6 +44,7 @@ def test_a_flagged_value_that_would_be_the_best_is_measured_again_once(sign):
     assert next_repeat(made) is None  # settled
 
 
+@pytest.mark.slow
 def test_what_was_fitted_to_a_client_is_kept_as_long_as_it_is_there():
     made = measured()
     first = next_repeat(made)
@@ -65,6 +67,7 @@ def test_a_failed_repeat_counts():
     assert next_repeat(made) is None
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("end", [Client.mark_trial_failed, Client.mark_trial_abandoned])
 def test_a_flake_where_much_is_promised_is_tried_again_once(end):
     made = measured(off=0.0)

@@ -61,6 +61,7 @@ def test_steps_orders_and_single_values_come_back_as_ours(tmp_path):
     assert all(p["one"] == "z" and p["half"] == 0.5 and p["seven"] == 7 for p in points)
 
 
+@pytest.mark.slow
 def test_linear_constraints_are_kept():
     texts = ["x + y / 3 <= 1 + one", "x >= y / 9", "2 * one <= 5"]
     space = Space(x=Float(0, 3), y=Float(0, 9), one=Float(0.5, 0.5), constraints=texts)
@@ -75,6 +76,7 @@ def test_sobol_points_with_integers_keep_constraints():
     assert not any(space.broken(p) for p in points)
 
 
+@pytest.mark.slow
 def test_a_mixture_adds_up():
     space = Space(**{name: Float(0, 1) for name in "abc"}, constraints=["a + b + c == 1", "0.1 <= a <= 0.6"])
     points = asked(space, lambda p: -p["a"], trials=5)

@@ -111,6 +111,7 @@ def test_constraints_hold_with_what_is_fixed():
     assert max(p["x"] for p in points) > 0.2
 
 
+@pytest.mark.slow
 def test_a_mixture():
     made = client(SQUARE)
     made._experiment.search_space.add_parameter_constraints([ParameterConstraint(equality="x + y == 1")])
@@ -138,6 +139,7 @@ def test_orders_steps_logs_and_single_values():
     assert best(made).parameters in points
 
 
+@pytest.mark.slow
 def test_conditional_parameters(tmp_path):
     made = client(TREE)
     points = go_on(made, 8, lambda p: p.get("x", 1.0) + p.get("y", 1.0), does_fail=lambda p: p.get("y", 0.0) > 0.5)
@@ -159,6 +161,7 @@ def test_failures_are_where_the_acquisition_sees_them_though_parameters_do_not_e
     assert torch.equal(handed.X[torch.tensor(handed.is_ok)], adapter.generator.surrogate.Xs[0])
 
 
+@pytest.mark.slow
 def test_the_page_runs():
     page = (Path(__file__).parents[2] / "docs" / "howto" / "ax.md").read_text(encoding="utf-8")
     block, _ = re.findall(r"```python\n(.*?)```", page, re.DOTALL)

@@ -45,7 +45,7 @@ def go_on(made, trials, bad=None, at=4, function=branin):
     return made
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("bad", [-1e3, 1e5])
 def test_a_gross_value_on_either_side_is_named_and_not_followed(bad):
     made = go_on(client(), 20, bad)
@@ -59,6 +59,7 @@ def test_a_gross_value_on_either_side_is_named_and_not_followed(bad):
     assert len(report) == 20
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("surrogate", sorted(SURROGATES))
 def test_every_surrogate_fits_generates_cross_validates_and_is_saved(surrogate, tmp_path):
     made = go_on(client(surrogate), 6)
@@ -85,7 +86,7 @@ print(json.dumps(Client.load_from_json_file(sys.argv[1]).get_next_trials(max_tri
 """
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("trials", [3, 10])
 def test_a_client_that_was_loaded_proposes_what_one_that_went_on_does(tmp_path, trials):
     made = go_on(client(), trials)
@@ -97,6 +98,7 @@ def test_a_client_that_was_loaded_proposes_what_one_that_went_on_does(tmp_path, 
     assert json.loads(done.stdout.splitlines()[-1]) == wanted
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_it_goes_on_alike_for_good(tmp_path, dtype):
     before = torch.get_default_dtype()
@@ -129,6 +131,7 @@ def test_a_value_counts_alike_before_and_after_json():
         assert _round(np.array([x])) == _round(np.array([float(f"{x:.10f}")]))
 
 
+@pytest.mark.slow
 def test_the_seed_says_it_all():
     first, again, other = (
         go_on(client() if same else client_of(4), 7).get_next_trials(max_trials=1) for same in (True, True, False)
@@ -155,6 +158,7 @@ def test_values_reach_the_model_robustly_scaled_and_unclipped():
     assert model.support == [4]
 
 
+@pytest.mark.slow
 def test_log_integer_and_choice_parameters_and_options():
     parameters = [
         RangeParameterConfig(name="lr", parameter_type="float", bounds=(1e-4, 1e-1), scaling="log"),
@@ -174,6 +178,7 @@ def test_log_integer_and_choice_parameters_and_options():
     assert len(sobol) == 6
 
 
+@pytest.mark.slow
 def test_constraints_batches_pending_failed_and_abandoned_trials():
     made = Client(random_seed=0)
     made.configure_experiment(BRANIN, parameter_constraints=["x1 + x2 <= 12"])
@@ -196,6 +201,7 @@ def test_constraints_batches_pending_failed_and_abandoned_trials():
     assert by_trial[8] == pytest.approx(branin(batch[third]))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("sem", [None, 0.1])
 def test_what_is_not_finite_fails_and_shifts_nothing(sem):
     made = client()
@@ -287,6 +293,7 @@ def test_analyses_are_computed():
     assert not [card for card in cards if "Error" in type(card).__name__]
 
 
+@pytest.mark.slow
 def test_leaving_one_out_fits_nothing_and_believes_no_lie(monkeypatch):
     """A fit for each value left out made Ax's analyses twenty times as dear as with Ax's own strategy."""
     made = go_on(client(), 12, bad=-1e3)
@@ -314,6 +321,7 @@ def test_the_readmes_example_runs(capsys):
     assert "Best(trial_index=" in capsys.readouterr().out
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("objective", ["f", "-f"])
 def test_a_single_candidate_is_found_by_the_closed_form_of_what_ax_would_maximize(objective, monkeypatch):
     made, seen = go_on(client(objective=objective), 9), []

@@ -52,6 +52,7 @@ def acquisition(made):
     return adapter, adapter.generator._acquisition
 
 
+@pytest.mark.slow
 def test_it_keeps_away_from_a_half_of_the_square_that_fails():
     failed = {"learn": 0, "ignore": 0}
     for how in failed:
@@ -71,6 +72,7 @@ def test_where_none_has_failed_nothing_changes():
     assert points[0] == points[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("surrogate", ["standard", "relevance-pursuit", "student-t"])
 def test_a_client_that_was_loaded_goes_on_alike(tmp_path, surrogate):
     made = client()
@@ -221,6 +223,7 @@ def test_a_bad_choice_is_refused():
         failures(made)
 
 
+@pytest.mark.slow
 def test_the_page_on_failures_runs():
     page = (Path(__file__).parents[2] / "docs" / "howto" / "failures.md").read_text(encoding="utf-8")
     (block,) = [block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "robustbo.ax" in block]

@@ -10,6 +10,7 @@ pytestmark = [  # what BoFire does in a way of old
 ]
 
 
+@pytest.mark.slow
 def test_the_page_on_bofire_runs_and_prints_what_it_says(capsys):
     page = (Path(__file__).parents[2] / "docs" / "howto" / "bofire.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)

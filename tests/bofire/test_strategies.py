@@ -99,6 +99,7 @@ def test_a_strategy_in_steps_is_read_from_json(branin):
     assert strategy.ask(1)["y_pred"].item() < 30
 
 
+@pytest.mark.slow
 def test_several_outputs_have_a_surrogate_each(mixed):
     domain, experiments = mixed
     strategy = made(mobo(domain))
@@ -113,6 +114,7 @@ def test_several_outputs_have_a_surrogate_each(mixed):
     assert report.loc[report["flagged"] & (report["output"] == "z")].index.tolist() == [5]
 
 
+@pytest.mark.slow
 def test_a_surrogate_may_see_some_inputs_and_stand_beside_bofires_own(mixed):
     domain, experiments = mixed
     few = Inputs(features=[domain.inputs.get_by_key(name) for name in ("heat", "base", "solvent")])
@@ -146,6 +148,7 @@ def test_the_report_begins_with_the_most_suspicious_and_has_its_labcode(branin):
     assert report["evidence"].iloc[3:].is_monotonic_decreasing
 
 
+@pytest.mark.slow
 def test_a_value_that_is_found_wrong_can_be_taken_out(branin):
     domain, experiments = branin
     strategy = made(sobo(domain))

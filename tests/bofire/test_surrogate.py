@@ -199,6 +199,7 @@ def test_outcomes_that_are_standardized_already_stay_as_they_are(branin):
     assert np.allclose(model.model.train_targets, experiments["y"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kernel",
     [
@@ -229,6 +230,7 @@ def test_a_dump_predicts_the_same(branin, warp):
     assert flagged(loaded.predict_outliers(experiments)) == WRONG
 
 
+@pytest.mark.slow
 def test_cross_validation_is_that_of_any_surrogate(branin):
     domain, experiments = branin
     _, tested, _ = surrogate(domain).cross_validate(experiments.drop(WRONG), folds=5, random_state=0)

@@ -108,6 +108,7 @@ def test_verify_says_the_same_twice_and_finds_a_difference(cli, tmp_path, monkey
     assert all("recommended: recorded" in row["verdict"] for row in json.loads(out)[:2])
 
 
+@pytest.mark.slow
 def test_verify_takes_rounding_for_the_same_unless_bits_are_asked_for(cli, monkeypatch):
     cli("replay", "runs/small", "--replications", 1)
     assert cli("verify", "results/small", "--bits")[0] == 0
@@ -155,6 +156,7 @@ def test_verify_misses_no_missing_cell_row_or_event(cli, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_fewer_methods_and_trials_later_leave_the_files_whole(cli, tmp_path):
     cli("replay", "runs/small")
     rows = (tmp_path / "results" / "small" / "results.csv").read_text()
@@ -171,7 +173,7 @@ def test_several_runs_are_checked_before_any_begins_and_give_one_table(cli, tmp_
     assert [row["run"] for row in json.loads(out)] == ["small", "other"]
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_interrupting_says_how_to_go_on(tmp_path, jobs):
     (tmp_path / "small.toml").write_text(SPEC.replace("trials = 6", "trials = 600"))
@@ -247,6 +249,7 @@ def test_show_of_an_optimization(cli, tmp_path):
     assert "called wrong" in (tmp_path / "j.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_report_is_a_page_and_pictures(cli, tmp_path):
     assert cli("replay", "runs/small", "--out", "small")[0] == 0
     code, out, _ = cli("report", "small", "--out", "pages/all.html")
@@ -256,6 +259,7 @@ def test_a_report_is_a_page_and_pictures(cli, tmp_path):
     assert (tmp_path / "pages" / "all" / "small.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_a_folder_of_results_says_what_was_run_in_it(cli, tmp_path):
     made = tmp_path / "small" / "spec.toml"
     cli("replay", "runs/small", "--out", "small", "--method", "sobol", "--trials", 5)
@@ -369,6 +373,7 @@ def test_a_killed_replay_goes_on_from_there_to_the_same_bits(tmp_path):
     assert len(killed) == 3
 
 
+@pytest.mark.slow
 def test_the_recorded_specs_are_valid():
     from pathlib import Path
 

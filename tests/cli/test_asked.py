@@ -29,7 +29,7 @@ def ask(cli, tmp_path):
     return called
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("shell", "why"),
     [("> /dev/full", "No space left on device"), (">&-", "stdout is closed"), ("| :", "its reader is gone")],

@@ -137,6 +137,7 @@ def is_locked(path):
         return False
 
 
+@pytest.mark.slow
 def test_interrupting_a_long_command_is_a_line_and_code_130(tmp_path):
     """An ask of a million trials, which takes minutes, is interrupted when its lock says that it has begun."""
     (tmp_path / "space.toml").write_text(SPACE)

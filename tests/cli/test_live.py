@@ -108,6 +108,7 @@ def is_ended(connection):
         return True
 
 
+@pytest.mark.slow
 def test_there_are_never_more_connections_than_it_bears(server, monkeypatch):
     monkeypatch.setattr(bounded, "REQUEST_S", 1e9)
     held = [connected(server) for _ in range(bounded.MOST)]
@@ -135,6 +136,7 @@ def test_a_client_that_resets_its_connection_is_no_traceback(server, capsys):
     assert capsys.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("option", "first"), [("--watch", "4 told"), ("--serve", "http://127.0.0.1:")])
 def test_an_interrupt_ends_it_cleanly(opt, tmp_path, option, first):
     command = [sys.executable, "-u", "-m", "robustbo.cli", "show", "j.jsonl", option]

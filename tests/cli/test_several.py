@@ -193,6 +193,7 @@ class TestShowing:
         assert code == 2
         assert "['cost', 'purity'] have none" in err
 
+    @pytest.mark.slow
     def test_the_best_of_one_objective_keeps_the_bounds(self, cli):
         bound = ("--objective", "yield:maximize", "--outcome-constraint", "purity >= 0.2")
         cli("create", "one.jsonl", "space.toml", "--seed", 1, *bound)

@@ -268,6 +268,7 @@ class TestShow:
         ]
         assert found["failures"]["asks_keep_away"]
 
+    @pytest.mark.slow
     def test_where_a_process_has_ended_it_says_what_to_do(self, begun):
         code = "import robustbo as rb; rb.Optimizer.resume('j.jsonl').ask()"
         subprocess.run([sys.executable, "-c", code], check=True)

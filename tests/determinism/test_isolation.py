@@ -177,6 +177,7 @@ class TestSurroundings:
             assert torch.get_default_dtype() == dtype
             torch.set_default_dtype(before)
 
+    @pytest.mark.few(2)
     @pytest.mark.parametrize(
         "surroundings",
         [
@@ -196,6 +197,7 @@ class TestSurroundings:
         with surroundings():
             assert self.run() == plain
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("others", [MIXED, {"y": rb.Float(0, 1)}], ids=["mixed", "continuous"])
     def test_nor_do_another_thread_s_random_numbers(self, others):
         def draw():
@@ -222,6 +224,7 @@ class TestSurroundings:
             assert numbers == (torch.rand(1, dtype=torch.float64).item(), np.random.rand(), random.random())  # noqa: NPY002
         torch.set_rng_state(torch.tensor(before[0], dtype=torch.uint8))
 
+    @pytest.mark.slow
     def test_nor_where_a_choice_has_many_values(self):
         """BoTorch draws some of them by Python's own generator."""
         others = {"c": rb.Choice(*map(str, range(30)))}

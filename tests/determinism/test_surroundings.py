@@ -59,6 +59,7 @@ def before(request):
     torch.set_default_dtype(default)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("compute", [compute, compute_with_others])
 def test_they_are_as_before(compute, before):
     expected = compute()

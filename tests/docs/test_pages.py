@@ -40,6 +40,15 @@ def blocks(page):
             yield found["kind"], found["code"], text[: found.start("code")].count("\n")
 
 
+SLOW = {  # many fits, or many processes
+    "docs/explanation/best-values.md",
+    "docs/explanation/doubt.md",
+    "docs/explanation/relevance-pursuit.md",
+    "docs/explanation/reproducibility.md",
+    "docs/howto/own-surrogate.md",
+    "docs/howto/spreadsheet.md",
+    "docs/tutorial.md",
+}
 HERE = [page for page in PAGES if str(page.relative_to(ROOT)) not in ELSEWHERE and any(blocks(page))]
 
 
@@ -55,7 +64,13 @@ def test_a_page_that_is_run_elsewhere_is(page):
 
 
 @pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize("page", HERE, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=name, marks=[pytest.mark.slow] if name in SLOW else [])
+        for page, name in ((page, str(page.relative_to(ROOT))) for page in HERE)
+    ],
+)
 def test_a_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "__main__"}

@@ -288,6 +288,7 @@ class TestProcesses:
         with pytest.raises(TypeError, match=r"func must be one that worker processes can import.*\n.*Traceback"):
             outcomes(processes, "fine")
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize(("said", "threads"), [(None, 1.0), ("2", 2.0)])
     def test_they_share_the_cores_unless_told_otherwise(self, objectives, closing, monkeypatch, said, threads):
         monkeypatch.setattr("robustbo.driving.evaluators.processes._cores", lambda: 2)
@@ -332,6 +333,7 @@ class TestProcesses:
         parent.wait()
         until(lambda: not any(is_there(int(path.name)) for path in tmp_path.iterdir()))
 
+    @pytest.mark.slow
     def test_a_script_without_a_guard_is_told_of_it(self, tmp_path):
         script = """
             import robustbo as rb
@@ -451,6 +453,7 @@ class TestCluster:
         with pytest.raises(TypeError, match="client must not be asynchronous"):
             Cluster(abs, client, 1)
 
+    @pytest.mark.slow
     @pytest.mark.filterwarnings("ignore")
     def test_a_real_one(self, objectives):
         options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}

@@ -25,7 +25,7 @@ from robustbo.driving.plan import Plan
 from robustbo.driving.progress import Display
 from robustbo.errors import JournalWriteError
 from robustbo.loop.surrogate.cache import FitCache
-from robustbo.study.handing import hand_out
+from robustbo.study.next_trials import hand_out
 from robustbo.trials import worker
 from tests.moments import interrupted_at
 
@@ -389,6 +389,7 @@ class TestCtrlC:
 
         opt.optimize(square, 3, callbacks=acknowledge, progress=False)
 
+    @pytest.mark.slow
     @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # Python loses one in a deletion
     def test_at_any_moment_loses_nothing(self, tmp_path):
         self.run(tmp_path / "unbroken", [])
@@ -676,6 +677,7 @@ class TestProgress:
         assert "1 flagged" in after
         assert "running 0, 1, 2, 3, 4, 5, 6, 7 and 2 more" in after
 
+    @pytest.mark.slow
     def test_it_makes_no_fit_of_its_own(self, monkeypatch):
         console = Console(file=io.StringIO(), force_terminal=True)
         monkeypatch.setattr(loop, "Display", partial(Display, console=console))

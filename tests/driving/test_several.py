@@ -45,12 +45,14 @@ def two():
     return opt
 
 
+@pytest.mark.slow
 def test_several_objectives_give_the_front(two):
     assert isinstance(two.found, Front)
     assert two.found == two.front()
     assert two.optimize(outcomes, 8) == two.found  # nothing is left to be done
 
 
+@pytest.mark.slow
 def test_one_objective_gives_the_best_under_the_constraints():
     opt = optimizer(ONE)
     best = opt.optimize(of_one, 8, progress=False)
@@ -140,6 +142,7 @@ class TestLittleToGain:
         with pytest.raises(ValueError, match="must be given an amount of hypervolume: absolute="):
             LittleToGain()(two, two.history[7])
 
+    @pytest.mark.slow
     def test_it_stops_where_hardly_any_hypervolume_is_promised(self):
         opt = optimizer()
         opt.optimize(outcomes, 30, callbacks=LittleToGain(absolute=0.05), progress=False)

@@ -40,6 +40,7 @@ class Fake:
         self.view = View(settings, history, self.fits)
 
 
+@pytest.mark.slow
 def test_it_stops_a_smooth_noisy_function_near_its_optimum():
     opt = optimizer()
     best = opt.optimize(noisy_sine(1), 60, callbacks=LittleToGain(), progress=False)
@@ -83,6 +84,7 @@ def test_points_of_no_model_and_repeats_are_passed_over():
     assert not rule(two_only, two_only.history[12])
 
 
+@pytest.mark.slow
 def test_the_models_have_been_fitted_already():
     opt, rule = optimizer(), LittleToGain()
     f = noisy_sine(2)

@@ -77,6 +77,7 @@ def test_published_figures_lie_beside_the_spec(tmp_path):
         load(run)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["results.csv", "results.csv.gz", "cells/sobol-0.jsonl", "cells/sobol-0.truth.jsonl"])
 def test_a_link_out_of_the_folder_is_not_followed(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)

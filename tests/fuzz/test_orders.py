@@ -41,6 +41,7 @@ def check(history, ways, **options):
         assert other.asked == first.asked
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("number", range(HISTORIES))
 def test_what_is_believed_is_a_function_of_the_set_of_values(number):
     history = orders.measured(number)

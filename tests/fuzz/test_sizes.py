@@ -10,6 +10,7 @@ HISTORIES = int(os.environ.get("ROBUSTBO_FUZZ", "20"))
 AT_ONCE = 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, HISTORIES, AT_ONCE))
 def test_the_first_surrogate_decides_whatever_the_sizes_of_the_values(first):
     for seed in range(first, min(first + AT_ONCE, HISTORIES)):

@@ -133,6 +133,7 @@ def test_a_doubtful_value_is_measured_again_under_an_identifier_of_its_own():
     assert report.loc[point["_id"], "remeasured"] == "refuted"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("clone", [copy.deepcopy, lambda generator: pickle.loads(pickle.dumps(generator))])
 def test_a_copy_goes_on_as_the_original_would(clone):
     generator = RobustGenerator(FULL, seed=0, log=["n"])
@@ -144,6 +145,7 @@ def test_a_copy_goes_on_as_the_original_would(clone):
     assert run(other, 2) == run(generator, 2)
 
 
+@pytest.mark.slow
 def test_a_resumed_journal_goes_on_as_if_it_had_never_stopped(tmp_path):
     unbroken = run(RobustGenerator(X, seed=0), 9)
     first = run(RobustGenerator(X, seed=0, journal=tmp_path / "j.jsonl"), 6)

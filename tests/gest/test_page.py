@@ -3,9 +3,12 @@
 import re
 from pathlib import Path
 
+import pytest
+
 PAGE = (Path(__file__).parents[2] / "docs" / "howto" / "gest.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_page_runs_and_prints_what_it_says(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     names = {}

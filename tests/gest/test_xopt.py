@@ -49,6 +49,7 @@ def points(data):
     return data[["x", "n", "_id"]].to_numpy().tolist()
 
 
+@pytest.mark.slow
 def test_to_the_end_with_failures_and_wrong_values():
     evaluator = Evaluator(function=Machine(4, 13, 17))
     generator = RobustGenerator(PLANE, seed=3)
@@ -135,6 +136,7 @@ def test_data_of_others_and_what_xopt_samples_itself():
     assert [t.origin for t in history] == ["user"] * 6 + ["model", "user", "model"]
 
 
+@pytest.mark.slow
 def test_a_restart_from_a_dump_and_a_journal_changes_nothing(tmp_path):
     def xopt(folder, **rest):
         generator = RobustGenerator(LINE, seed=1, journal=folder / "points.jsonl", if_exists="resume")
@@ -155,6 +157,7 @@ def test_a_restart_from_a_dump_and_a_journal_changes_nothing(tmp_path):
     assert "RobustGenerator" in repr(again)
 
 
+@pytest.mark.slow
 def test_a_restart_from_the_journal_alone_goes_on_with_the_same_points(tmp_path):
     unbroken = Xopt(generator=RobustGenerator(LINE, seed=1), evaluator=Evaluator(function=value))
     found = []

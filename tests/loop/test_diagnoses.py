@@ -57,6 +57,7 @@ def test_each_is_an_event_before_the_ask_that_it_was_made_for(path):
     assert not any(event["void"] for _, event in made)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])
 def test_percentiles_are_of_the_values_as_they_were_told(tmp_path, direction):
     opt = optimization(tmp_path / "j.jsonl", direction)
@@ -65,6 +66,7 @@ def test_percentiles_are_of_the_values_as_they_were_told(tmp_path, direction):
     assert len(found) == 2
 
 
+@pytest.mark.slow
 def test_a_resumed_run_goes_on_as_if_it_had_never_stopped(path, tmp_path):
     """Whatever the trial at which it stops, the verdict that it stands on is the same."""
     part = tmp_path / "part.jsonl"

@@ -65,6 +65,7 @@ def test_what_was_measured_at_the_best_points_is_tried_and_of_few_values_all():
     assert {700, 41, 11, 13, 10, 14} <= {*cell_numbers(many, others).tolist()}
 
 
+@pytest.mark.slow
 def test_a_value_measured_is_found_again_wherever_it_stands_in_the_list():
     space = rb.Space(x=rb.Float(0, 1), kind=rb.Choice(*range(5000)))
     kind = space.parameters[1][1]

@@ -60,6 +60,7 @@ def test_it_loads_as_the_hub_loads_it():
     assert module.RobustSampler is RobustSampler
 
 
+@pytest.mark.slow
 def test_the_example_runs(monkeypatch, capsys):
     monkeypatch.chdir(REGISTRY)
     names = runpy.run_path(str(FOLDER / "example.py"))
@@ -69,6 +70,7 @@ def test_the_example_runs(monkeypatch, capsys):
     assert "What looks wrong: [12, 7]" in out or "What looks wrong: [7, 12]" in out
 
 
+@pytest.mark.slow
 def test_the_example_of_the_page_runs(page, monkeypatch, capsys):
     def load_module(package):
         return optunahub.load_local_module(package, registry_root=str(REGISTRY / "package"))

@@ -8,7 +8,7 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution
 from optuna.trial import TrialState
 
 from robustbo.errors import NumericsWarning
-from robustbo.optuna import SD, RobustSampler, best, failures, notes, outliers
+from robustbo.optuna import SD, SOURCE, RobustSampler, best, failures, notes, outliers
 from robustbo.optuna.study import study_view
 
 SPACE = {"x": FloatDistribution(-1, 1), "y": FloatDistribution(-1, 1)}
@@ -32,6 +32,7 @@ def history(study):
     return study_view(study).gathered.history
 
 
+@pytest.mark.slow
 def test_a_wrong_value_neither_ends_the_search_nor_is_the_best():
     study = study_of()
     study.optimize(wrong_once, n_trials=20)
@@ -41,6 +42,7 @@ def test_a_wrong_value_neither_ends_the_search_nor_is_the_best():
     assert outliers(study)["flagged"].pipe(lambda flags: [*flags[flags].index])[0] == 7
 
 
+@pytest.mark.slow
 def test_a_doubtful_value_is_measured_again():
     study = study_of()
     study.optimize(wrong_once, n_trials=20)
@@ -49,6 +51,7 @@ def test_a_doubtful_value_is_measured_again():
     assert all(study.trials[again].params == study.trials[first].params for again, first in repeats.items())
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_points_and_another_does_not():
     def points(seed):
         study = study_of(seed=seed)
@@ -121,6 +124,7 @@ def test_long_decisions_are_kept_in_pieces(monkeypatch):
     assert notes.read(last) == {}
 
 
+@pytest.mark.slow
 def test_failed_trials_are_learned_from():
     study = study_of(num_initial=8)
 
@@ -138,6 +142,7 @@ def test_failed_trials_are_learned_from():
     assert [t.state for t in study.trials[-6:]].count(TrialState.FAIL) <= 2
 
 
+@pytest.mark.slow
 def test_a_trial_that_breaks_a_constraint_is_never_the_best():
     study = study_of(num_initial=6, seed=1)
 
@@ -204,6 +209,38 @@ def test_noise_that_cannot_be_is_passed_over_and_ends_nothing(sd):
     assert [t.sd for t in found] == [None, None]
 
 
+@pytest.mark.parametrize(
+    ("source", "labels"),
+    [("R3", {"source": "R3"}), ({"reactor": "R3", "plate": 7}, {"reactor": "R3", "plate": "7"})],
+)
+def test_what_measured_a_trial_is_an_attribute_of_the_user(source, labels):
+    study = study_of()
+
+    def measured(trial):
+        trial.set_user_attr(SOURCE, source)
+        return bowl(trial)
+
+    study.optimize(measured, n_trials=2)
+    study.optimize(bowl, n_trials=1)
+    assert [t.sources for t in history(study)] == [labels, labels, {}]
+
+
+def test_a_source_that_cannot_be_is_passed_over_and_ends_nothing():
+    study = study_of()
+
+    def measured(trial):
+        trial.set_user_attr(SOURCE, 1.5)
+        return bowl(trial)
+
+    said = r"trial \d: its attribute 'robustbo:source' is passed over: the label of source"
+    with pytest.warns(NumericsWarning, match=said):
+        study.optimize(measured, n_trials=2)
+    with pytest.warns(NumericsWarning, match=said):
+        trials = history(study)
+    assert [t.sources for t in trials] == [{}, {}]
+
+
+@pytest.mark.slow
 def test_the_rest_is_chosen_given_what_is_enqueued():
     study = study_of()
     study.optimize(bowl, n_trials=10)
@@ -224,6 +261,7 @@ def test_an_enqueued_value_beyond_the_range_of_today_ends_nothing():
     assert len(history(study)) == 6  # that one is no point of the space
 
 
+@pytest.mark.slow
 def test_conditional_parameters_are_searched_together_with_the_choice():
     def conditional(trial):
         if trial.suggest_categorical("kind", ["a", "b"]) == "a":
@@ -236,6 +274,7 @@ def test_conditional_parameters_are_searched_together_with_the_choice():
     assert best(study).value < 0.01
 
 
+@pytest.mark.slow
 def test_a_repeat_has_the_parameters_too_that_are_drawn_at_random():
     study = study_of(warn_independent_sampling=False)
 
@@ -277,6 +316,7 @@ def test_more_trials_at_once_than_the_space_has_points():
     assert {study.ask(two).params["a"] for _ in range(5)} <= {"p", "q"}
 
 
+@pytest.mark.slow
 def test_threads_share_a_study():
     study = study_of()
     study.optimize(bowl, n_trials=16, n_jobs=4)
@@ -343,6 +383,7 @@ def test_a_categorical_of_very_many_values_is_decided_on_by_the_first_surrogate(
     assert not [record for record in caplog.records if "could not be used" in record.message]
 
 
+@pytest.mark.slow
 def test_an_integer_of_too_many_values_is_searched():
     study, target = study_of(), 2**59 + 12345
     study.optimize(lambda trial: abs(trial.suggest_int("n", 0, 2**60) - target) / 2**60, n_trials=14)

@@ -6,7 +6,7 @@ from optuna.testing.pytest_samplers import BasicSamplerTestCase, MultiObjectiveS
 from robustbo.optuna import RobustSampler
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(2)
 class TestRobustSampler(BasicSamplerTestCase, RelativeSamplerTestCase, MultiObjectiveSamplerTestCase):
     @pytest.fixture
     def sampler(self):

@@ -43,6 +43,7 @@ def study():
     return found
 
 
+@pytest.mark.slow
 def test_the_front_has_no_wrong_value_and_is_found(study):
     assert 7 in {trial.number for trial in study.best_trials}
     found = front(study)

@@ -10,6 +10,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "howto" / "optuna.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_page_runs_and_prints_what_it_says(tmp_path, monkeypatch, capsys):
     (tmp_path / "docs").symlink_to(DOCS)
     monkeypatch.chdir(tmp_path)

@@ -33,6 +33,7 @@ def traces(figure):
     return {trace.name: trace for trace in figure.data}
 
 
+@pytest.mark.slow
 def test_each_value_is_drawn_once_by_what_is_believed_of_it(study):
     found = traces(visualization.plot_optimization_history(study))
     assert list(found["Looks Wrong"].x) == [WRONG]

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from robustbo_problems.data_source import digest
-from robustbo_problems.datasets import TABLES, mnist, table
+from robustbo_problems.datasets import TABLES, table
+from robustbo_problems.mnist import mnist
 
 
 @pytest.fixture(autouse=True)

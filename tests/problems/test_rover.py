@@ -173,6 +173,7 @@ class TestEveryVariant:
         one, two, other = (problem.failures["breakdown"](x, np.random.default_rng(seed)) for seed in (5, 5, 6))
         assert one == two != other
 
+    @pytest.mark.slow
     def test_every_point_of_the_curve_is_as_likely(self, variant):
         stop, x = Stop(7), best_seen(variant)
         rover(variant).failures["breakdown"](params(variant, x), stop)
@@ -183,7 +184,7 @@ class TestEveryVariant:
         tenths = Counter(place[breakdown(params(variant, x), generator)] // 100 for _ in range(1000))
         assert sum((tenths[i] - 100) ** 2 / 100 for i in range(10)) < 27.9  # chi square of 9: one in a thousand
 
-    @pytest.mark.few(1)
+    @pytest.mark.slow
     def test_breaking_down_at_the_last_point_is_the_full_reward_and_earlier_is_worse(self, variant):
         for x in (best_seen(variant), random_inputs(variant, 1, seed=4)[0]):
             assert all_stops(variant, x)[-1] == rover(variant)(params(variant, x))

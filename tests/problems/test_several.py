@@ -63,6 +63,7 @@ def test_it_says_what_is_wanted(problem, function):
     assert f"as BoTorch's {type(function).__name__}" in problem.about
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("problem", [gardner(), gardner(-0.5), pressure_vessel, welded_beam], ids=lambda p: p.name)
 def test_nothing_that_keeps_the_constraints_is_beyond_the_best_or_the_worst(problem):
     kept = [v[problem.names[0]] for v in map(problem.truth, points(problem, 2000)) if problem.keeps(v)]

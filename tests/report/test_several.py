@@ -175,6 +175,7 @@ class TestOutcome:
 
 
 class TestPage:
+    @pytest.mark.slow
     def test_it_says_all(self, opt):
         text, front = page(opt), opt.front()
         assert "Maximize a &amp; b, minimize c, p &gt;= 0.1 with relevance-pursuit, seed 0" in text
@@ -196,6 +197,7 @@ class TestPage:
         assert not re.search(r"\b(nan|inf)\b", text)
         assert text == page(opt)
 
+    @pytest.mark.slow
     def test_a_trial_that_failed_as_a_whole_is_said_to(self):
         opt = told(count=0)
         for trial in opt.ask(18):
@@ -205,6 +207,7 @@ class TestPage:
         assert re.search(rf"<td>{WRONG}</td>.*the trial failed as a whole with probability", text)
         assert by_label(charts_of(opt).timelines[2])["called wrong"].x == WRONG
 
+    @pytest.mark.slow
     def test_of_one_objective_it_has_the_incumbent(self):
         opt = told({"c": "minimize"})
         text, best = page(opt), opt.best()
@@ -243,6 +246,7 @@ class TestPage:
         assert "called wrong" not in by_label(found.fronts[0])
         assert "called wrong" not in by_label(found.timelines[0])
 
+    @pytest.mark.slow
     def test_a_pool_has_its_rows_that_are_left(self):
         rows = pd.DataFrame({"<x>": [i / 30 for i in range(30)], "y": [(i * 7 % 30) / 30 for i in range(30)]})
         opt = told(space=rb.Pool(rows))
@@ -260,6 +264,7 @@ class TestPage:
         assert "The front" in page(opt)
 
 
+@pytest.mark.slow
 def test_pictures(opt, tmp_path):
     pytest.importorskip("matplotlib")
     rows = several_charts.rows(View(opt.settings, opt.history))
@@ -268,6 +273,7 @@ def test_pictures(opt, tmp_path):
     assert (tmp_path / "a.svg").stat().st_size > 1000
 
 
+@pytest.mark.slow
 def test_it_is_drawn_in_a_browser(opt, tmp_path, in_a_browser):
     path = tmp_path / "page.html"
     journals.write([journals.NamedView("a study", View(opt.settings, opt.history))], path)

@@ -91,6 +91,7 @@ def test_a_point_returns_from_the_models_inputs(given):
         assert given.space.from_unit(back) == given.space.from_unit(row)
 
 
+@pytest.mark.slow
 @FAST
 @given(spaces("conditional"), st.integers(0, 1000))
 def test_what_does_not_exist_is_absent_and_the_model_does_not_see_it(given, seed):
@@ -131,7 +132,7 @@ def test_a_point_that_is_fixed_as_a_whole_is_the_only_one(given):
         assert region.all_points is None or region.all_points == [given.witness]
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_ask_is_feasible_and_the_same_when_resumed_and_computed_again(kind, tmp_path):
     given = made(random.Random(f"asks in a space that is {kind}"), kind)

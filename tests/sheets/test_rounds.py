@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
+import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -191,6 +192,7 @@ STEPS = [
 STEP = st.sampled_from([*STEPS, "ask", "ask", "read", "fill", "fill", "fill"])
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(STEP, min_size=3, max_size=30), st.integers(0, 2**16))
 @example(["ask", "ask", "fill", "ask", "fill", "read", "retype", "ask", "amend", "read"], 3)

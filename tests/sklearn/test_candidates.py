@@ -67,6 +67,7 @@ def test_what_cannot_be_meant(given, match):
         Candidates.of(given)
 
 
+@pytest.mark.slow
 def test_estimators_are_chosen_and_their_parameters_exist_where_they_do():
     space = {
         "scaler": [StandardScaler(), MinMaxScaler(), None],

@@ -17,7 +17,7 @@ DECLARED = {
 }
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("estimator", "space", "options"),
     [

@@ -3,9 +3,12 @@
 import re
 from pathlib import Path
 
+import pytest
+
 PAGE = (Path(__file__).parents[2] / "docs" / "howto" / "sklearn.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_page_runs_and_prints_what_it_says(capsys):
     names = {}
     for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):

@@ -66,6 +66,7 @@ def search_of(estimator=None, space=UNIT, **options):
     return RobustSearchCV(Bowl() if estimator is None else estimator, space, **given)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("value", [1000.0, -1000.0])
 def test_a_wrong_score_is_flagged_and_wins_nothing(value):
     found = search_of(scoring=Flaky(3, 8, value=value), replicate="never").fit(X, Y)
@@ -85,6 +86,7 @@ def test_a_wrong_score_is_flagged_and_wins_nothing(value):
     assert results["rank_test_score"][3] == (1 if value > 0 else 11)  # as measured
 
 
+@pytest.mark.slow
 def test_candidates_that_fail_are_kept_and_kept_away_from():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -148,6 +150,7 @@ def both(estimator, X, y=None):
     return {"low": -estimator.x, "high": estimator.score(X, y)}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("scoring", [both, {"low": lambda e, *_: -e.x, "high": lambda e, *a: e.score(*a)}])
 def test_several_metrics(scoring):
     high = search_of(scoring=scoring, refit="high").fit(X, Y)
@@ -164,6 +167,7 @@ def test_several_metrics(scoring):
         search_of(scoring=scoring).fit(X, Y)
 
 
+@pytest.mark.slow
 def test_several_metrics_of_candidates_that_fail():
     with pytest.warns(FitFailedWarning):
         found = search_of(Bowl(fails_above=0.6), scoring=both, refit="high", return_train_score=True).fit(X, Y)
@@ -173,6 +177,7 @@ def test_several_metrics_of_candidates_that_fail():
     assert np.isnan(found.cv_results_["split0_train_high"][is_failed]).all()
 
 
+@pytest.mark.slow
 def test_a_callable_chooses():
     found = search_of(refit=lambda results: int(results["param_x"].argmin())).fit(X, Y)
     assert found.best_params_["x"] == found.cv_results_["param_x"].min()
@@ -180,6 +185,7 @@ def test_a_callable_chooses():
     assert found.best_mean_ < 1
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("random_state", [3, np.random.RandomState(3)])
 def test_the_same_random_state_gives_the_same_search(random_state):
     search = search_of(random_state=random_state)
@@ -199,6 +205,7 @@ def test_numpys_own_seed_serves_where_there_is_none():
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_jobs_and_batches():
     search = search_of(LogisticRegression(), {"C": rb.Float(0.1, 10, log=True)}, batch_size=4, n_trials=8)
     found = [clone(search).set_params(n_jobs=jobs).fit(X, Y).cv_results_["param_C"].tolist() for jobs in (None, 2)]
@@ -219,6 +226,7 @@ def test_a_batch_that_fails_as_a_whole():
         assert (found.cv_results_[name] >= 0).all()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("space", [{"x": [0.2]}, {"x": range(1, 2)}, {"x": {"only": 0.2}}, {"x": [0.2], "y": [3]}, {}])
 def test_a_space_of_one_candidate_is_that_candidate(space):
     class Named(Bowl):
@@ -249,6 +257,7 @@ def test_a_list_is_evaluated_once():
     assert sorted(found.cv_results_["param_x"]) == [0.1, 0.2, 0.4]
 
 
+@pytest.mark.slow
 def test_nothing_is_evaluated_twice_but_what_failed():
     space = {"x": rb.Int(0, 4), "fails_above": [2.0, 9.0, 10.0, 11.0]}  # of which three do nothing
     with warnings.catch_warnings():
@@ -260,6 +269,7 @@ def test_nothing_is_evaluated_twice_but_what_failed():
     assert found.cv_results_["is_failed"][again].all()  # only what failed is tried again
 
 
+@pytest.mark.slow
 def test_a_doubtful_score_is_measured_again_where_that_is_wanted():
     found = search_of(scoring=Flaky(3, 8, value=1.5), n_trials=14, replicate="flagged").fit(X, Y)
     results = found.cv_results_

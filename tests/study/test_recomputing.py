@@ -9,7 +9,7 @@ import robustbo as rb
 from robustbo.errors import ReplayMismatch
 from robustbo.replay.check.asks import UNREPEATABLE, verify_journal
 from robustbo.replay.verify import verdicts
-from robustbo.study import asking
+from robustbo.study import next_trials
 from robustbo.study.recomputing import REMEMBERED, decisions, recompute_asks
 from robustbo.trials.codec import open_journal
 from robustbo.trials.history import History
@@ -134,7 +134,7 @@ class TestJournals:
         for trial in trials[:4]:
             opt.tell(trial, trial.params["x"] ** 2)
         late = partial(rb.Optimizer.resume(tmp_path / "j.jsonl").tell, trials[4], 0.1)
-        hand_out = asking.hand_out
+        hand_out = next_trials.hand_out
 
         def decide(*arguments):
             made = hand_out(*arguments)
@@ -143,7 +143,7 @@ class TestJournals:
             thread.join()
             return made
 
-        monkeypatch.setattr("robustbo.study.asking.hand_out", decide)
+        monkeypatch.setattr("robustbo.study.next_trials.hand_out", decide)
         opt.ask(2)
         monkeypatch.undo()
         opt.ask()

@@ -374,6 +374,7 @@ class TestWhatWaits:
 
 
 class TestDistinct:
+    @pytest.mark.slow
     def test_a_batch_at_a_corner_is_of_different_points(self):
         opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1), y=rb.Float(0, 1)), direction="minimize", seed=0)
         for _ in range(12):

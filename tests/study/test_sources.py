@@ -6,6 +6,8 @@ import pandas as pd
 import pytest
 
 import robustbo as rb
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
+from robustbo.numerics.sources.errors import SourceError
 
 SPACE = rb.Space(x=rb.Float(0.0, 1.0))
 
@@ -172,3 +174,21 @@ def test_several_outcomes_are_corrected_one_at_a_time():
         opt.correct(source="R3", error=1.0)
     (trial,) = opt.correct(source="R3", error=0.5, outcome="a")
     assert trial.values == {"a": 0.5, "b": 2.0}
+
+
+def test_a_warning_says_once_that_a_source_is_in_doubt(monkeypatch):
+    opt = begin(num_initial=4)
+    for i in range(6):
+        opt.tell({"x": i / 6}, (i / 6) ** 2, source={"reactor": f"R{i % 2}"})
+    probability = [0.4]
+
+    def errors(fitted):
+        row = fitted.observations.numbers.index(3)
+        return (SourceError("reactor", "R1", "step", row, 1.5, 0.25, 8.0, probability[0], (row,), True),)
+
+    monkeypatch.setattr(FittedSurrogate, "source_errors", property(errors))
+    opt.tell(opt.ask(), 0.1)  # no warning
+    probability[0] = 0.9
+    with pytest.warns(rb.SourceWarning, match="reactor R1 reads 1.5"):
+        opt.tell(opt.ask(), 0.1)
+    opt.tell(opt.ask(), 0.1)  # nor another

@@ -54,6 +54,7 @@ def run(model_class, option):
     return strategy.adapter
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("model_class", "option", "kept"),
     [
@@ -69,6 +70,7 @@ def test_options_go_through_ax_and_a_bad_value_is_found(model_class, option, kep
     assert [kept(model)] == list(option.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("refit", [False, True])
 def test_ax_takes_a_student_t_posterior_for_the_normal_one_of_its_moments(refit):
     adapter = run(StudentTProcess, {"dof": 3.0})

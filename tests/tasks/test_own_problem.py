@@ -59,10 +59,12 @@ def run(command, folder):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_it_is_listed(installed):
     assert "oven" in run(["-m", "robustbo.cli", "list"], installed)
 
 
+@pytest.mark.slow
 def test_it_is_replayed_with_its_own_failure_and_verified(installed):
     run(["-m", "robustbo.cli", "replay", "run.toml", "--out", "out"], installed)
     with (installed / "out" / "results.csv").open() as file:

@@ -75,7 +75,7 @@ def test_options_that_are_not_json_are_refused(options):
 
 class TestTheCommittee:
     def test_it_takes_over_beyond_so_many_values(self):
-        settings = Settings(SPACE, options='{"sweeps": 1}', committee_from=10)
+        settings = Settings(SPACE, options='{"num_outliers": 1}', committee_from=10)
         assert settings.of_size(10) is settings
         large = settings.of_size(11)
         assert (large.surrogate, large.surrogate_options, large.seed) == ("committee", {}, settings.seed)

@@ -2,13 +2,14 @@
 
 import socket
 import sys
+from unittest.mock import patch
 
 import pytest
 from botorch.models import SingleTaskGP
 
 import robustbo as rb
 from robustbo.errors import TrustError
-from robustbo.surrogates import registry
+from robustbo.surrogates import names
 from robustbo.trials.codec import open_journal
 from robustbo.trials.settings import Settings, options_text
 from robustbo.trials.storage.journal import Journal
@@ -18,11 +19,17 @@ CODE = "import pathlib\npathlib.Path({mark!r}).touch()\nfrom botorch.models impo
 
 
 @pytest.fixture
-def forged(tmp_path, monkeypatch):
+def nothing_named():
+    """No class has been named in this process, as far as journals are concerned."""
+    with patch.dict(names.ALLOWED, clear=True):
+        yield
+
+
+@pytest.fixture
+def forged(tmp_path, monkeypatch, nothing_named):
     """A journal that names a class in a module that leaves a mark when it is imported."""
     (tmp_path / "evil_module.py").write_text(CODE.format(mark=str(tmp_path / "mark")))
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(registry, "ALLOWED", {})
     yield write(tmp_path / "j.jsonl", Settings(SPACE, surrogate="evil_module:Evil", num_initial=2))
     sys.modules.pop("evil_module", None)
 
@@ -52,9 +59,8 @@ def test_resuming_imports_what_is_allowed(forged, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::robustbo.errors.JournalWarning")
-def test_a_class_that_was_named_in_this_process_needs_no_more(tmp_path, monkeypatch):
-    monkeypatch.setattr(registry, "ALLOWED", {})
-    name = registry.name_of(SingleTaskGP)
+def test_a_class_that_was_named_in_this_process_needs_no_more(tmp_path, nothing_named):
+    name = names.name_of(SingleTaskGP)
     path = write(tmp_path / "j", Settings(SPACE, surrogate=name))
     assert rb.Optimizer.resume(path).settings.surrogate == name
 

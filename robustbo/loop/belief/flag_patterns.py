@@ -16,15 +16,20 @@ References:
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
-from scipy.stats import binom, hypergeom, mannwhitneyu
 
+from robustbo.lazy import Module
 from robustbo.loop.belief.judge import Outlier
 from robustbo.rounding import format_number
+
+if TYPE_CHECKING:
+    from scipy import stats
+else:
+    stats = Module("scipy.stats")
 
 RARE = 1e-3  # probability by chance below which a pattern is said
 CLEAR = 6.0  # standard deviations beyond which no more permutations are drawn
@@ -83,7 +88,7 @@ def flag_patterns(outliers: Sequence[Outlier], rows: Sequence[Sequence[float]], 
 
 def _many(x: Flags, rate: float) -> FlagPattern | None:
     n, k = len(x), int(x.sum())
-    p = float(binom.sf(k - 1, n, rate))
+    p = float(stats.binom.sf(k - 1, n, rate))
     if p >= RARE:
         return None
     text = (
@@ -136,7 +141,7 @@ def _level(outliers: Sequence[Outlier], x: Flags) -> FlagPattern | None:
     expected = np.array([report.expected for report in outliers])
     if x.all():
         return None
-    p = float(mannwhitneyu(expected[x], expected[~x], method="asymptotic").pvalue)
+    p = float(stats.mannwhitneyu(expected[x], expected[~x], method="asymptotic").pvalue)
     if not p < RARE:  # NaN where all are the same
         return None
     is_above = np.median(expected[x]) > np.median(expected[~x])
@@ -176,7 +181,7 @@ def probability_of_stretch(x: Flags, begin: int, end: int) -> float:
     Bonferroni's bound over the k flags that it may begin with and the k that it may end with.
     """
     n, k, inside = len(x), int(x.sum()), int(x[begin:end].sum())
-    return min(1.0, k * k * float(hypergeom.sf(inside - 2, n - 1, k - 1, end - begin - 1)))
+    return min(1.0, k * k * float(stats.hypergeom.sf(inside - 2, n - 1, k - 1, end - begin - 1)))
 
 
 def likeliest_stretch(x: Flags) -> tuple[int, int]:

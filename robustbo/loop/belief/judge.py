@@ -7,6 +7,7 @@ from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.loop.belief.surprising import SurprisingPoint, points_of_surprise
 from robustbo.loop.observations.expectation import Appraisal, Expectation
 from robustbo.loop.observations.probability_wrong import (
+    CorruptionModel,
     Status,
     groups_left_out,
     probabilities_wrong,
@@ -116,11 +117,11 @@ def judge(data: Data, fitted: FittedSurrogate) -> OutlierReports:
     data = data.with_correction(fitted.observations.correction)
     appraisals = _appraise(data, fitted)
     check_finite(*(number for appraisal in appraisals.values() for number in appraisal[:3]))
-    rate, unseen = fitted.prior_rate(len(data.told)), _unseen(data, fitted)
-    wrong = probabilities_wrong(data, appraisals, unseen, rate)
+    model = CorruptionModel.of(data, fitted.prior_rate(len(data.told)))
+    wrong = probabilities_wrong(data, model, appraisals, _unseen(data, fitted))
     can, surprising = capabilities(fitted.model), dict[Row, SurprisingPoint]()
     if can.is_heeded and not can.judges_alone:
-        surprising = points_of_surprise(data, fitted, wrong, rate)
+        surprising = points_of_surprise(data, model, fitted, wrong)
         for point in surprising.values():
             wrong |= point.wrong
             appraisals |= {n: point.appraise(data.trials[n], appraisals[n]) for n in point.wrong}

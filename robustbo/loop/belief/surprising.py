@@ -55,22 +55,21 @@ class SurprisingPoint(NamedTuple):
 
 
 def points_of_surprise(
-    data: Data, fitted: FittedSurrogate, wrong: Mapping[int, float], rate: float
+    data: Data, model: CorruptionModel, fitted: FittedSurrogate, wrong: Mapping[int, float]
 ) -> dict[Row, SurprisingPoint]:
     """The surprising points of a fit, by unit-cube row.
 
     Args:
         data: All trials.
+        model: Of wrong values.
         fitted: The surrogate.
         wrong: By told trial, the probability that its value is wrong, as the surrogate has it.
-        rate: The prior probability of that.
     """
     bound_numbers = fitted.observations.bound_numbers
     values = [tuple(t for t in group.values if t.number not in bound_numbers) for group in data.groups.values()]
     groups = [told for told in values if len(told) > 1]
     rows = data.rows_of([told[0].number for told in groups])
-    model, points = CorruptionModel.of(data, rate), dict[Row, SurprisingPoint]()
-    shown = _replicate_noise(groups)
+    points, shown = dict[Row, SurprisingPoint](), _replicate_noise(groups)
     for told, row, expectation in zip(groups, rows, fitted.expect(rows), strict=True):
         chances, surprising = model.judge(told, expectation)
         chances |= {t.number: 0.0 for t in told if t.is_vouched}

@@ -139,17 +139,16 @@ def unseen_probabilities_wrong(
 
 
 def probabilities_wrong(
-    data: Data, appraisals: Mapping[int, Appraisal], unseen: Mapping[int, Expectation], rate: float
+    data: Data, model: CorruptionModel, appraisals: Mapping[int, Appraisal], unseen: Mapping[int, Expectation]
 ) -> dict[int, float]:
     """Probabilities, by told trial, that its value is wrong.
 
     Args:
         data: All trials.
+        model: Of wrong values.
         appraisals: By trial, what the surrogate says of its value.
         unseen: Likewise of those at points none of whose values it was fitted to, what it expects there.
-        rate: The prior probability of being wrong.
     """
-    model = CorruptionModel.of(data, rate)
     chances = unseen_probabilities_wrong(data, model, appraisals, unseen)
     for group in data.groups.values():
         replicates, expectation = group.judged_together, group.expectation

@@ -11,7 +11,7 @@ from typing import TypeVar
 import torch
 from linear_operator.utils.errors import NanError, NotPSDError
 
-from robustbo.determinism.interrupted import release_on_interrupt
+from robustbo.determinism.interrupted import Released
 from robustbo.errors import FitError, NumericalError, RobustBOError
 from robustbo.surrogates.registry import SURROGATES
 
@@ -36,7 +36,8 @@ def attempt(make: Callable[[], T], *surrogates: str) -> tuple[T | None, str | No
         ((1, None), (None, 'ZeroDivisionError: integer division or modulo by zero'))
     """
     try:
-        return release_on_interrupt(make)(), None  # what an interrupt was made into looks like an error in the numbers
+        with Released():  # what an interrupt was made into looks like an error in the numbers
+            return make(), None
     except Exception as error:
         if not is_survivable(error, *surrogates):
             raise

@@ -58,7 +58,7 @@ class FittedSurrogate:
     @property
     def is_ours(self) -> bool:
         """Return whether the surrogate is one of this library."""
-        return type(self.model) in SURROGATES.values()
+        return SURROGATES.has(type(self.model))
 
     @property
     def source_errors(self) -> Sequence[SourceError]:

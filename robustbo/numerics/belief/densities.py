@@ -20,7 +20,7 @@ import torch
 from scipy.special import gammaincc
 from torch import Tensor
 
-from robustbo.numerics.gp.wrong_density import FARTHEST, NEEDLE, WIDTH
+from robustbo.numerics.gp.wrong_density import NEEDLE, log_needle_tail, log_wrong_density
 from robustbo.numerics.linalg.lapack import Array
 
 MULTIPLES = np.array([1.0, 9.0, 81.0])  # of the noise variance
@@ -45,12 +45,6 @@ def log_shares(dof: float) -> Array:
 LOG_SHARES = np.stack([log_shares(dof) for dof in DOFS])
 
 
-def log_wrong(y: Tensor, scale: Tensor) -> Tensor:
-    """Log densities of wrong values: ``n`` values less the outcomes' center, and ``n`` standard deviations of these."""
-    a = WIDTH * scale
-    return -(math.pi * a).log() - 2 * torch.hypot(torch.ones_like(y), y / a).log()  # eq. 16.1
-
-
 def log_odd(y: Tensor, scale: Tensor, distance: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """Log densities of values that say nothing of what the others predict; the shares of the wrong among these.
 
@@ -64,9 +58,8 @@ def log_odd(y: Tensor, scale: Tensor, distance: Tensor | None = None) -> tuple[T
         >>> log_odd(y, torch.ones_like(y))[1].round(decimals=3).tolist()  # one value may be a needle
         [0.98, 1.0]
     """
-    wrong, distance = log_wrong(y, scale), y if distance is None else distance
-    rarer = -2 * torch.hypot(torch.ones_like(y), distance / (FARTHEST * scale)).log()
-    log_density = torch.logaddexp(wrong, math.log(NEEDLE) + wrong + rarer)  # eq. 19.2
+    wrong, distance = log_wrong_density(y, scale), y if distance is None else distance
+    log_density = torch.logaddexp(wrong, math.log(NEEDLE) + wrong + log_needle_tail(distance, scale))  # eq. 19.2
     return log_density, (wrong - log_density).exp()
 
 

@@ -80,10 +80,11 @@ class States(NamedTuple):
 
 
 class GibbsSample(NamedTuple):
-    """``n`` probabilities that an observation is odd, and what was drawn last."""
+    """``n`` probabilities that an observation is odd, what was drawn last, and ``3`` shares of right ones by noise."""
 
     q: Tensor
     states: States
+    shares: Tensor
 
 
 @lapack.quiet()  # the square of a gross error
@@ -123,13 +124,14 @@ def sample(
     most = n // 2 if most is None else most
     may_be_odd = np.ones(n, dtype=bool) if cleared is None else ~cleared.numpy()
     chain, states = _begin(system, rate, begin)
-    total, burn_in = np.zeros(n), max(BURN_IN, sweeps // 8)
+    total, shares, burn_in = np.zeros(n), np.zeros(ODD), max(BURN_IN, sweeps // 8)
     for sweep in range(burn_in + sweeps):
         q = _sweep(chain, system, states, log_odd.numpy(), may_be_odd, most, rng)
         states = _draw_rate_and_tails(states, rate, beside, rng)
         if sweep >= burn_in:
             total += q
-    return GibbsSample(torch.from_numpy(total / sweeps), states)
+            shares += np.exp(LOG_SHARES[states.dof])
+    return GibbsSample(torch.from_numpy(total / sweeps), states, torch.from_numpy(shares / sweeps))
 
 
 def _begin(system: System, rate: float, begin: Collection[int]) -> tuple[Chain, States]:

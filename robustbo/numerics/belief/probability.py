@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from robustbo.numerics.belief.densities import DOFS, LOG_SHARES, log_right
+from robustbo.numerics.belief.densities import DOFS, LOG_SHARES, MULTIPLES, log_right
 from robustbo.numerics.belief.gibbs import BURN_IN, SWEEPS, System, sample
 from robustbo.numerics.belief.hyperparameters import HyperparameterWalk, systems_at
 from robustbo.numerics.belief.population import Population
@@ -41,9 +41,28 @@ class WeightedFit(NamedTuple):
     cache: Callable[[], PredictionCache]
 
 
-def probability_odd(
-    model: Model, fits: Sequence[WeightedFit], log_odd: Tensor, *, rate: float, seed: int = 0
-) -> Tensor:
+class Belief(NamedTuple):
+    """Belief in the observations of a fitted GP, by sampling.
+
+    Attributes:
+        q: ``n`` probabilities that an observation is odd.
+        shares: ``3`` shares that the noise variances of `densities.MULTIPLES` have among right ones.
+        s2_factor: Noise variance of most right ones, by that of the fits, whose normal noise has no tails.
+    """
+
+    q: Tensor
+    shares: Tensor
+    s2_factor: float = 1.0
+
+    @property
+    def noise_multiple(self) -> float:
+        """Variance of right observations' noise, tails included, by that of the fits."""
+        return self.s2_factor * float(self.shares.numpy() @ MULTIPLES)
+
+
+def sample_belief(
+    model: Model, fits: Sequence[WeightedFit], log_odd: Tensor, *, rate: float, effort: int = 1, seed: int = 0
+) -> Belief:
     """The probabilities that ``n`` observations are odd, by sampling that begins at the plausible fits.
 
     Args:
@@ -51,30 +70,38 @@ def probability_odd(
         fits: Hyperparameters, and added variances of those that are odd, with their weights.
         log_odd: ``n`` log densities of odd observations, before a warp.
         rate: Mean of the prior rate of odd ones, in (0, 1).
+        effort: How many times as many draws of few observations.
         seed: Of the draws.
     """
     if len(model.y) <= FEW:
-        return _all_of_few(model, fits, log_odd, rate, seed)
+        return _all_of_few(model, fits, log_odd, rate, effort, seed)
     total = math.fsum(of.weight for of in fits)
-    q = torch.zeros_like(model.y)
+    q, shares = torch.zeros_like(model.y), torch.zeros(len(MULTIPLES), dtype=torch.float64)
     for of in fits:
-        q += of.weight / total * _doubtful_alone(model, of.fit, of.cache(), log_odd, rate, seed)
-    return q
+        belief = _doubtful_alone(model, of.fit, of.cache(), log_odd, rate, seed)
+        q += of.weight / total * belief.q
+        shares += of.weight / total * belief.shares
+    return Belief(q, shares)
 
 
-def _all_of_few(model: Model, fits: Sequence[WeightedFit], log_odd: Tensor, rate: float, seed: int) -> Tensor:
+def _all_of_few(
+    model: Model, fits: Sequence[WeightedFit], log_odd: Tensor, rate: float, effort: int, seed: int
+) -> Belief:
     n, rng = len(model.y), np.random.default_rng(seed)
     count = min(max(LEAST_CHAINS, ROOM // n), CHAINS)
     likeliest = sorted(fits, key=lambda of: -of.weight)[:count]
     of = np.arange(count) % len(likeliest)
     weights = np.array([fit.weight for fit in likeliest])[of] / np.bincount(of)[of]
     theta = np.stack([fit.fit.theta.numpy() for fit in likeliest])[of]
-    population = Population(systems_at(model, theta), [likeliest[k].fit.support for k in of], rate)
+    systems = systems_at(model, theta)
+    s2_of_fits, log_s2 = systems.s2[:, 0].copy(), np.zeros(count)
+    population = Population(systems, [likeliest[k].fit.support for k in of], rate)
     walk = None
     if model.is_informed and n >= FEWEST:
         values = [log_posterior(model, fit.fit.theta, fit.fit.rho) for fit in likeliest]
         walk = HyperparameterWalk(model, values, of)
-    sweeps, total = max(SWEEPS, math.ceil(STEPS / n)), np.zeros((count, n))
+    sweeps, total = effort * max(SWEEPS, math.ceil(STEPS / n)), np.zeros((count, n))
+    shares = np.zeros((count, len(MULTIPLES)))
     may_be_odd = np.ones(n, dtype=bool) if model.cleared is None else ~model.cleared.numpy()
     burn_in = max(BURN_IN, sweeps // 6)
     for sweep in range(burn_in + sweeps):
@@ -84,10 +111,13 @@ def _all_of_few(model: Model, fits: Sequence[WeightedFit], log_odd: Tensor, rate
             walk.draw(population, rng)
         if sweep >= burn_in:
             total += q
-    return torch.from_numpy(weights @ total / (weights.sum() * sweeps))
+            shares += np.exp(LOG_SHARES[population.dof])
+            log_s2 += np.log(population.systems.s2[:, 0] / s2_of_fits)
+    q, shares, log_s2 = (weights @ sums / (weights.sum() * sweeps) for sums in (total, shares, log_s2))
+    return Belief(torch.from_numpy(q), torch.from_numpy(shares), math.exp(log_s2))
 
 
-def _doubtful_alone(model: Model, fit: Fit, cache: PredictionCache, log_odd: Tensor, rate: float, seed: int) -> Tensor:
+def _doubtful_alone(model: Model, fit: Fit, cache: PredictionCache, log_odd: Tensor, rate: float, seed: int) -> Belief:
     bend = model.warp_at(fit.theta)
     s2, slope = noise(model, fit.theta, bend), torch.zeros_like(model.y)
     if bend is not None:
@@ -97,13 +127,13 @@ def _doubtful_alone(model: Model, fit: Fit, cache: PredictionCache, log_odd: Ten
         q = q.masked_fill(model.cleared, 0.0)
     is_odd = q >= 1 - SURE
     is_certain = (is_odd | (is_base & (q <= SURE))) & (is_odd == (fit.rho > 0))
-    rows = (~is_certain).nonzero().flatten()
+    rows, shares = (~is_certain).nonzero().flatten(), torch.from_numpy(np.exp(LOG_SHARES[TYPICAL]))
     if len(rows):
         C = torch.linalg.inv(cache.P[rows][:, rows])  # what the others leave of their covariance
         r, C = C @ cache.al[rows], C - torch.diag((s2 + fit.rho)[rows])
         odd = int((is_certain & is_odd).sum())
         system = System(0.5 * (C + C.mT).numpy(), r.numpy(), s2[rows].numpy().copy(), slope[rows].numpy())
-        q[rows] = sample(
+        draws = sample(
             system,
             log_odd[rows],
             rate=rate,
@@ -112,8 +142,9 @@ def _doubtful_alone(model: Model, fit: Fit, cache: PredictionCache, log_odd: Ten
             most=max(0, len(q) // 2 - odd),
             beside=(len(q) - len(rows) - odd, odd),
             seed=seed,
-        ).q
-    return q
+        )
+        q[rows], shares = draws.q, draws.shares
+    return Belief(q, shares)
 
 
 def conditional_probabilities(e: Tensor, v: Tensor, s2: Tensor, log_odd: Tensor, rate: float) -> tuple[Tensor, Tensor]:

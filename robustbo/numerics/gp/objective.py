@@ -18,7 +18,7 @@ S = TypeVar("S")
 
 
 class Evaluation(Protocol):
-    """What a model computes at some x: its height at least; -inf where it cannot be had."""
+    """The height of a model at some x, and whatever else it computes there; -inf where it cannot be had."""
 
     @property
     def F(self) -> float:

@@ -9,6 +9,10 @@ References:
 """
 
 import math
+from typing import TypeVar
+
+import torch
+from torch import Tensor
 
 RATE = 0.1  # prior probability that a value is wrong, where the user has said nothing
 DOF = 3.0  # of a right value: fitted hyperparameters are too sure; by log loss, as `WIDTH`, see docs/equations.md
@@ -17,16 +21,23 @@ NEEDLE = 0.02  # prior odds of values far out: that the objective is surprising 
 FARTHEST = 300.0  # robust standard deviations of the outcomes beyond which needles are rarer
 TINY, HUGE = 1e-300, 1e100  # bounds of a standard deviation and of how many of them a value is off
 
-
-def log_wrong_density(y: float, center: float, scale: float) -> float:
-    """Log density of a wrong value, given the center and the robust standard deviation of the outcomes."""
-    s = WIDTH * scale
-    return -math.log(math.pi * s) - 2 * math.log(math.hypot(1.0, deviations(y - center, s)))  # eq. 16.1
+T = TypeVar("T", float, Tensor)
 
 
-def log_needle_density(y: float, center: float, scale: float) -> float:
-    """Log density of the objective where it is surprising; likewise."""
-    return log_wrong_density(y, center, scale) - 2 * math.log(math.hypot(1.0, deviations(y - center, FARTHEST * scale)))
+def log_wrong_density(error: T, scale: T) -> T:
+    """Log density of a wrong value.
+
+    Args:
+        error: How far it is from the center of the outcomes; a number, or ``n``.
+        scale: Robust standard deviation of the outcomes; likewise.
+    """
+    width = WIDTH * scale
+    return -_log(math.pi * width) - 2 * _log_distance(error, width)  # eq. 16.1
+
+
+def log_needle_tail(error: T, scale: T) -> T:
+    """Log density of the objective where it is surprising, less that of a wrong value; likewise."""
+    return -2 * _log_distance(error, FARTHEST * scale)
 
 
 def needle_probability(rate: float) -> float:
@@ -37,3 +48,14 @@ def needle_probability(rate: float) -> float:
 def deviations(error: float, sd: float) -> float:
     """Error in standard deviations, bounded so that its square is a number."""
     return min(abs(error) / max(sd, TINY), HUGE)
+
+
+def _log(x: T) -> T:
+    return x.log() if isinstance(x, Tensor) else math.log(x)
+
+
+def _log_distance(error: T, scale: T) -> T:
+    """Logarithm of sqrt(1 + (error / scale)^2)."""
+    if isinstance(error, Tensor):
+        return torch.hypot(torch.ones_like(error), error / scale).log()
+    return math.log(math.hypot(1.0, deviations(error, scale)))

@@ -27,7 +27,7 @@ from robustbo.numerics.gp.wrong_density import (
     DOF,
     TINY,
     deviations,
-    log_needle_density,
+    log_needle_tail,
     log_wrong_density,
     needle_probability,
 )
@@ -97,7 +97,7 @@ def judge_point(
     """
     order = sorted(range(len(y)), key=y.__getitem__)
     sigma = [max(noise[i], LEAST * scale, TINY) for i in range(len(y))]
-    log_wrong = [log_wrong_density(y[i], center, max(scale, math.hypot(tau, sigma[i]))) for i in order]
+    log_wrong = [log_wrong_density(y[i] - center, max(scale, math.hypot(tau, sigma[i]))) for i in order]
     before = [math.fsum(log_wrong[:i]) + i * math.log(rate) for i in range(len(y) + 1)]
     needle = needle_probability(rate)
     sets = {(0, 0): (before[-1] + math.log1p(-needle), before[-1] + math.log(needle))}  # first and last but one right
@@ -106,7 +106,8 @@ def judge_point(
             right = agreement([y[i] for i in order[first:last]], [sigma[i] for i in order[first:last]], noise_dof)
             rest = before[first] + before[-1] - before[last] + (last - first) * math.log1p(-rate) + right.log_density
             as_predicted = log_student_t(right.mean - mu, math.hypot(tau, right.sd))
-            at_large = log_needle_density(right.mean, center, max(scale, math.hypot(tau, right.sd)))
+            off, wide = right.mean - center, max(scale, math.hypot(tau, right.sd))
+            at_large = log_wrong_density(off, wide) + log_needle_tail(off, wide)
             sets[first, last] = (
                 rest + as_predicted + math.log1p(-needle),
                 rest + at_large + math.log(needle),

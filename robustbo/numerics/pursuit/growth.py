@@ -122,8 +122,7 @@ def _alternate_climbs(model: Model, plan: PursuitPlan, begin: Fit, turns: int) -
     for _ in range(turns):
         before, support = state.members, torch.from_numpy(state.members)
         rho, v = _spread(model.y, state), torch.from_numpy(state.v)
-        parameterization = plan.parameterization
-        fit, _ = climb(model, fit.theta, rho, support, v, parameterization=parameterization, ftol=CLIMB_FTOL)
+        fit, _ = climb(model, fit.theta, rho, support, v, ftol=CLIMB_FTOL)
         fixed, state = _settle_support(model, plan, fit)
         if np.array_equal(state.members, before):
             break

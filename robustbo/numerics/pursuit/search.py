@@ -15,7 +15,15 @@ from torch import Tensor
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.pursuit import walk
 from robustbo.numerics.pursuit.penalty import Penalty
-from robustbo.numerics.pursuit.support_fit import Level, Refit, empty, refit, suspicious_levels, transfer_level
+from robustbo.numerics.pursuit.support_fit import (
+    Level,
+    Refit,
+    empty,
+    level_at,
+    refit,
+    suspicious_levels,
+    transfer_support,
+)
 
 START_FTOL, WALK_FTOL, FINAL_FTOL = 1e-3, 1e-4, 1e-9  # relative tolerances of the beginning, the way and the end
 NEIGHBOURS = 1  # levels on either side of a plausible one that a warm pursuit visits
@@ -29,7 +37,6 @@ class PursuitPlan(NamedTuple):
         penalty: Of a support.
         is_backward: Whether the first walk goes from the largest size to the smallest.
         sweeps: Walks through the sizes, every second one in the other direction; more find higher maxima.
-        parameterization: Of the added variances, a name of `map_fit.PARAMETERIZATIONS`.
         fixed_size: A known size of the support, or None.
     """
 
@@ -37,19 +44,18 @@ class PursuitPlan(NamedTuple):
     penalty: Penalty
     is_backward: bool = True
     sweeps: int = 3
-    parameterization: str = "log"
     fixed_size: int | None = None
 
     def refit(self, model: Model, ftol: float) -> Refit:
         """The climb to the level of another support."""
-        return partial(refit, model, parameterization=self.parameterization, ftol=ftol)
+        return partial(refit, model, ftol=ftol)
 
 
 def cold_levels(model: Model, plan: PursuitPlan) -> list[Level]:
     """The levels of walks that know nothing, by rising size."""
     climb, sizes = plan.refit(model, WALK_FTOL), plan.sizes
     if plan.is_backward:
-        starts = suspicious_levels(model, ftol=START_FTOL, parameterization=plan.parameterization)
+        starts = suspicious_levels(model, ftol=START_FTOL)
         levels = walk.walk(starts, sizes[::-1], climb)[::-1]
     else:
         levels = walk.walk([empty(model, ftol=WALK_FTOL)], sizes, climb)
@@ -78,8 +84,8 @@ def warm_levels(
     """
     times = len(rows) / len(before[0].fit.rho)
     sizes, climb = sizes_to_visit(plan, before, chosen_size, times), plan.refit(model, WALK_FTOL)
-    before = [transfer_level(model, level, rows) for level in before]
-    levels = walk.resume(before, sizes, climb)
+    begins = [transfer_support(model, level, rows) for level in before]
+    levels = walk.resume([support for support, _ in begins], lambda i: level_at(model, *begins[i]), sizes, climb)
     visited = dict(zip(sizes, levels, strict=True))
     likeliest = max(levels, key=partial(walk.score, penalty=plan.penalty))
     sizes = sizes_to_visit(plan._replace(sizes=sizes), levels, len(likeliest.support))

@@ -95,11 +95,11 @@ def transfer_fit(fit: Fit, rows: Tensor) -> Fit:
     return fit._replace(rho=fit.rho[rows].masked_fill(rows < 0, 0.0))
 
 
-def transfer_level(model: Model, level: Level, rows: Tensor) -> Level:
-    """A level of other observations as one of these; likewise."""
+def transfer_support(model: Model, level: Level, rows: Tensor) -> tuple[tuple[int, ...], Fit]:
+    """The support of a level of other observations, and its fit, as those of these; likewise. See `level_at`."""
     fit = transfer_fit(level.fit, rows)
     stays = torch.isin(rows, _indices(level.support)) | (fit.rho > 0)
-    return level_at(model, model.groups.of(stays.nonzero().flatten().tolist()), fit)
+    return model.groups.of(stays.nonzero().flatten().tolist()), fit
 
 
 def level_at(model: Model, support: tuple[int, ...], fit: Fit) -> Level:

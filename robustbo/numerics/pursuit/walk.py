@@ -8,7 +8,7 @@ References:
     Ament et al. (2024), Robust Gaussian processes via relevance pursuit; docs/equations.md section 6.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import torch
 
@@ -20,10 +20,20 @@ from robustbo.numerics.pursuit.support_fit import Level, Refit
 SAME = 0.01  # nats: levels of one support that differ by less are one
 
 
-def resume(levels: Sequence[Level], sizes: Sequence[int], refit: Refit) -> list[Level]:
-    """One level a size, each climbed to from the one of nearest size, its support chosen anew."""
-    nearest = [min(levels, key=lambda level: abs(len(level.support) - size)) for size in sizes]
-    return [refit(level, largest(level.gains, size)) for level, size in zip(nearest, sizes, strict=True)]
+def resume(
+    supports: Sequence[tuple[int, ...]], level_of: Callable[[int], Level], sizes: Sequence[int], refit: Refit
+) -> list[Level]:
+    """One level a size, each climbed to from the one of nearest size, its support chosen anew.
+
+    Args:
+        supports: Those of the levels to climb from.
+        level_of: The level of one of them, by its place; asked for those alone that are climbed from, once each.
+        sizes: Support sizes.
+        refit: As for `walk`.
+    """
+    nearest = [min(range(len(supports)), key=lambda i: abs(len(supports[i]) - size)) for size in sizes]
+    levels = {i: level_of(i) for i in dict.fromkeys(nearest)}
+    return [refit(levels[i], largest(levels[i].gains, size)) for i, size in zip(nearest, sizes, strict=True)]
 
 
 def _height(level: Level) -> float:

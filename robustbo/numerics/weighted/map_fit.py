@@ -99,7 +99,7 @@ class LeaveOneOutPosterior(NamedTuple):
 
 
 def height(model: Model, weights: Weights, weighting: Weighting) -> Objective[LeaveOneOutPosterior]:
-    """What a round climbs: its weights stay as they are."""
+    """The objective of a round, whose weights stay as they are."""
     return Objective(
         model.bounds,
         lambda theta, _: leave_one_out_posterior(model, weights, weighting, theta),

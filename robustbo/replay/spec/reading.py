@@ -16,7 +16,6 @@ from robustbo.foreign.texts import check_shape, toml_of
 from robustbo.replay.spec.method import RECORDED, as_table
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.replay.spec.regression import FOLDER, RegressionSpec
-from robustbo.trials.former_names import warn_of_old_names
 from robustbo.validation import nearest
 
 SPEC_FILE = "spec.toml"
@@ -65,8 +64,6 @@ def load(run: str | Path, overrides: Iterable[str] = (), *, is_recorded: bool = 
     overrides = list(overrides)
     for override in overrides:
         _override(content, override)
-    if not is_recorded:
-        _warn_of_old_names(content.get("methods"))
     place = " ".join([str(path), *(f"--set {override}" for override in overrides)])
     kind = content.get("kind", "optimization")
     if not isinstance(kind, str) or kind not in SPECS:
@@ -75,12 +72,6 @@ def load(run: str | Path, overrides: Iterable[str] = (), *, is_recorded: bool = 
         return SPECS[kind].model_validate(content, context={FOLDER: path.parent, RECORDED: is_recorded})
     except ValidationError as error:
         raise SpecError("\n".join(_explain(place, e, SPECS[kind]) for e in error.errors())) from None
-
-
-def _warn_of_old_names(methods: Any) -> None:
-    for method in methods.values() if isinstance(methods, dict) else ():
-        if isinstance(method, dict):
-            warn_of_old_names(method)
 
 
 def only(spec: AnySpec, methods: Sequence[str]) -> AnySpec:

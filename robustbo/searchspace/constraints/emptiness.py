@@ -11,12 +11,17 @@ References:
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.optimize import linprog
 
+from robustbo.lazy import Module
 from robustbo.searchspace.constraints.constraint import TOLERANCE, Constraint
+
+if TYPE_CHECKING:
+    from scipy import optimize
+else:
+    optimize = Module("scipy.optimize")
 
 SLACK = 2 * TOLERANCE  # twice what a point is allowed, for the rounding of the proof itself
 TINY, HUGE = 1e-290, 1e290  # magnitudes beyond these do not occur, and would overflow
@@ -118,7 +123,7 @@ def _multipliers(rows: Sequence[Row], box: Box) -> list[float]:
     A[:, -1] = -1.0  # the excess, which is to be as small as can be
     cost = np.append(np.zeros(len(names)), 1.0)
     bounds = [(0.0, 1.0)] * len(names) + [(0.0, None)]
-    solution = linprog(cost, A_ub=A, b_ub=b, bounds=bounds, method="highs", options=EXACT)
+    solution = optimize.linprog(cost, A_ub=A, b_ub=b, bounds=bounds, method="highs", options=EXACT)
     if solution.status != 0:
         return [0.0] * len(rows)
     return [max(-float(y), 0.0) / row.slack * SLACK for y, row in zip(solution.ineqlin.marginals, rows, strict=True)]

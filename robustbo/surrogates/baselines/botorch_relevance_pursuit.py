@@ -39,7 +39,6 @@ class BoTorchPursuitOptions(Options):
     """The options of `BoTorchRelevancePursuitGP`; see there."""
 
     prior_mean_of_support: float | None = None
-    convex_parameterization: bool = True
 
     def check(self) -> None:
         """Raise a ValueError for a number that cannot be."""
@@ -64,7 +63,6 @@ class BoTorchRelevancePursuitGP(Surrogate, RobustRelevancePursuitSingleTaskGP):
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` known noise variances.
         prior_mean_of_support: Prior mean of the number of outliers.
-        convex_parameterization: Whether the variances are searched in the convex parameterization.
 
     References:
         Ament et al. (2024), Robust Gaussian processes via relevance pursuit.
@@ -98,7 +96,6 @@ class BoTorchRelevancePursuitGP(Surrogate, RobustRelevancePursuitSingleTaskGP):
             mean_module,
             outcome_transform,
             input_transform,
-            convex_parameterization=self.options.convex_parameterization,
             prior_mean_of_support=max(1, int(OUTLIER_RATE * train_X.shape[-2])) if expected is None else expected,
         )
         if covar_module is None:  # BoTorch makes it in torch's default type, which may have been set
@@ -160,8 +157,6 @@ class BoTorchRelevancePursuitGP(Surrogate, RobustRelevancePursuitSingleTaskGP):
         """``n`` variances of single observations, in the model's own units."""
         with torch.no_grad():
             noise = self.likelihood.noise_covar
-            if not noise.convex_parameterization:
-                return noise.rho
             X = self.train_inputs[0]  # there rho is relative to the diagonal of K + sigma^2 I
             return noise.rho * (self.covar_module(X).diagonal() + noise.base_noise(X, shape=noise.rho.shape).diagonal())
 

@@ -49,8 +49,7 @@ class Surrogate(OnOneThread, GPyTorchModel):
         outcome_class: The class of the transform that its outcomes go through unless another is given.
         options: Its own options, checked.
         vouched: ``n`` booleans, set before a fit: the observations that the user has vouched for.
-        shared_errors: ``n x k`` numbers, set before a fit: errors that observations share, each times its standard
-            deviation, in the outcome's units; of those that have an exact process.
+        shared_errors: ``n x k`` shared errors, set before a fit, each times its standard deviation in outcome units.
     """
 
     options_class: ClassVar[type[Options]] = Options
@@ -114,8 +113,7 @@ class Surrogate(OnOneThread, GPyTorchModel):
         """Each observation's error and the chance of one beyond it, its prediction being normal; see `tails`."""
         model: Any = self
         if leave_one_out:
-            diagnostics = diagnose(model)
-            of_others = diagnostics.expected, diagnostics.sd
+            of_others = (diagnostics := diagnose(model)).expected, diagnostics.sd
             return normal_tails(*errors_in_model_units(outcome_transform(model), model.train_targets, *of_others))
         with torch.no_grad(), gpytorch.settings.debug(False):  # it asks whether training was meant
             latent = model(model.train_inputs[0])

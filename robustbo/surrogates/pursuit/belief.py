@@ -1,27 +1,32 @@
 """The probability that each value is wrong, by relevance pursuit."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from robustbo.numerics.belief.densities import log_odd
-from robustbo.numerics.belief.probability import WeightedFit, conditional_probabilities, probability_odd
+from robustbo.numerics.belief.probability import Belief, WeightedFit, conditional_probabilities, sample_belief
 from robustbo.numerics.gp.log_posterior import Model, noise
 from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.gp.prediction_cache import PredictionCache, prediction_cache
 from robustbo.numerics.improvement.wrong import LEAST_NOISE_DOF, NOISE_DOF
-from robustbo.surrogates.common.model_averaging import ModelAveraging
+from robustbo.surrogates.common.contract import outcome_transform
+from robustbo.surrogates.common.model_averaging import Component, ModelAveraging
 from robustbo.surrogates.common.warped_gp import WarpedGP
+from robustbo.surrogates.pursuit.predictive import MixturePredictive, TailedNoise
 
 
 class PursuitBelief(ModelAveraging, WarpedGP):
     """A GP that names outliers, and says of each value how probable it is that it is wrong."""
 
-    def probability_right(self) -> Tensor:
+    _belief: tuple[Any, Belief] | None = None
+
+    def probability_right(self, effort: int = 1) -> Tensor:
         """``n`` probabilities that an observation is right: over sets of wrong ones, noise and hyperparameters.
 
         From the fits of the plausible levels on, Gibbs chains sample which observations are wrong, how noisy the right
@@ -29,17 +34,56 @@ class PursuitBelief(ModelAveraging, WarpedGP):
         that of ``num_outliers``; at most half are wrong. What is far from what the others predict may be a needle, so
         that one value is never quite certain to be wrong.
 
+        Args:
+            effort: How many times as many draws.
+
         References:
             `numerics.belief.population`, `numerics.belief.gibbs`.
         """
+        return 1 - self._share_wrong() * (self.belief() if effort == 1 else self._sample(effort)).q
+
+    def belief(self) -> Belief:
+        """What is sampled of the observations, once a fit."""
+        if self._belief is None or self._belief[0] is not self._components or not self.components:
+            self._belief = self._components, self._sample()
+        return self._belief[1]
+
+    def _sample(self, effort: int = 1) -> Belief:
         self.eval()
         with torch.no_grad():
             model = self.search_model()
             fits = [WeightedFit(weight, fit, self._cache_at(model, fit)) for weight, fit, *_ in self.components]
             fits = fits or [WeightedFit(1.0, self.fit_now(model), lambda: self.prediction_cache)]
-            log_density, share = self._odd(model.y, model.s2_known)
-            rate = self.options.rate(len(model.y))
-            return 1 - share * probability_odd(model, fits, log_density, rate=rate)
+            log_density, _ = self._odd(model.y, model.s2_known)
+            return sample_belief(model, fits, log_density, rate=self.options.rate(len(model.y)), effort=effort)
+
+    def _share_wrong(self) -> Tensor:
+        """``n`` probabilities that an odd observation is wrong."""
+        model = self.search_model()
+        return self._odd(model.y, model.s2_known)[1]
+
+    def _new_noise(self, components: Sequence[Component]) -> float:
+        """Noise variance of a new measurement: that of right ones, tails included."""
+        s2 = super()._new_noise(components)
+        return s2 if math.isnan(components[0].s2) else s2 * self.belief().noise_multiple
+
+    def predictive(self, X: Tensor) -> MixturePredictive:
+        """The heavy-tailed distribution of a right measurement at each of ``m x d`` points."""
+        self.eval()
+        with torch.no_grad():
+            X, known = self.transform_inputs(X), float(self.likelihood.new_noise)
+            if not self.is_named:
+                latent = self(X)
+                moments, weights, s2 = [(latent.mean, latent.variance)], [1.0], [known]
+            else:
+                weights = [weight for weight, _ in self.latents()]
+                moments = [latent.marginals(X) for _, latent in self.latents()]
+                s2 = [component.s2 for component in self.components] or [known]
+            belief = self.belief()
+            s2 = [known if math.isnan(variance) else variance * belief.s2_factor for variance in s2]
+            noise = TailedNoise(X.new_tensor(weights), X.new_tensor(s2), belief.shares)
+        mean, variance = (torch.stack(of) for of in zip(*moments, strict=True))
+        return MixturePredictive(mean, variance, noise, outcome_transform(self))
 
     def noise_dof(self) -> float:
         """Degrees of freedom with which the noise is known: those that the function leaves to it, within bounds.

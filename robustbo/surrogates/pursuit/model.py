@@ -13,7 +13,7 @@ from robustbo.numerics.gp.log_posterior import Model, noise
 from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.prediction_cache import PredictionCache
 from robustbo.numerics.gp.replicates import Groups, find_recurring_groups
-from robustbo.numerics.pursuit import growth, search
+from robustbo.numerics.pursuit import growth
 from robustbo.numerics.pursuit.averaging import probabilities
 from robustbo.numerics.pursuit.growth import Pursuit
 from robustbo.numerics.pursuit.support_fit import Level, level_at, screen
@@ -48,17 +48,13 @@ class RelevancePursuitGP(PursuitBelief):
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` known noise variances.
         direction: "backward" or "forward" through the levels.
-        parameterization: Of the added variances: "log", "convex" or "canonical".
-        levels: Support sizes to visit, as fractions of n (float) or counts (int). They, direction and sweeps are those
-            of a search from nothing, which has at most `growth.MANY` observations unless ``is_grown`` is False.
+        levels: Support sizes to visit, as fractions of n (float) or counts (int). They and the direction are those
+            of a search from nothing, which has at most `growth.MANY` observations, and is grown from there.
         selection: "corrected" (`penalty.corrected_rule`; a value that recurs at several points, as from a sensor that
             sticks, counts as one outlier: `penalty.Penalty`), "botorch" or "paper".
         outlier_rate: Your own prior rate of outliers, in (0, 1); with "corrected".
         num_outliers: A known number of outliers, of which at most n / 2 are looked for among n values; takes the place
             of the rule.
-        sweeps: Walks through the levels, every second one in the other direction; more find higher maxima.
-        is_grown: Whether a search of more than `growth.MANY` observations begins with some of them and ends with one
-            support (`numerics.pursuit.growth`), or visits all levels with all of them, as in the paper.
         is_averaged: Whether predictions are averaged over the levels (`numerics.pursuit.averaging`), or are those of
             the chosen support alone, as in the paper; with a custom kernel they are that.
         kernel: "matern52" or "rbf".
@@ -217,11 +213,8 @@ class RelevancePursuitGP(PursuitBelief):
         plan, before, self._before = self.options.plan(model), self._before, None
         if before is not None:
             pursued = growth.continue_pursuit(model, plan, *before)
-        elif self.options.is_grown:
-            pursued = growth.pursue_from_nothing(partial(self._part, model), self.options.plan, len(model.y))
         else:
-            levels = search.cold_levels(model, plan)
-            pursued = Pursuit(levels, search.best_level(model, plan, levels))
+            pursued = growth.pursue_from_nothing(partial(self._part, model), self.options.plan, len(model.y))
         self._take(pursued)
         return pursued.best
 

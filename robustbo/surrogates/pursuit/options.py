@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from robustbo.numerics.gp.log_posterior import Model
-from robustbo.numerics.gp.map_fit import PARAMETERIZATIONS
 from robustbo.numerics.pursuit import penalty as selection
 from robustbo.numerics.pursuit.penalty import Penalty, Rule
 from robustbo.numerics.pursuit.search import PursuitPlan
@@ -13,7 +12,6 @@ from robustbo.validation import one_of, whole
 
 LEVELS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)  # of n; more than half cannot be outliers of the rest
 CERTAIN = 1e-6  # probability that is as good as zero
-MOST_SWEEPS = 100  # nothing higher has been found long before
 DIRECTIONS = ("backward", "forward")
 RULES = {"corrected": selection.corrected_rule, "botorch": selection.botorch, "paper": selection.paper}
 
@@ -23,14 +21,11 @@ class PursuitOptions(WarpOptions):
     """The options of `RelevancePursuitGP`; see there."""
 
     direction: str = DIRECTIONS[0]
-    parameterization: str = "log"
     levels: tuple[float, ...] = LEVELS
     selection: str = "corrected"
     outlier_rate: float | None = None
     num_outliers: int | None = None
-    sweeps: int = 3
     is_averaged: bool = True
-    is_grown: bool = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", tuple(self.levels))  # a journal has a list
@@ -40,11 +35,9 @@ class PursuitOptions(WarpOptions):
         """Raise a ValueError that names the first option that breaks a rule."""
         super().check()
         one_of("direction", self.direction, DIRECTIONS)
-        one_of("parameterization", self.parameterization, PARAMETERIZATIONS)
         one_of("selection", self.selection, RULES)
         if not self.levels or min(self.levels) < 0:
             raise ValueError(f"levels must be fractions (float) or counts (int) of at least 0, got {self.levels!r}")
-        whole("sweeps", self.sweeps, 1, MOST_SWEEPS)
         if self.outlier_rate is not None and not 0 < self.outlier_rate < 1:
             raise ValueError(f"outlier_rate must lie between 0 and 1, got {self.outlier_rate!r}")
         if self.num_outliers is not None:
@@ -55,7 +48,7 @@ class PursuitOptions(WarpOptions):
         """Robust unless the number of outliers is set to 0; a number that is set holds for all data together."""
         is_robust = self.num_outliers != 0
         is_cubic = not self.num_outliers
-        return Capabilities(is_robust=is_robust, is_heeded=is_robust, is_cubic=is_cubic, continues=True)
+        return Capabilities(is_robust, is_heeded=is_robust, is_cubic=is_cubic, has_predictive=is_robust, continues=True)
 
     def fixed_size(self, n: int) -> int | None:
         """The known number of outliers, at most half of n observations; None where it is not known."""
@@ -97,4 +90,4 @@ class PursuitOptions(WarpOptions):
         """The plan of a pursuit of some observations' support."""
         n, is_backward = model.groups.count(len(model.y)), self.direction == "backward"
         penalty, fixed = self.penalty(model), self.fixed_size(n)
-        return PursuitPlan(self.sizes(n), penalty, is_backward, self.sweeps, self.parameterization, fixed)
+        return PursuitPlan(self.sizes(n), penalty, is_backward, fixed_size=fixed)

@@ -209,4 +209,4 @@ def played(begun):
     for value in (4.0, 2.0, 1e9, -3.0, 5.0, 1.0, 7.0, 8.0):
         points.append(begun.ask())
         begun.tell(value)
-    return points, begun.recommended()
+    return points, begun.recommendation()

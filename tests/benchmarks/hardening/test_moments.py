@@ -8,7 +8,7 @@ def moments(load):
     return load("hardening.moments")
 
 
-@pytest.mark.few(9)
+@pytest.mark.few(2)
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # Python loses one in a deletion
 @pytest.mark.parametrize("journal", ["memory", "file", "sqlite"])
 @pytest.mark.parametrize("operation", OPERATIONS)

@@ -1,3 +1,7 @@
+import pytest
+
+
+@pytest.mark.slow
 def test_others_go_on_where_one_is_killed(load, tmp_path):
     # the initial design has 14 trials, which take no time: the one to be killed still lives after them
     row = load("hardening.optuna_processes").run_shared_study(

@@ -10,6 +10,7 @@ def test_the_linear_data_of_figure_6_have_their_share_of_outliers(load):
     assert data.y_test.abs().max() < 15
 
 
+@pytest.mark.slow
 def test_figure_6_in_small(load, tmp_path, monkeypatch):
     figures = load("papers.committee_figures")
     monkeypatch.setattr(figures, "TRAINING", 400)

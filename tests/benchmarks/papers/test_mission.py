@@ -48,6 +48,7 @@ def test_what_sees_no_failure_is_recorded_once(mission):
     assert order == sorted(order)  # a replication of all before the next one
 
 
+@pytest.mark.slow
 def test_what_is_recorded_is_scored_without_failures_and_kept(short, tmp_path, capsys):
     short.record(options(tmp_path))
     written = {path: path.stat().st_mtime_ns for path in tmp_path.glob("rover/*/cells/*.truth.jsonl")}

@@ -59,6 +59,7 @@ def test_a_replication_of_all_comes_before_the_next_one(papers, tmp_path):
     assert len({cell.record for cell in found}) == len(found)
 
 
+@pytest.mark.slow
 def test_what_is_recorded_is_kept_and_printed(short, tmp_path, capsys):
     work, out = tmp_path / "W", tmp_path / "runs"
     short.record(options(work))
@@ -81,6 +82,7 @@ def test_what_is_recorded_is_kept_and_printed(short, tmp_path, capsys):
     assert "| `standard` |" in text.split("<!-- conjugate-bo -->")[1]
 
 
+@pytest.mark.slow
 def test_regrets_are_of_what_is_recommended(short, tmp_path):
     short.record(options(tmp_path / "W", runs=CONJUGATE[:1]))
     short.keep(options(tmp_path / "W", runs=CONJUGATE[:1], out=tmp_path / "runs"))

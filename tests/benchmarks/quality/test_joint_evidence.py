@@ -34,6 +34,7 @@ def test_a_failed_trial_is_found_whole_and_a_gross_value_beside_good_ones_alone(
     assert said["alone"][1].nonzero().tolist() == [[0, 0], [1, 0]]
 
 
+@pytest.mark.slow
 def test_a_row_has_all_scores_and_rules_that_agree_predict_the_same(joint, tmp_path):
     cell = joint.Cell("branin-currin", 20, "all", "moderate", 0.1, 0)
     path = tmp_path / "rows.csv"

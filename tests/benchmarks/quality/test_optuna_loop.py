@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Argument ``deterministic_objective`` is an experimental feature")
 def test_a_study_with_a_wrong_value_is_scored_by_the_truth(load, tmp_path, monkeypatch):
     loop = load("quality.optuna_loop")

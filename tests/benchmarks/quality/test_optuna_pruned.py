@@ -2,8 +2,10 @@ import math
 
 import optuna
 import pandas as pd
+import pytest
 
 
+@pytest.mark.slow
 def test_studies_are_scored_by_the_truth_and_compared_in_pairs(load, tmp_path, monkeypatch):
     script = load("quality.optuna_pruned")
     optuna.logging.set_verbosity(optuna.logging.ERROR)

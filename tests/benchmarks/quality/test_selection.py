@@ -34,6 +34,7 @@ def test_f1_counts_what_was_found_and_is_one_where_there_is_nothing_to_find(sele
     assert selection.f1(torch.zeros(4, dtype=torch.bool), torch.zeros(4, dtype=torch.bool)) == 1.0
 
 
+@pytest.mark.slow
 def test_one_cell_is_scored_for_every_method_and_the_oracle(selection):
     cell = selection.Cell("neal", 20, "constant", 0.1, 0)
     found = selection.scores(cell)

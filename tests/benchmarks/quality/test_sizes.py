@@ -30,6 +30,7 @@ def test_errors_are_in_spreads(quality_sizes):
     assert found["nlpd"] == pytest.approx(0.5 * (np.log(2 * np.pi) + 2 * np.log(0.5) + 1))
 
 
+@pytest.mark.slow
 def test_a_picture_is_drawn_of_rows_now_and_before(quality_sizes, tmp_path):
     rows = [
         quality_sizes.scores(("branin", "constant", 0, n, method))

@@ -18,6 +18,7 @@ def options(folder, **changes):
     return Namespace(**{**given, "methods": ["standard", "oracle"], "set": ["trials=9"], "jobs": 1, **changes})
 
 
+@pytest.mark.slow
 def test_every_setting_takes_every_problem(suite):
     for setting in suite.SETTINGS:
         for problem in suite.FUNCTIONS:
@@ -41,6 +42,7 @@ def test_cells_that_cannot_differ_are_one(suite):
     assert [cell.replication for cell in found] == [0] * 22 + [1] * 22
 
 
+@pytest.mark.slow
 def test_what_is_recorded_is_kept_and_compared(suite, tmp_path, capsys):
     recording = options(tmp_path)
     suite.record(recording)

@@ -148,6 +148,7 @@ def test_a_recording_goes_on_is_kept_and_shown(repeats, tmp_path):
     assert of_injections.groupby(["trial"])["value"].nunique().eq(1).all()  # all are told the same
 
 
+@pytest.mark.slow
 def test_what_was_measured_is_real_and_regret_is_of_the_medians(repeats, tmp_path):
     options = [
         "--work",
@@ -171,6 +172,7 @@ def test_what_was_measured_is_real_and_regret_is_of_the_medians(repeats, tmp_pat
     assert (row["again"], row["nothing_new"]) == (0, 0)
 
 
+@pytest.mark.slow
 def test_data_are_described_as_they_were_published(reports):
     barrels, injections = map(reports.describe_data, ("crossed-barrel", "hplc"))
     assert (barrels["points"], barrels["values there"]) == (600, 1800)

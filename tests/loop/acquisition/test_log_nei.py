@@ -128,6 +128,7 @@ def test_its_gradient_is_that_of_differences(process):
     assert gradcheck(function, (POINTS[:5].clone().requires_grad_(),), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_monte_carlo_agrees_within_its_error(process):
     """qLogEI on the posterior's own samples, BoTorch's smoothing made negligible."""
     num, best = 2**15, process.posterior(X).mean.max().detach()

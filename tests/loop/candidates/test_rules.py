@@ -1,8 +1,11 @@
 import math
 
+import pytest
+
 import robustbo as rb
 
 
+@pytest.mark.slow
 def test_feasible_points_are_found_that_are_worse_than_all_others():
     """What counts as no good is not taken from the front of points none of which will do."""
     space = rb.Space(x=rb.Float(0, 1), y=rb.Float(0, 1))
@@ -15,6 +18,7 @@ def test_feasible_points_are_found_that_are_worse_than_all_others():
     assert len(opt.front()) > 0
 
 
+@pytest.mark.slow
 def test_asks_stay_away_from_where_the_objective_is_missing():
     """As with one outcome, though another that must keep a bound is there."""
     space = rb.Space(x=rb.Float(0, 1), y=rb.Float(0, 1))

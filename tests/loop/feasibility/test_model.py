@@ -128,6 +128,7 @@ class TestManyTrials:
         is_ok = [not has_failed(i, x, y) for i, (x, y) in enumerate(X.tolist())]
         return X, is_ok, fit_predictor(X, is_ok, [False] * n, 0)
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize("bound", [0.01, 0.5, 1.0])
     def test_a_fit_is_of_so_many_places_at_most(self, monkeypatch, bound):
         sizes, propagate = [], map_fit.propagate
@@ -174,11 +175,13 @@ class TestManyTrials:
 
 
 class TestAsks:
+    @pytest.mark.few(1)
     def test_they_keep_away_from_where_trials_fail(self):
         studies = ([driven(24, seed=seed, failures=mode) for seed in (1, 2)] for mode in ("learn", "ignore"))
         learns, ignores = (sum(study.history.counts()["failed"] for study in each) for each in studies)
         assert learns <= 0.75 * ignores
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("surrogate", ["relevance-pursuit", "student-t"])
     def test_without_failures_nothing_changes_to_the_last_bit(self, surrogate):
         points = []
@@ -224,6 +227,7 @@ class TestAsks:
         assert len({trial.point for trial in batch}) == 4
         assert min(opt.viability([trial.params for trial in batch])) > 0.3
 
+    @pytest.mark.slow
     def test_mixed_spaces_have_them(self):
         space = Space(n=Int(1, 6), kind=Choice("a", "b", "c"), x=Float(0.0, 1.0))
         opt = rb.Optimizer(space, direction="minimize", seed=2, surrogate="standard")
@@ -234,6 +238,7 @@ class TestAsks:
         late = [trial for trial in opt.history if trial.number >= 12]
         assert sum(trial.state == "failed" for trial in late) <= 6
 
+    @pytest.mark.slow
     def test_a_resumed_study_goes_on_with_the_same_bits(self, tmp_path):
         opt = driven(14, journal=tmp_path / "study.jsonl", surrogate="relevance-pursuit")
         assert opt.history.having("failed")

@@ -133,26 +133,35 @@ def test_a_value_that_the_user_vouches_for_is_not_doubted(verdict):
     assert left_out(history.apply(verdict | {"trial": 0})) == []
 
 
+def of_told(data, appraisals, unseen):
+    """Probabilities of a table's told values, by the model of its own values."""
+    return probabilities_wrong(data, CorruptionModel.of(data, RATE), appraisals, unseen)
+
+
 class TestProbabilities:
     def words(self, given, wrong=None):
         return {t.number: Appraisal(0.4, 0.3, 0.0, False, None, wrong) for t in given.told}
 
     def test_the_surrogates_own_comes_first(self):
         given = data(at(BAD))
-        assert probabilities_wrong(given, self.words(given, 0.25), {}, RATE) == dict.fromkeys(range(10), 0.25)
+        assert probabilities_wrong(
+            given, CorruptionModel.of(given, RATE), self.words(given, 0.25), {}
+        ) == dict.fromkeys(range(10), 0.25)
 
     def test_one_value_is_held_against_the_others_and_several_against_what_was_expected(self):
         given = data(at(BAD))
         by_others = CorruptionModel.of(given, RATE).probability_wrong(given.told[:1], Expectation(0.4, 0.3))
-        assert probabilities_wrong(given, self.words(given), {}, RATE)[0] == by_others[0]
+        assert of_told(given, self.words(given), {})[0] == by_others[0]
         given = data(at(BAD, GOOD))
-        found = probabilities_wrong(given, self.words(given), {}, RATE)
+        found = of_told(given, self.words(given), {})
         together = CorruptionModel.of(given, RATE).probability_wrong(given.told[:2], Expectation(1.0, 0.2))
         assert {n: found[n] for n in (0, 1)} == together
 
     def test_what_is_not_modelled_is_held_against_the_model(self):
         given = data(at(BAD, BAD + 3))
-        found = probabilities_wrong(given, self.words(given), {n: Expectation(BAD, 0.1) for n in (0, 1)}, RATE)
+        found = probabilities_wrong(
+            given, CorruptionModel.of(given, RATE), self.words(given), {n: Expectation(BAD, 0.1) for n in (0, 1)}
+        )
         assert found[0] < 0.1 < 0.9 < found[1]
 
 

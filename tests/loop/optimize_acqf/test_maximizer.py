@@ -94,7 +94,7 @@ def test_the_same_arguments_give_the_same_point():
     assert found(score, space, seed=3) == found(score, space, seed=3)
 
 
-@pytest.mark.few(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_an_acquisition_function_is_at_least_as_great_as_where_botorch_finds_it(seed):
     torch.manual_seed(seed)

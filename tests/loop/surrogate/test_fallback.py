@@ -75,6 +75,7 @@ def as_overview(opt):
     return overview(View(opt.settings, opt.history))
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("owner", "name", "error"), BREAKS, ids=lambda part: getattr(part, "__name__", str(part)))
 def test_a_mistake_of_ours_ends_no_study(monkeypatch, owner, name, error):
     opt = study_of()

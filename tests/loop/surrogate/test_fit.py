@@ -46,6 +46,7 @@ def theta(found):
     return [p.tolist() for p in found.model.parameters()]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("surrogate", ["relevance-pursuit", "standard"])
 def test_a_fit_is_the_same_whether_a_run_went_on_or_is_resumed(surrogate):
     settings = Settings(SPACE, surrogate=surrogate)
@@ -61,6 +62,7 @@ def test_a_fit_is_the_same_whether_a_run_went_on_or_is_resumed(surrogate):
     assert torch.equal(going_on.model.map_estimate.rho, resumed.model.map_estimate.rho)
 
 
+@pytest.mark.slow
 def test_a_known_number_of_outliers_needs_no_more_observations_than_that():
     settings = Settings(SPACE, surrogate="relevance-pursuit", options='{"num_outliers": 3}')
     for n in (3, 5, 13, 15):
@@ -134,6 +136,7 @@ def test_searches_from_nothing_are_of_few_whatever_is_left_out(monkeypatch):
     assert theta(going_on) == theta(fit(settings, without))
 
 
+@pytest.mark.slow
 def test_a_search_from_nothing_is_made_anew_only_where_its_sample_changes(monkeypatch):
     settings, fits, calls, cold = Settings(SPACE), FitCache(), [], search.cold_levels
     monkeypatch.setattr(search, "cold_levels", lambda model, plan: calls.append(len(model.y)) or cold(model, plan))

@@ -108,9 +108,7 @@ def test_where_nothing_is_wrong_nothing_is_corrected():
     assert len(model.source_errors) >= 5
 
 
-@pytest.mark.xfail(
-    reason="the second value's correction is that of another atom here: not understood yet", strict=False
-)
+@pytest.mark.xfail(reason="another atom is believed here: not understood yet", strict=False)
 def test_a_value_that_the_user_vouches_for_is_not_corrected():
     row = int(np.flatnonzero(OFF)[0])
     told = history().apply_all([{"event": "exclude", "trial": row}, {"event": "include", "trial": row, "vouch": True}])

@@ -44,6 +44,7 @@ def believed(settings, made, fits=None):
 
 
 class TestAChoice:
+    @pytest.mark.slow
     def test_none_is_made_of_few_and_between_two_of_them_all_that_is_new_joins(self):
         settings = Settings(SPACE)
         for n, kept in ((MOST, MOST), (MOST + STEP - 1, MOST + STEP - 1), (MOST + STEP, MOST - STEP), (85, 45)):
@@ -87,6 +88,7 @@ class TestAChoice:
 
 
 class TestTheOthers:
+    @pytest.mark.slow
     def test_wrong_values_are_found_among_all(self):
         wrong = (3, 30, 31, 50, 77, 101)
         settings = Settings(SPACE)
@@ -116,6 +118,7 @@ class TestTheOthers:
         assert opt.best().trial.number == max(range(5, 85), key=lambda i: opt.history[i].value)
 
 
+@pytest.mark.slow
 def test_a_run_that_goes_on_and_one_that_is_resumed_ask_for_the_same(tmp_path):
     opt = rb.Optimizer(SPACE, direction="maximize", seed=5, journal=tmp_path / "a.jsonl")
     for trial in history(74, wrong=range(0, 70, 9)):

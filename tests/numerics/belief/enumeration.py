@@ -7,8 +7,8 @@ import numpy as np
 import torch
 
 from robustbo.numerics.belief.densities import LOG_SHARES, MULTIPLES
-from robustbo.numerics.belief.densities import log_wrong as log_wrong_density
 from robustbo.numerics.belief.gibbs import ODD, PRIOR_WEIGHT
+from robustbo.numerics.gp.wrong_density import log_wrong_density
 
 NOISE = 0.05
 

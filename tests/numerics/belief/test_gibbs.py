@@ -26,6 +26,7 @@ def test_it_agrees_with_the_sum_over_all_states(rate):
     assert expected.max() > 2 * expected.min()
 
 
+@pytest.mark.slow
 def test_where_it_begins_is_soon_forgotten():
     K, y = problem()
     means = [

@@ -4,7 +4,7 @@ import torch
 
 from robustbo.numerics.belief import probability
 from robustbo.numerics.belief.densities import log_odd
-from robustbo.numerics.belief.probability import WeightedFit, probability_odd
+from robustbo.numerics.belief.probability import WeightedFit, sample_belief
 from robustbo.surrogates.common.contract import fit
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 
@@ -23,9 +23,9 @@ def fitted(n, wrong, noise=0.05):
 
 def test_many_and_few_are_told_the_same(monkeypatch):
     system = fitted(60, [7, 30])
-    few = probability_odd(*system, rate=0.1)
+    few = sample_belief(*system, rate=0.1).q
     monkeypatch.setattr(probability, "FEW", 10)
-    many = probability_odd(*system, rate=0.1)
+    many = sample_belief(*system, rate=0.1).q
     assert (few[[7, 30]] > 0.99).all()
     torch.testing.assert_close(many, few, atol=0.05, rtol=0)
 
@@ -33,7 +33,7 @@ def test_many_and_few_are_told_the_same(monkeypatch):
 def test_half_of_many_are_wrong_at_most(monkeypatch):
     monkeypatch.setattr(probability, "FEW", 1)
     model, fits, densities = fitted(20, [3])
-    q = probability_odd(model, fits, torch.full_like(densities, 1e3), rate=0.1)
+    q = sample_belief(model, fits, torch.full_like(densities, 1e3), rate=0.1).q
     assert q.sum() <= 10 + 1e-9
 
 
@@ -42,5 +42,5 @@ def test_the_rate_counts(rate):
     """A value that is off by some noise; with other values that say nothing of the rate."""
     model, fits, densities = fitted(24, [])
     densities = densities + 4.0
-    q = probability_odd(model, fits, densities, rate=rate)
+    q = sample_belief(model, fits, densities, rate=rate).q
     assert (q.max() < 0.01) == (rate < 0.01)

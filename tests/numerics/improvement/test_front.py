@@ -58,6 +58,7 @@ def test_a_front_of_one_point_has_a_reference_too():
     torch.testing.assert_close(reference_point(torch.zeros(1, 2)), torch.tensor([-0.1, -0.1]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("K", [1, 2, 3])
 def test_the_gain_is_the_mean_of_what_samples_add(K):
     Y, reference = uniform(6, K), torch.zeros(K)
@@ -90,6 +91,7 @@ def test_with_one_objective_it_is_the_value_of_repeating():
     torch.testing.assert_close(one, expected_improvement(mu, sd, torch.tensor(0.7)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("K", [2, 3])
 def test_the_worth_is_the_mean_of_what_knowing_adds(K):
     Y, reference, of = uniform(5, K), torch.zeros(K), uniform(1, K, seed=1)

@@ -55,7 +55,7 @@ def gain_of(goals, Y, is_feasible, more, reference):
     return found
 
 
-@pytest.mark.few(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GOALS)
 def test_it_is_the_mean_of_sampled_gains(name):
     """The new point sampled too, given data and baseline, and the hypervolumes BoTorch's: to four standard errors."""

@@ -39,7 +39,7 @@ def by_all_sets(y, mu, tau, sigma):
 
 
 def test_densities_are_those_of_scipy():
-    assert math.exp(log_wrong_density(3.0, 1.0, 2.0)) == pytest.approx(cauchy.pdf(3.0, 1.0, 2.0 * WIDTH))
+    assert math.exp(log_wrong_density(3.0 - 1.0, 2.0)) == pytest.approx(cauchy.pdf(3.0, 1.0, 2.0 * WIDTH))
     assert math.exp(log_student_t(2.0, 2.0)) == pytest.approx(t.pdf(2.0, DOF, 0.0, 2.0))
 
 

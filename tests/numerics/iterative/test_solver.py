@@ -110,6 +110,7 @@ class TestEveryPolicy:
         assert found.variance.item() == pytest.approx(A.s2f.item())
 
 
+@pytest.mark.slow
 def test_combined_variance_never_rises_and_never_falls_below_the_exact_one():
     """Over 500 random problems, all policies in turn."""
     for seed in range(500):

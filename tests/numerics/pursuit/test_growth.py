@@ -38,6 +38,7 @@ def scored(model, level):
     return walk.score(level, plan(model).penalty)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("n", [63, 300, 520])
 def test_it_finds_what_a_search_of_all_at_once_finds(n):
     X, y, wrong = everything(n)
@@ -50,6 +51,7 @@ def test_it_finds_what_a_search_of_all_at_once_finds(n):
     assert scored(model, found.best) > scored(model, at_once) - 0.1
 
 
+@pytest.mark.slow
 def test_it_does_so_in_a_fraction_of_the_evaluations(monkeypatch):
     X, y, _ = everything(520)
     part, sizes = part_of(X, y), []
@@ -81,6 +83,7 @@ def test_many_observations_go_on_at_held_hyperparameters_unless_it_is_to_climb()
     assert scored(model, climbed.best) > scored(model, held.best)
 
 
+@pytest.mark.slow
 def test_it_begins_at_others_of_which_some_are_left_out():
     X, y, wrong = everything(310)
     before = growth.pursue_from_nothing(part_of(X, y), plan, 310)

@@ -50,3 +50,9 @@ def test_worth_a_visit_are_plausible_sizes_the_chosen_one_and_those_beside_them(
     assert search.sizes_to_visit(plan, before, 2) == [0, 2, 4]
     assert search.sizes_to_visit(plan, before, 11) == [0, 2, 4, 8, 10, 12]
     assert search.sizes_to_visit(plan, [level(0, -1.0), level(5, 0.0)], 0) == [0, 2, 4, 6]
+
+
+def test_more_sweeps_never_find_lower_maxima():
+    given, plan = model(12), PursuitPlan([0, 2, 4, 6], PRICE)
+    once, thrice = (search.cold_levels(given, plan._replace(sweeps=k)) for k in (1, 3))
+    assert all(more.fit.F >= less.fit.F - 1e-9 for less, more in zip(once, thrice, strict=True))

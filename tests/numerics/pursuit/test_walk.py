@@ -11,7 +11,15 @@ from robustbo.numerics.gp.outlier_gain import optimal_variance
 from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.gp.replicates import Groups
 from robustbo.numerics.pursuit.penalty import ALIKE, Penalty
-from robustbo.numerics.pursuit.support_fit import empty, prefix_rows, refit, screen, suspicious_levels, transfer_level
+from robustbo.numerics.pursuit.support_fit import (
+    empty,
+    level_at,
+    prefix_rows,
+    refit,
+    screen,
+    suspicious_levels,
+    transfer_support,
+)
 from robustbo.numerics.pursuit.walk import level_posterior, resume, settle, sweep, walk
 
 
@@ -128,7 +136,7 @@ def test_a_level_of_fewer_observations_is_taken_up_with_its_groups_whole():
     rows = torch.tensor([-1, 6, 9, 1, 0])  # the first and the last of the group are not among them
     covariance = stationary(torch.rand(5, 1), "rbf", LogNormal(0.0, 1.0), None)
     fewer = model._replace(y=model.y[:5], covariance=covariance, groups=Groups(((0, 1, 2),)))
-    assert transfer_level(fewer, level, rows).support == (0,)
+    assert transfer_support(fewer, level, rows)[0] == (0,)
 
 
 def test_the_support_posterior_is_a_distribution_that_prefers_the_best_score():
@@ -192,11 +200,11 @@ def test_levels_of_fewer_observations_are_taken_up_with_the_new_ones_free_of_sus
         covariance=stationary(torch.linspace(0, 1, 12)[:10].unsqueeze(-1), "rbf", LogNormal(0.0, 1.0), None),
     )
     before = refit(shorter, empty(shorter), (5,))
-    taken_up = transfer_level(model, before, prefix_rows(12, 10))
+    taken_up = level_at(model, *transfer_support(model, before, prefix_rows(12, 10)))
     assert taken_up.support == (5,)
     assert taken_up.fit.rho.tolist() == [*before.fit.rho.tolist(), 0.0, 0.0]
     assert len(taken_up.gains) == 12
-    again = transfer_level(model, before, prefix_rows(12, 10))
+    again = level_at(model, *transfer_support(model, before, prefix_rows(12, 10)))
     torch.testing.assert_close(taken_up.e, again.e)
 
 
@@ -208,6 +216,9 @@ def test_a_resumed_walk_starts_each_size_at_the_nearest_level():
         seen.append(len(level.support))
         return search.refit(level, support)
 
-    found = resume([search.at(), search.at(0, 2, 3)], [0, 1, 3], refit)
+    levels, asked = [search.at(), search.at(0, 2, 3), search.at(0, 1, 2, 3)], []
+    supports = [level.support for level in levels]
+    found = resume(supports, lambda i: asked.append(i) or levels[i], [0, 1, 3], refit)
+    assert asked == [0, 1]  # each once, and none that nothing is climbed to from
     assert seen == [0, 0, 3]
     assert [level.support for level in found] == [(), (1,), (1, 2, 3)]

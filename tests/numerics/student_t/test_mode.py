@@ -49,6 +49,7 @@ def draw(generator):
     return K, y, Noise(s2, 10 ** uniform(0, 5))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(4))
 def test_five_hundred_small_data_sets_end_at_a_strict_maximum(seed):
     generator = torch.Generator().manual_seed(seed)

@@ -239,6 +239,7 @@ class TestVerify:
         assert verify(found) == verify(found)
         assert verify(found).bits == 9
 
+    @pytest.mark.slow
     def test_diagnoses_are_recomputed_too(self, tmp_path):
         options = {"start": 7, "every": 1, "tail": 0.2}
         made = cell(tmp_path, "f", methods={"f": {"surrogate": "filtered", "options": options}})

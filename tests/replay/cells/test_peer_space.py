@@ -103,7 +103,7 @@ def spec(problem, method, **changes):
     return RunSpec.model_validate(given | changes)
 
 
-@pytest.mark.few(4)
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("method", ["optuna-gp", "optuna-tpe", "ax-default"])
 @pytest.mark.parametrize("problem", ["mixture", "two-circles", "conditional", "table"])
@@ -122,6 +122,7 @@ def test_peers_measure_what_keeps_the_constraints_alone(tmp_path, problem, metho
     assert verify(cell).bits == 0
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("method", ["optuna-gp", "optuna-tpe", "ax-default"])
 def test_peers_measure_each_row_once_where_rows_lie_scattered(tmp_path, method):

@@ -111,6 +111,7 @@ class TestSpec:
 
 
 class TestScores:
+    @pytest.mark.slow
     def test_are_those_of_a_fit_to_the_task_in_the_targets_units(self, recorded):
         cell = only(recorded, "standard")
         entry = cell.entries()[4]
@@ -211,6 +212,7 @@ class TestRecord:
         else:
             assert re.match(r"1 fits: the same to rounding .*of the score", str(verify(kinds.read_cells(path)[0])))
 
+    @pytest.mark.slow
     def test_two_processes_leave_the_same_rows(self, path, recorded):
         spec = load(path)
         assert pool.run_cells(cells(RegressionCell, spec, path), 2, lambda progress: None) == []

@@ -91,6 +91,7 @@ def test_one_that_was_stopped_goes_on_to_the_same(whole, tmp_path):
     assert other.flags() == whole.flags()
 
 
+@pytest.mark.slow
 def test_who_knows_the_errors_excludes_what_is_wrong(tmp_path):
     of_all = ran(tmp_path, "informed")
     assert verify(of_all).bits == 10
@@ -113,6 +114,7 @@ def test_an_oracle_is_told_the_truth_and_meets_the_same_strikes(whole, tmp_path)
     assert [e["corrupted"] for e in oracle.entries()] == [e["corrupted"] for e in whole.entries()]
 
 
+@pytest.mark.slow
 def test_what_is_flagged_is_by_outcome(tmp_path):
     once = {"kind": "constant", "value": 1e4, "probability": 1.0, "trials": [7], "strikes": "currin"}
     made = ran(tmp_path, "relevance-pursuit", corruption=once)
@@ -123,7 +125,7 @@ def test_what_is_flagged_is_by_outcome(tmp_path):
     assert verify(made).bits == 10
 
 
-@pytest.mark.few(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["botorch", "optuna-gp", "ax-default"])
 @pytest.mark.parametrize("given", [FRONT, BOUNDED], ids=["front", "bounded"])
 def test_peers_meet_the_same_strikes_and_recommend(whole, engine, given, tmp_path):

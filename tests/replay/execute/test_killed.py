@@ -77,6 +77,7 @@ def while_killing(run, victim, times, seed=0):
     return outcome[0]
 
 
+@pytest.mark.slow
 def test_processes_of_the_pool(spec, tmp_path, undisturbed):
     def victim():
         children = [child.pid for child in multiprocessing.active_children() if "ForkServer" in type(child).__name__]
@@ -88,6 +89,7 @@ def test_processes_of_the_pool(spec, tmp_path, undisturbed):
     assert record(made) == undisturbed
 
 
+@pytest.mark.slow
 def test_the_process_that_they_are_forked_from(spec, tmp_path, undisturbed):
     def victim():
         children = psutil.Process().children()

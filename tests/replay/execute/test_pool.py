@@ -14,6 +14,7 @@ SPEC = RunSpec.model_validate(
 )
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_every_trial_of_every_cell_is_run_and_told_of(tmp_path, jobs):
     heard = []
@@ -26,6 +27,7 @@ def test_every_trial_of_every_cell_is_run_and_told_of(tmp_path, jobs):
     assert all(len(cell.entries()) == 4 for cell in made)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_failing_cell_does_not_stop_the_others(tmp_path, jobs):
     made = cells(OptimizationCell, SPEC, tmp_path)
@@ -38,6 +40,7 @@ def test_a_failing_cell_does_not_stop_the_others(tmp_path, jobs):
     assert all(len(cell.entries()) == 4 for cell in made[1:])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_the_first_failure_stops_the_others_where_it_may(tmp_path, jobs):
     made = cells(OptimizationCell, SPEC.model_copy(update={"trials": 2000, "replications": 1}), tmp_path)
@@ -55,6 +58,7 @@ class Swallows:
         signal.raise_signal(signal.SIGINT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_interrupt_that_a_library_swallows_still_ends_the_run(tmp_path, jobs):
     """Nor is anything said of it: pytest would make an error of it."""

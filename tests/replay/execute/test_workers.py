@@ -25,6 +25,7 @@ with workers.one_thread(), ProcessPoolExecutor(1, workers.CONTEXT) as pool:
 """
 
 
+@pytest.mark.slow
 @forked
 def test_a_new_process_has_imported_all():
     """In a process of its own: there is one server to a process, and another test may have begun it."""
@@ -44,7 +45,7 @@ with ProcessPoolExecutor(1, workers.CONTEXT) as pool:
 """
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @forked
 @pytest.mark.parametrize("begin", ["begin.run()", "begin.start(); begin.join()"])
 def test_it_leaves_ctrl_c_to_its_parent(begin):

@@ -93,6 +93,7 @@ def test_what_is_not_recorded_is_said(tmp_path):
         load(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
 def test_a_browser_shows_it_and_the_switches_work(run, tmp_path):
     """Its console stays empty; a box that is unchecked hides its method's curve."""

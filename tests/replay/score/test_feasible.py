@@ -24,6 +24,7 @@ def test_without_a_region_it_is_the_problems_own():
     assert best_feasible(spec(kind="constant", probability=0.2)) == branin.optimum
 
 
+@pytest.mark.slow
 def test_in_a_slab_it_is_what_a_search_with_constraints_finds():
     problem, a = levy(3), np.array([1.0, 0.6, 0.3])
     fails = region("slab", problem, {"normal_1": 1.0, "normal_2": 0.6, "normal_3": 0.3, "share": 0.05, "below": 0.3})

@@ -49,6 +49,7 @@ def test_any_values_make_a_page(values):
     assert not re.search(r"\b(nan|inf)\b", told)
 
 
+@pytest.mark.slow
 def test_it_is_drawn_in_a_browser(told, tmp_path, in_a_browser):
     path = tmp_path / "page.html"
     journals.write([journals.NamedView("a run", View(told.settings, told.history))], path)

@@ -53,6 +53,7 @@ def test_a_value_beyond_the_frame_says_its_number_and_measured_values_are_on_the
     assert slices.count("<circle") >= 8
 
 
+@pytest.mark.slow
 def test_several_are_on_one_page_and_compared(tmp_path):
     reads = [told(0)[0], told(1, is_wrong=False)[0]]
     journals.write(reads, tmp_path / "both.html")

@@ -51,6 +51,7 @@ def test_an_unchanged_journal_is_looked_at_once(study):
         assert path.stat().st_mode & 0o077 == 0 == path.parent.stat().st_mode & 0o077
 
 
+@pytest.mark.slow
 def test_a_journal_that_has_changed_is_looked_at_again(study):
     show()
     study.tell({"x": 0.9}, -7.25)
@@ -88,6 +89,7 @@ def test_a_torn_line_is_not_kept(study):
     assert files() == []
 
 
+@pytest.mark.slow
 def test_where_nothing_can_be_kept_show_works(study, tmp_path):
     (tmp_path / "cache").write_text("a file where a folder should be")
     assert show()[1]

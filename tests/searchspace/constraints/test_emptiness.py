@@ -116,6 +116,7 @@ sides = st.tuples(coefficients, coefficients, coefficients, st.sampled_from(["<=
 )
 
 
+@pytest.mark.slow
 @many
 @given(st.tuples(shares, shares, shares), st.lists(sides, min_size=1, max_size=8))
 def test_a_space_with_a_point_is_never_called_empty(point, drawn):
@@ -129,6 +130,7 @@ def test_a_space_with_a_point_is_never_called_empty(point, drawn):
         assert proof(*texts) is None
 
 
+@pytest.mark.slow
 @many
 @given(st.lists(sides, min_size=2, max_size=6), st.lists(st.floats(-3.0, 3.0), min_size=6, max_size=6))
 def test_what_is_called_empty_has_no_point_among_many_and_no_constraint_too_many(drawn, values):
@@ -147,6 +149,7 @@ def test_what_is_called_empty_has_no_point_among_many_and_no_constraint_too_many
     assert all(proof(*(other for other in found if other != text)) is None for text in found)
 
 
+@pytest.mark.slow
 @many
 @given(sides, sides, st.floats(-3.0, 3.0), st.floats(-3.0, 3.0), st.sampled_from([1e-6, 0.01, 1.0]))
 def test_what_a_sum_refutes_is_found(first, second, least, other, margin):

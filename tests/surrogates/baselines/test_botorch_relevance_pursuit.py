@@ -12,9 +12,8 @@ def data():
     return X, Y
 
 
-@pytest.mark.parametrize("convex", [True, False])
-def test_evidence_against_an_outlier_is_what_the_likelihood_loses_without_its_variance(convex):
-    model = fit(BoTorchRelevancePursuitGP(*data(), convex_parameterization=convex))
+def test_evidence_against_an_outlier_is_what_the_likelihood_loses_without_its_variance():
+    model = fit(BoTorchRelevancePursuitGP(*data()))
     diagnosis = diagnose(model)
     assert diagnosis.is_outlier.nonzero().flatten().tolist() == [4, 11]
     X, y = model.train_inputs[0], model.train_targets

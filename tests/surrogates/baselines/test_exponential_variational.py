@@ -25,6 +25,7 @@ def data(n=24, outliers=(4, 11)):
     return X, Y
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("cls", [LaplaceVariationalGP, HuberGP, HuberProjectionGP])
 @pytest.mark.parametrize("transform", [None, RobustStandardize(m=1)], ids=["plain", "scaled"])
 def test_a_measurements_density_is_one_of_the_outcome_and_two_wrong_values_are_told(cls, transform):
@@ -36,6 +37,7 @@ def test_a_measurements_density_is_one_of_the_outcome_and_two_wrong_values_are_t
     assert diagnose(model).is_outlier.nonzero().flatten().tolist() == [4, 11]
 
 
+@pytest.mark.slow
 def test_the_variance_of_the_noise_is_in_the_diagnosis():
     X, Y = data()
     model = fit(LaplaceVariationalGP(X, Y, outcome_transform=None, max_iter=150))
@@ -89,6 +91,7 @@ class TestWeights:
         torch.testing.assert_close(new, log_density(f + 2, likelihood.noise_parameters()))
 
 
+@pytest.mark.slow
 def test_a_value_at_a_far_input_pulls_less_by_the_loss_than_by_the_scale():
     X, Y = data(outliers=())
     X, Y = torch.cat([X, torch.tensor([[6.0]])]), torch.cat([Y, torch.tensor([[2.0]])])

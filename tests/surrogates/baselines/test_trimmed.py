@@ -88,6 +88,7 @@ def test_the_wrong_ones_are_left_out_and_it_is_the_gp_of_the_rest(algorithm):
     torch.testing.assert_close(ours.posterior(X).mean, plain.posterior(X).mean, rtol=0, atol=0.02)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("algorithm", ["greedy", "projected-gradient"])
 def test_it_leaves_out_as_many_as_it_is_told_wrong_or_not(algorithm):
     model = fit(TrimmedGP(*data(()), fraction=0.21, algorithm=algorithm))

@@ -33,6 +33,7 @@ def shards():
     return shard(X, Y.squeeze(-1), random_parts(90, 6, torch.Generator().manual_seed(0)))
 
 
+@pytest.mark.slow
 def test_sums_are_those_of_one_machine(workers):
     parts = [partial(shards().part, slice(start, start + 2)) for start in (0, 2, 4)]
     with CommitteeCluster(workers, parts, 1.0) as cluster:
@@ -62,6 +63,7 @@ def test_modes_that_pass_through_here_change_nothing(workers, monkeypatch):
         torch.testing.assert_close(one, other)
 
 
+@pytest.mark.slow
 def test_a_fit_is_that_of_one_machine_and_a_killed_worker_does_not_change_it(workers):
     X, Y = data(90, outliers=0.1)
     options = {"num_experts": 6, "memory_mib": 1}

@@ -155,6 +155,7 @@ def test_no_point_is_no_prediction(three):
     assert three.posterior(torch.empty(0, 2)).mean.shape == (0, 1)
 
 
+@pytest.mark.slow
 def test_many_small_experts_with_gross_values_can_be_fitted():
     generator = torch.Generator().manual_seed(0)
     X = torch.rand(1200, 2, generator=generator)

@@ -52,6 +52,7 @@ def test_every_row_is_read_once_and_parts_are_scattered():
     assert max(rows.max() - rows.min() for rows in parts[0]) > n / 3
 
 
+@pytest.mark.slow
 def test_it_predicts_in_the_outcomes_units_and_wild_values_are_named_by_falling_evidence(fitted, files):
     X = torch.rand(600, 2, generator=torch.Generator().manual_seed(1)) * 10 + 10
     mean, variance = fitted.predict(X)
@@ -103,6 +104,7 @@ def test_the_correlation_of_errors_is_that_of_experts_in_one_place(fitted, files
     assert (wanted.variance > 1.5 * by_rbcm.variance).all()
 
 
+@pytest.mark.slow
 def test_few_parts_may_do_for_the_fit(files, workers):
     with StreamedCommittee(files, workers, expert_size=50, memory_mib=1, fit_experts=1, noise="normal") as model:
         model.fit()
@@ -129,6 +131,7 @@ def test_a_constant_input_and_equal_outcomes_have_a_scale():
     assert (y == 0).all()
 
 
+@pytest.mark.slow
 def test_gross_values_and_inputs_are_known_for_what_they_are(tmp_path, workers):
     """Beyond what squares fit into; and one wild input leaves the scale of all others as it is."""
     generator = np.random.default_rng(1)

@@ -23,6 +23,7 @@ def test_predictions_are_of_outcomes_as_they_were(cls, noise):
     assert ((model.diagnose().expected - y).abs() / (1 + y)).median() < 0.3
 
 
+@pytest.mark.slow
 def test_a_peak_is_no_outlier_where_the_warp_says_so():
     X = torch.rand(80, 6, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     Y = torch.from_numpy(hartmann6(X.numpy())).unsqueeze(-1)
@@ -65,6 +66,7 @@ def test_the_formulas_are_the_posterior():
     assert 3 in model.support
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("size", [30.0, 1e3, 1e9])
 @pytest.mark.parametrize("n", [5, 6, 8])
 def test_one_gross_value_among_few_is_no_bend(n, size):

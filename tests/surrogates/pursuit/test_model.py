@@ -79,12 +79,6 @@ def sum_of(log_priors):
     return sum(log_priors.values()) if isinstance(log_priors, dict) else float(log_priors)
 
 
-def test_more_sweeps_never_find_lower_maxima():
-    X, Y, _ = data(n=30, outliers=(3, 8, 20), magnitude=1.0)
-    once, thrice = (fit(RelevancePursuitGP(X, Y, sweeps=k)).trace for k in (1, 3))
-    assert all(more.fit.F >= less.fit.F - 1e-9 for less, more in zip(once, thrice, strict=True))
-
-
 def test_the_trace_has_a_level_a_size_and_a_posterior_over_them():
     model = fit(RelevancePursuitGP(*data()[:2], levels=(0, 1, 2, 0.125)))
     assert [len(level.support) for level in model.trace] == [0, 1, 2, 3]
@@ -108,11 +102,7 @@ def test_a_higher_rate_suspects_more():
     assert counts[0] < counts[1]
 
 
-@pytest.mark.parametrize("parameterization", ["log", "convex", "canonical"])
-def test_every_parameterization_finds_moderate_outliers(parameterization):
-    assert fit(RelevancePursuitGP(*data()[:2], parameterization=parameterization)).support == [4, 11]
-
-
+@pytest.mark.slow
 def test_a_kernel_of_ones_own_goes_through_autograd_to_the_same_fit():
     X, Y, _ = data()
     named = fit(RelevancePursuitGP(X, Y, is_averaged=False))
@@ -179,9 +169,7 @@ def test_bad_data_leave_a_usable_model(n, values):
     ("options", "message"),
     [
         ({"direction": "sideways"}, "direction must be one of"),
-        ({"parameterization": "cubic"}, "parameterization must be one of"),
         ({"selection": "best"}, "selection must be one of"),
-        ({"sweeps": 0}, "sweeps must be a whole number of at least 1 and at most 100, got 0"),
         ({"levels": ()}, "levels must be fractions"),
         ({"levels": (-1,)}, "levels must be fractions"),
         ({"outlier_rate": 1.0}, "outlier_rate must lie between 0 and 1, got 1.0"),
@@ -202,6 +190,7 @@ def test_one_outcome_without_batches_is_asked_for(shape):
         RelevancePursuitGP(X, torch.rand(shape))
 
 
+@pytest.mark.slow
 def test_on_gaussian_data_nothing_is_suspected_beyond_chance():
     flagged = 0
     for seed in range(10):
@@ -223,9 +212,9 @@ def test_a_warm_fit_visits_the_plausible_levels_and_the_chosen_one_and_those_nex
     before._pursued = before._pursued._replace(levels=levels)
     visited, resume = [], walk.resume
 
-    def spy(levels, sizes, refit):
+    def spy(supports, level_of, sizes, refit):
         visited.append(sizes)
-        return resume(levels, sizes, refit)
+        return resume(supports, level_of, sizes, refit)
 
     monkeypatch.setattr(walk, "resume", spy)
     after = RelevancePursuitGP(X, Y, levels=sizes)
@@ -387,6 +376,7 @@ def test_a_subclass_may_take_options_of_its_own():
         registry.check_options(name, {"extar": 2})
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("gross", [1e2, 1e8, 1e14])
 def test_of_many_observations_too_the_fit_is_the_fit_without_the_gross_ones_at_any_magnitude(gross):
     generator = torch.Generator().manual_seed(0)

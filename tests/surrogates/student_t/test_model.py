@@ -68,6 +68,7 @@ def test_a_measurements_variance_is_that_of_its_noise(dof):
 
 
 class TestPredictive:
+    @pytest.mark.few(1)
     @pytest.mark.parametrize(
         "options", [{}, {"outcome_transform": None}, {"outcome_transform": RobustStandardize(m=1)}]
     )

@@ -50,6 +50,7 @@ def test_a_connection_that_hangs_is_replaced_by_another(postgresql, soon):
         assert study.tell({"x": 0.5}, 1.0).value == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*the server has not answered:robustbo.errors.JournalWarning")  # more than one
 def test_a_server_that_stops_answering_is_waited_for_aloud_and_not_for_ever(server, postgresql, soon):
     study = optimizer(postgresql)
@@ -76,6 +77,7 @@ def test_one_that_stops_answering_during_a_write_leaves_open_whether_it_was_writ
         study.tell({"x": 0.5}, 1.0)
 
 
+@pytest.mark.slow
 def test_a_port_that_is_silent_is_waited_for_aloud_and_not_for_ever(soon):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"postgresql://user:s3cret@127.0.0.1:{silent.getsockname()[1]}/lab#oven"
@@ -131,6 +133,7 @@ print([trial.number for trial in opt.ask(3)], len(rb.Optimizer.resume(place).his
 """
 
 
+@pytest.mark.slow
 def test_a_connection_that_breaks_in_a_write_of_several_says_nothing_on_standard_error(postgresql):
     done = subprocess.run([sys.executable, "-c", BROKEN, postgresql], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "[0, 1, 2] 3\n", "")

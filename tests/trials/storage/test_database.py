@@ -142,6 +142,7 @@ def test_a_table_is_told_as_a_whole(address):
     assert [trial.value for trial in rb.Optimizer.resume(address).history] == [*rows["value"]]
 
 
+@pytest.mark.slow
 def test_threads_lose_nothing_and_are_given_nothing_twice(address):
     optimizer(address)
     studies = [rb.Optimizer.resume(address) for _ in range(4)]

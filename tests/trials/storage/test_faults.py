@@ -133,7 +133,7 @@ def records(operation):
     return operation not in (OPERATIONS["resume"], OPERATIONS["begin"])
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(1)
 def test_each_error_of_the_system_loses_nothing(operation, tmp_path):
     for path, opt, calls in each(operation, tmp_path, ERRORS):
         before = opt.history
@@ -141,7 +141,7 @@ def test_each_error_of_the_system_loses_nothing(operation, tmp_path):
         assert calls.names[-1] == "unlink" or not list(path.parent.glob(".*.new"))
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 def test_nor_does_one_that_lasts(operation, tmp_path):
     for path, opt, calls in each(operation, tmp_path, {name: ERRORS[name] for name in LASTING}):
         calls._lasts = True
@@ -149,14 +149,14 @@ def test_nor_does_one_that_lasts(operation, tmp_path):
         check(operation, path, opt, before, outcome(operation, opt, path, calls, JournalError))
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(1)
 def test_nor_an_interrupt(operation, tmp_path):
     for path, opt, calls in each(operation, tmp_path, INTERRUPTS):
         before = opt.history
         check(operation, path, opt, before, outcome(operation, opt, path, calls, KeyboardInterrupt))
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(1)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_nor_a_kill(operation, tmp_path):
     for path, opt, calls in each(operation, tmp_path, DEATHS):
@@ -169,7 +169,7 @@ def test_nor_a_kill(operation, tmp_path):
         check(operation, path, opt, opt.history, None)
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 def test_another_writer_at_any_moment(operation, tmp_path):
     told = []
 
@@ -203,6 +203,7 @@ def test_a_clock_that_goes_back(tmp_path, monkeypatch):
         assert rb.Optimizer.resume(path).history == opt.history
 
 
+@pytest.mark.few(3)
 def test_nor_does_a_clock_that_goes_back_at_any_moment(operation, tmp_path, monkeypatch):
     for path, opt, calls in each(operation, tmp_path, {"clock": lambda *given: None}):
         before = opt.history
@@ -212,6 +213,7 @@ def test_nor_does_a_clock_that_goes_back_at_any_moment(operation, tmp_path, monk
         check(operation, path, opt, before, said)
 
 
+@pytest.mark.few(4)
 def test_a_deleted_file_is_said_to_be_gone_and_nothing_is_put_in_its_place(operation, tmp_path):
     if not records(operation):
         pytest.skip("needs no file that is there")

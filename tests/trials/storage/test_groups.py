@@ -144,6 +144,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*torn:robustbo.JournalWarning")
 def test_kills_between_the_writes_of_a_call_leave_all_of_it_or_nothing(tmp_path):
     path = tmp_path / "lab.jsonl"

@@ -33,6 +33,7 @@ def assert_nothing_is_lost(row, journal, kills):
     assert len(history) == int(row["trials"]) == int(row["recomputed"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["{}/run.jsonl", "sqlite:///{}/lab.db#oven"])
 def test_what_four_processes_tell_is_kept_although_they_are_killed(tmp_path, place):
     journal = place.format(tmp_path)
@@ -40,11 +41,13 @@ def test_what_four_processes_tell_is_kept_although_they_are_killed(tmp_path, pla
     assert_nothing_is_lost(row, journal, 8)
 
 
+@pytest.mark.slow
 def test_what_eight_processes_tell_a_server_is_kept_although_they_are_killed(tmp_path, postgresql):
     row = killed(postgresql, tmp_path, kills=20, processes=8)
     assert_nothing_is_lost(row, postgresql, 20)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", [[], ["--database"]])
 def test_of_a_call_that_is_killed_all_is_there_or_nothing(tmp_path, where):
     done = run_benchmark("kills_of_calls", "--kills", "12", "--out", tmp_path, *where, timeout_s=300)

@@ -194,6 +194,7 @@ sys.stdin.read()
 """
 
 
+@pytest.mark.slow
 def test_an_ask_waits_for_few_of_another_process_that_asks_all_the_time(tmp_path):
     journal = str(tmp_path / "lab.jsonl")
     opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), direction="minimize", acquisition="sobol", seed=0, journal=journal)

@@ -1,0 +1,62 @@
+"""The command line of a benchmark in steps: record, keep its rows, and print its tables or put them into a page."""
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.common import recording
+
+Step = Callable[[argparse.Namespace], None]
+
+
+class Commands:
+    """Steps of a benchmark by name, each with options of its own.
+
+    Args:
+        text: The benchmark's docstring.
+
+    Attributes:
+        work: A parent of the steps that read or write what is recorded.
+    """
+
+    def __init__(self, text: str | None) -> None:
+        self._parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+        self.work = argparse.ArgumentParser(add_help=False)
+        self.work.add_argument("--work", type=Path, required=True, help="the folder of what is recorded")
+        self._steps = self._parser.add_subparsers(required=True)
+
+    def add(self, name: str, step: Step, **how: Any) -> argparse.ArgumentParser:
+        """Add a step, and return the parser of its options."""
+        parser = self._steps.add_parser(name, help=step.__doc__, **how)
+        parser.set_defaults(run=step)
+        return parser
+
+    def add_record(self, step: Step, replications: int) -> argparse.ArgumentParser:
+        """Add the step that records so many replications."""
+        parser = self.add("record", step, parents=[self.work])
+        parser.add_argument(
+            "--replications", type=recording.replications, default=range(replications), help="first:end"
+        )
+        parser.add_argument("--jobs", type=int, default=1, help="processes of one thread each")
+        return parser
+
+    def add_keep(
+        self, step: Step, out: Path, parents: Sequence[argparse.ArgumentParser] = ()
+    ) -> argparse.ArgumentParser:
+        """Add the step that keeps rows of what is recorded in a folder."""
+        parser = self.add("keep", step, parents=[self.work, *parents])
+        parser.add_argument("--out", type=Path, default=out, help="a folder")
+        return parser
+
+    def add_tables(self, step: Step, option: str, rows: Path) -> argparse.ArgumentParser:
+        """Add the step that makes tables of rows, by the name of the option that says where they are."""
+        parser = self.add("tables", step)
+        parser.add_argument(option, type=Path, default=rows, help="what keep wrote")
+        parser.add_argument("--page", type=Path, help="a page with marks; printed without one")
+        return parser
+
+    def run(self, arguments: Sequence[str] | None) -> None:
+        """Run the step that is named."""
+        options = self._parser.parse_args(arguments)
+        options.run(options)
