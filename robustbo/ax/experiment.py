@@ -9,6 +9,7 @@ from robustbo.errors import SpaceError
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.space import Space
 from robustbo.trials.history import History
+from robustbo.trials.sources import labels_to_record
 
 Noisy = tuple[float, float | None]  # a value, and the standard deviation of its noise where known
 DESIGNS = {"Sobol", "Uniform", "InSampleUniform", "Factorial", "CenterOfSearchSpace"}  # generators that need no data
@@ -25,6 +26,7 @@ class Run(NamedTuple):
         values: By metric, where there is a value that counts: it, and the standard deviation of its noise where known.
         is_over: Whether no value is to come any more.
         origin: "sobol" for any design, "model", or "user" where it was attached.
+        sources: What measured it, by kind, as the trial's ``run_metadata["source"]`` says: a label, or labels by kind.
     """
 
     trial_index: int
@@ -34,6 +36,7 @@ class Run(NamedTuple):
     values: dict[str, Noisy]
     is_over: bool
     origin: str
+    sources: dict[str, str] = {}  # noqa: RUF012 - never changed
 
 
 def runs_of(experiment: Any, space: Space, *metrics: str) -> list[Run]:
@@ -77,7 +80,9 @@ def _runs(experiment: Any, space: Space, values_of_metric: Mapping[str, ValuesBy
             values = _values(trial, arm, values_of_metric)
             if not values and trial.status.is_stale:
                 continue
-            yield Run(index, arm.name, dict(arm.parameters), point, values, _is_over(trial), _origin(trial, arm))
+            sources = labels_to_record(trial.run_metadata.get("source"))
+            result = (values, _is_over(trial), _origin(trial, arm), sources)
+            yield Run(index, arm.name, dict(arm.parameters), point, *result)
 
 
 def _values(trial: Any, arm: Any, values_of_metric: Mapping[str, ValuesByArm]) -> dict[str, Noisy]:
@@ -121,7 +126,8 @@ def history_of(runs: Sequence[Run], *, is_named: bool = False) -> History:
         earlier = first.setdefault(tuple(run.point.items()), number)
         history = history.apply(event if earlier == number else event | {"repeats": earlier})
         if run.values:
-            history = history.apply({"event": "tell", "trial": number, **_tell_event(run.values, is_named)})
+            source = {"source": run.sources} if run.sources else {}
+            history = history.apply({"event": "tell", "trial": number, **_tell_event(run.values, is_named), **source})
         elif run.is_over:
             history = history.apply({"event": "fail", "trial": number, "reason": "no data"})
     return history

@@ -8,12 +8,13 @@
 """
 
 from robustbo.optuna.front import FrontTrial, front
-from robustbo.optuna.notes import SD
+from robustbo.optuna.notes import SD, SOURCE
 from robustbo.optuna.sampler import RobustSampler
 from robustbo.optuna.study import Best, amend, best, exclude, failures, include, next_repeat, outliers
 
 __all__ = [
     "SD",
+    "SOURCE",
     "Best",
     "FrontTrial",
     "RobustSampler",

@@ -9,6 +9,7 @@ from optuna.trial import FrozenTrial, TrialState
 from robustbo.errors import NumericsWarning, warn
 from robustbo.optuna import notes
 from robustbo.optuna.pruned import is_stand_in
+from robustbo.trials.sources import labels_to_record
 from robustbo.trials.trial import EXPECTATION, Measured
 from robustbo.validation import noise_sd
 
@@ -91,6 +92,15 @@ def _noise(trial: FrozenTrial, user_note: Mapping[str, Any], count: int) -> list
     except (TypeError, ValueError) as error:
         warn(f"trial {trial.number}: its attribute {notes.SD!r} is passed over: {error}", NumericsWarning)
         return [None] * count
+
+
+def sources(trial: FrozenTrial) -> dict[str, str]:
+    """Labels of what measured a trial; none, with a warning, where they cannot be: that ends no study."""
+    try:
+        return labels_to_record(trial.user_attrs.get(notes.SOURCE))
+    except (TypeError, ValueError) as error:
+        warn(f"trial {trial.number}: its attribute {notes.SOURCE!r} is passed over: {error}", NumericsWarning)
+        return {}
 
 
 def noise_sds(sd: Any, count: int) -> list[float | None]:

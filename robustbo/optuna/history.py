@@ -19,7 +19,7 @@ from optuna.trial import FrozenTrial
 
 from robustbo.optuna import notes
 from robustbo.optuna.conditions import conditions
-from robustbo.optuna.content import Content, content
+from robustbo.optuna.content import Content, content, sources
 from robustbo.optuna.distributions import ours, parameter
 from robustbo.optuna.pruned import stand_ins
 from robustbo.searchspace.parameters import Value
@@ -118,7 +118,7 @@ def gather_trials(
         note = notes.read(trial)
         if trial.number == besides or (params := _params(empty, trial, note)) is None:
             continue
-        became: Content = {key: note[key] for key in KEPT if key in note}
+        became: Content = {key: note[key] for key in KEPT if key in note} | {"sources": sources(trial)}
         word, stand_in = user_notes.get(trial.number, {}), instead.get(trial.number)
         became |= content(trial, note, word, names, stand_in=stand_in, is_exact=is_exact and not instead)
         repeats = numbers.get(note.get("repeats", trial.user_attrs.get(notes.REPEATS)))

@@ -15,6 +15,7 @@ from robustbo.tasks.failing import InjectedFailure
 from robustbo.tasks.problem import Problem
 from robustbo.tasks.ranged import Crash, InRange, TooGood
 from robustbo.tasks.repeats import Repeats
+from robustbo.tasks.sources import Block, BrokenSource, Drift, SourceOffset, SourceStep, WorkerError
 from robustbo.tasks.sticking import Sticks
 from robustbo.validation import one_of
 
@@ -121,6 +122,13 @@ class Own(ByChance):
         return self.problem.fail(self.kind, x, draw)
 
 
+SOURCES: dict[str, type[WorkerError]] = {
+    "source-offset": SourceOffset,
+    "source-step": SourceStep,
+    "drift": Drift,
+    "broken-source": BrokenSource,
+    "block": Block,
+}
 FAILURE, REPEATS, STICKS = "failure", "repeats", "sticks"
 CORRUPTIONS: dict[str, Any] = {
     "constant": Constant,
@@ -134,8 +142,9 @@ CORRUPTIONS: dict[str, Any] = {
     "in-range": InRange,
     "too-good": TooGood,
     STICKS: Sticks,
+    **SOURCES,
 }
-NO_OPTIONS = ("problem", "root", "replicate", "last")  # fields that the problem and the trial fill in
+NO_OPTIONS = ("problem", "root", "replicate", "last", "number")  # fields that the problem and the trial fill in
 
 
 def build(kind: str, problem: Problem, **options: Any) -> Corruption:
@@ -145,9 +154,11 @@ def build(kind: str, problem: Problem, **options: Any) -> Corruption:
         kind: "constant" (value), "uniform" and "shift" (low, high), "random-point", "persistent" (value, place),
             "failure" (region, and the region's options), "repeats" (of a problem that has some; wrong ones are
             mix-ups), "crash", "in-range", "too-good" (ranges), "sticks", or the name of one of the problem's own
-            failures.
+            failures; of one of several workers (error in spreads, workers, worker, begin) "source-offset",
+            "source-step", "drift" (length), "broken-source" and "block".
         problem: Whose values are corrupted.
-        options: ``probability`` (0 unless said of a "failure" and of "repeats"), and what the kind takes.
+        options: ``probability`` (0 unless said of a "failure" and of "repeats"; none of workers), and what the kind
+            takes.
 
     Raises:
         ValueError: If there is no such kind, an option is unknown, the probability is not in [0, 1], or a failure of
@@ -160,7 +171,7 @@ def build(kind: str, problem: Problem, **options: Any) -> Corruption:
     """
     one_of("kind", kind, sorted([*CORRUPTIONS, *problem.failures]))
     inside = options.pop("region", None) if kind == FAILURE else None
-    probability = options.get("probability", 0.0 if kind in (FAILURE, REPEATS) else None)
+    probability = options.get("probability", 0.0 if kind in (FAILURE, REPEATS, *SOURCES) else None)
     if isinstance(probability, bool) or not isinstance(probability, int | float) or not 0 <= probability <= 1:
         raise ValueError(f"probability must lie in [0, 1], got {probability!r}")
     if wrong := [key for key, value in options.items() if not isinstance(value, int | float)]:

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from robustbo.numerics.improvement.front import hypervolume
-from robustbo.tasks.corruption import REPEATS, STICKS, Corruption, RandomPoint, build
+from robustbo.tasks.corruption import REPEATS, SOURCES, STICKS, Corruption, RandomPoint, build
 from robustbo.tasks.problem import Problem
 from robustbo.validation import one_of
 
@@ -157,7 +157,7 @@ def build_outcome_corruption(problem: SeveralProblem, kind: str, hits: str = ALL
     """
     names = problem.names
     one_of("strikes", hits, [ALL, *names])
-    if kind in (REPEATS, STICKS):
+    if kind in (REPEATS, STICKS, *SOURCES):
         raise ValueError(f"{problem.name} has several outcomes, whose corruption can be no {kind!r}")
     for key, value in options.items():
         if isinstance(value, Mapping) and sorted(value) != sorted(names):

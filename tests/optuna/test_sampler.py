@@ -8,7 +8,7 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution
 from optuna.trial import TrialState
 
 from robustbo.errors import NumericsWarning
-from robustbo.optuna import SD, RobustSampler, best, failures, notes, outliers
+from robustbo.optuna import SD, SOURCE, RobustSampler, best, failures, notes, outliers
 from robustbo.optuna.study import study_view
 
 SPACE = {"x": FloatDistribution(-1, 1), "y": FloatDistribution(-1, 1)}
@@ -207,6 +207,37 @@ def test_noise_that_cannot_be_is_passed_over_and_ends_nothing(sd):
     with pytest.warns(NumericsWarning, match=said):
         found = history(study)
     assert [t.sd for t in found] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("source", "labels"),
+    [("R3", {"source": "R3"}), ({"reactor": "R3", "plate": 7}, {"reactor": "R3", "plate": "7"})],
+)
+def test_what_measured_a_trial_is_an_attribute_of_the_user(source, labels):
+    study = study_of()
+
+    def measured(trial):
+        trial.set_user_attr(SOURCE, source)
+        return bowl(trial)
+
+    study.optimize(measured, n_trials=2)
+    study.optimize(bowl, n_trials=1)
+    assert [t.sources for t in history(study)] == [labels, labels, {}]
+
+
+def test_a_source_that_cannot_be_is_passed_over_and_ends_nothing():
+    study = study_of()
+
+    def measured(trial):
+        trial.set_user_attr(SOURCE, 1.5)
+        return bowl(trial)
+
+    said = r"trial \d: its attribute 'robustbo:source' is passed over: the label of source"
+    with pytest.warns(NumericsWarning, match=said):
+        study.optimize(measured, n_trials=2)
+    with pytest.warns(NumericsWarning, match=said):
+        trials = history(study)
+    assert [t.sources for t in trials] == [{}, {}]
 
 
 @pytest.mark.slow

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from robustbo import seeds
-from robustbo.tasks.corruption import CORRUPTIONS, Constant, RandomPoint, Shift, Uniform, build
+from robustbo.tasks.corruption import CORRUPTIONS, SOURCES, Constant, RandomPoint, Shift, Uniform, build
 from robustbo_problems.hartmann6 import hartmann6
 
 CLEAN = 1.25
 X = hartmann6.space.from_unit([0.5] * 6)
 ANYWHERE = ["constant", "uniform", "shift", "random-point", "crash", "in-range", "too-good"]
-OTHERS = ["failure", "persistent", "repeats", "sticks"]
+OTHERS = ["failure", "persistent", "repeats", "sticks", *SOURCES]
 every_kind = pytest.mark.parametrize("kind", ANYWHERE)
 
 
@@ -94,7 +94,7 @@ def test_a_random_point_gives_a_value_that_the_objective_takes():
 @pytest.mark.parametrize(
     ("kind", "options", "match"),
     [
-        ("gaussian", {"probability": 0.1}, r"kind must be one of \['constant', .*\], got 'gaussian'"),
+        ("gaussian", {"probability": 0.1}, r"kind must be one of \[.*'constant', .*\], got 'gaussian'"),
         ("constant", {}, r"probability must lie in \[0, 1\], got None"),
         ("constant", {"probability": -0.1}, r"probability must lie in \[0, 1\], got -0\.1"),
         ("uniform", {"probability": 1.1}, r"probability must lie in \[0, 1\], got 1\.1"),
@@ -160,7 +160,7 @@ def test_it_has_no_options_and_no_other_problem_has_it():
     made = replace(hartmann6, failures={"leak": lambda x, generator: 0.0})
     with pytest.raises(ValueError, match="leak has the option 'probability' alone, got"):
         build("leak", made, probability=0.3, value=1.0)
-    with pytest.raises(ValueError, match=r"kind must be one of \['constant', .*got 'leak'"):
+    with pytest.raises(ValueError, match=r"kind must be one of \[.*'constant', .*got 'leak'"):
         build("leak", hartmann6, probability=0.3)
 
 

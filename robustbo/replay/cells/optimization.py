@@ -67,6 +67,10 @@ class OptimizationCell(Cell):
         """True if our own loop decides."""
         return self.engine == OURS
 
+    def source(self, corruption: Any, number: int) -> dict[str, str]:
+        """The label of the worker that measures a trial, where its method is told."""
+        return self.spec.source(corruption, self.root, number) if self.how.sources == "told" else {}
+
     @property
     def description(self) -> dict[str, Any]:
         """All that this cell depends on."""
@@ -169,13 +173,14 @@ def run(cell: OptimizationCell, progress: Progress) -> None:
     clean = [entry["clean"] for entry in entries]
     value = entries[-1]["value"] if entries else None
     for number in range(len(entries), cell.spec.trials):
-        trial = opt.history[number] if number < len(opt.history) else opt.ask()
+        source = cell.source(corruption, number)
+        trial = opt.history[number] if number < len(opt.history) else opt.ask(by=source)
         clean.append(problem.truth(trial.params))
         num_earlier = num_earlier_asks(opt.history, number)
         where: dict[str, Any] = {"root": cell.root, "number": number, "num_earlier": num_earlier, "last": value}
         value, wrong = cell.spec.measure(corruption, trial.params, clean[-1], **where)
         if trial.state == "pending":
-            told = value_to_tell(cell, clean[-1], value)
+            told = value_to_tell(cell, clean[-1], value, number)
             if told is None:
                 opt.fail(trial, FAILED)
             else:
@@ -216,8 +221,10 @@ def flags_event(cell: OptimizationCell, trials: Flagged) -> dict[str, Any]:
     return {"event": "flags", "after": cell.spec.trials, "trials": trials}
 
 
-def value_to_tell(cell: OptimizationCell, clean: Any, measured: Any) -> Any:
+def value_to_tell(cell: OptimizationCell, clean: Any, measured: Any, number: int) -> Any:
     """Value that the optimizer is told: the measured one (None of a failed trial), unless it is an oracle."""
+    if cell.how.sees == "corrected":
+        return cell.spec.right_value(clean, cell.root, number)
     return clean if cell.how.sees == "clean" else measured
 
 

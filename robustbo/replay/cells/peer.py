@@ -84,7 +84,7 @@ def run(cell: OptimizationCell, progress: Progress, begin: Callable[[Optimizatio
             }
             points.append(params)
             value, wrong = cell.spec.measure(corruption, params, clean, **where)
-            told = value_to_tell(cell, clean, value)
+            told = value_to_tell(cell, clean, value, number)
             if told is None:
                 peer.fail(handle)
                 journal.append({"event": "fail", "trial": number, "reason": FAILED})

@@ -14,7 +14,7 @@ from robustbo.trials.storage.places import Place
 from robustbo.trials.storage.reading import warn_loss
 
 # Of an ask all that is no decision, or follows from it: older versions gave fewer reasons.
-UNREPEATABLE = ("event", "trial", "fit_s", "acquisition_s", "by", "at", "unseen", "reason")
+UNREPEATABLE = ("event", "trial", "fit_s", "acquisition_s", "by", "at", "source", "unseen", "reason")
 ADDED = ("expected_noise",)  # what older versions did not write
 
 

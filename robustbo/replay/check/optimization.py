@@ -57,7 +57,7 @@ def check(cell: OptimizationCell, *, to_the_end: bool = False) -> Agreement:
     same(
         "failed trials",
         failed,
-        [e["trial"] for e in trial_entries if value_to_tell(cell, e["clean"], e["value"]) is None],
+        [e["trial"] for e in trial_entries if value_to_tell(cell, e["clean"], e["value"], e["trial"]) is None],
     )
     same("excluded trials", left_out, must_be)
     history, fits = History(), FitCache()
@@ -97,11 +97,12 @@ def _check_trial(
     same(
         f"trial {number}: told value",
         trial.values or trial.value,
-        value_to_tell(cell, clean, value),
+        value_to_tell(cell, clean, value, number),
         of_values,
         of=number,
     )
     same(f"trial {number}: excluded then", exclusions_of(trial), exclusions(cell, wrong, value), of=number)
     if cell.is_ours:
+        same(f"trial {number}: source", trial.sources, cell.source(corruption, number), of=number)
         recommended = recommend(cell.spec, view, number)
         same(f"trial {number}: recommended", entry["recommended"], recommended, of=number)

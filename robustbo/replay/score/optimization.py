@@ -63,7 +63,7 @@ def _cell_rows(cell: OptimizationCell) -> pd.DataFrame:
     recommended = [entry["recommended"] for entry in entries]
     clean, problem = [entry["clean"] for entry in entries], cell.spec.load_problem()
     flagged = None if cell.how.sees == "errors" else flagged
-    told = [value_to_tell(cell, entry["clean"], entry["value"]) for entry in entries]
+    told = [value_to_tell(cell, entry["clean"], entry["value"], entry["trial"]) for entry in entries]
     failed = [value is None for value in told]
     is_several = isinstance(problem, SeveralProblem)
     inference = [

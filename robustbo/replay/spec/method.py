@@ -93,22 +93,24 @@ class Method(Chosen):
         replicate: As for the optimizer; "never" is the papers' protocol.
         max_replicates: As for the optimizer.
         quarantine: As for the optimizer; false is the papers' protocol.
-        sees: "measured" values, the "clean" ones that only an oracle sees, or "errors": measured values, of which the
-            wrong ones are excluded as they come.
+        sees: "measured" values, the "clean" ones that only an oracle sees, "errors": measured values, of which the
+            wrong ones are excluded as they come, or "corrected": measured values, without what goes wrong with them.
         engine: Who proposes: "robustbo"; Ax, with its own strategy ("ax-default"; "ax-viability" with its transform
             that learns where trials fail) or the surrogate inside it ("ax"); Optuna's sampler of that name; or, of
             several outcomes, BoTorch's own acquisition functions on plain GPs ("botorch").
+        sources: Whether it is "told" who measures, where workers do, or that is "hidden" from it.
         failures: As for the optimizer; for a corruption that is a "failure", without which nothing fails.
     """
 
-    later = frozenset({"engine", "max_replicates", "failures"})
+    later = frozenset({"engine", "max_replicates", "failures", "sources"})
     acquisition: Acquisition = "auto"
     replicate: Replicate = DEFAULT_REPLICATE
     max_replicates: int = Field(DEFAULT_MAX_REPLICATES, ge=1)
     quarantine: bool = True
-    sees: Literal["measured", "clean", "errors"] = "measured"
+    sees: Literal["measured", "clean", "errors", "corrected"] = "measured"
     engine: Literal["robustbo", "ax", "ax-default", "ax-viability", "botorch", "optuna-gp", "optuna-tpe"] = "robustbo"
     failures: Failures = "learn"
+    sources: Literal["told", "hidden"] = "told"
 
     @model_validator(mode="before")
     @classmethod

@@ -24,6 +24,7 @@ from robustbo.tasks.problem import load as load_problem
 from robustbo.tasks.problem import names as problem_names
 from robustbo.tasks.repeats import Repeats
 from robustbo.tasks.several import ALL, OutcomeCorruption, SeveralProblem, build_outcome_corruption
+from robustbo.tasks.sources import WorkerError
 from robustbo.tasks.sticking import Sticks
 from robustbo.trials.former_names import in_old_names
 from robustbo.trials.settings import default_num_initial
@@ -191,9 +192,9 @@ class RunSpec(Strict):
     ) -> tuple[Any, Any]:
         """The value that a trial measures, and whether it is corrupted: a function of (seed, trial) and the point.
 
-        Of "repeats" it is one of how often the point was asked for before, too, and of "sticks" one of what the trial
-        before measured. There is no value where the trial fails. Of several outcomes these are the values by name, and
-        the names of those that are wrong.
+        Of "repeats" it is one of how often the point was asked for before, too, of "sticks" one of what the trial
+        before measured, and of a worker's error one of the replication. There is no value where the trial fails. Of
+        several outcomes these are the values by name, and the names of those that are wrong.
 
         Args:
             corruption: This spec's own, built once.
@@ -204,19 +205,29 @@ class RunSpec(Strict):
             num_earlier: How many trials before it have the same point.
             last: What the trial before it measured; None of the first.
         """
-        corruption_spec, right = self.corruption, clean
-        if self.noise is not None:
-            generator = seeds.generator(root, number, "noise")
-            right = clean + noise(self.load_problem(), self.noise.share, self.noise.dof, generator)
+        corruption_spec, right = self.corruption, self.right_value(clean, root, number)
         if corruption_spec is not None and corruption_spec.trials is not None and number not in corruption_spec.trials:
             return right, [] if isinstance(right, dict) else False
         if isinstance(corruption, Repeats):
             corruption = corruption.at(root, num_earlier)
         if isinstance(corruption, Sticks):
             corruption = corruption.after(last)
+        if isinstance(corruption, WorkerError):
+            corruption = corruption.at(root, number)
         value, wrong = corruption.apply(right, params, seeds.generator(root, number, "corruption"))
         is_missing = not value if isinstance(value, dict) else math.isnan(value)
         return None if is_missing else value, wrong
+
+    def right_value(self, clean: Any, root: int, number: int) -> Any:
+        """The value that a trial measures where nothing goes wrong with it: with noise, where there is some."""
+        if self.noise is None:
+            return clean
+        generator = seeds.generator(root, number, "noise")
+        return clean + noise(self.load_problem(), self.noise.share, self.noise.dof, generator)
+
+    def source(self, corruption: Corruption | OutcomeCorruption, root: int, number: int) -> dict[str, str]:
+        """The label of the worker that measures a trial; none where the corruption knows no workers."""
+        return corruption.at(root, number).source if isinstance(corruption, WorkerError) else {}
 
     def cell(self, method: str) -> dict[str, Any]:
         """All that a replication of one method depends on; how many trials and replications there are is not in it."""

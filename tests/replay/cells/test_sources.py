@@ -1,0 +1,71 @@
+"""A run with workers in error: who measures is told, or hidden, and the record is verified."""
+
+import pytest
+
+from robustbo.errors import SpecError
+from robustbo.replay.cells import optimization
+from robustbo.replay.cells.optimization import OptimizationCell
+from robustbo.replay.check.comparison import Match
+from robustbo.replay.check.optimization import check
+from robustbo.replay.spec.optimization import RunSpec
+from robustbo.trials.codec import open_journal
+
+SPEC = {
+    "problem": "hartmann3",
+    "trials": 9,
+    "num_initial": 5,
+    "replications": 1,
+    "noise": {"share": 0.02},
+    "corruption": {"kind": "source-step", "begin": 3, "error": -1.0},
+    "methods": {
+        "told": {"surrogate": "standard"},
+        "hidden": {"surrogate": "standard", "sources": "hidden"},
+        "corrected": {"surrogate": "standard", "sources": "hidden", "sees": "corrected"},
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def cells(tmp_path_factory):
+    spec, folder = RunSpec.model_validate(SPEC), tmp_path_factory.mktemp("run")
+    result = {name: OptimizationCell.of(spec, name, 0, folder) for name in spec.methods}
+    for cell in result.values():
+        optimization.run(cell, lambda *_: None)
+    return result
+
+
+def history(cell):
+    return open_journal(cell.journal)[1]
+
+
+def test_who_measures_is_told_unless_hidden(cells):
+    workers = [trial.sources["worker"] for trial in history(cells["told"])]
+    assert sorted(workers[:4]) == sorted(workers[4:8]) == ["w0", "w1", "w2", "w3"]
+    assert not any(trial.sources for trial in history(cells["hidden"]))
+
+
+def test_one_worker_is_in_error_and_an_oracle_is_told_without(cells):
+    workers = [trial.sources["worker"] for trial in history(cells["told"])]
+    entries = cells["corrected"].entries()
+    wrong = [entry["trial"] for entry in entries if entry["corrupted"]]
+    assert wrong == [number for number, worker in enumerate(workers) if worker == "w0" and number >= 3]
+    spread = cells["told"].spec.load_problem().sample.std()
+    off = [entry["value"] - trial.value for entry, trial in zip(entries, history(cells["corrected"]), strict=True)]
+    assert off == pytest.approx([-spread if number in wrong else 0.0 for number in range(9)], abs=1e-9)
+    assert any(entry["clean"] != entry["value"] for entry in entries if entry["trial"] not in wrong)
+
+
+@pytest.mark.parametrize("name", SPEC["methods"])
+def test_the_record_is_verified(cells, name):
+    assert check(cells[name]).verdict == Match.BITS
+
+
+def test_a_method_that_says_nothing_of_sources_has_its_hash_of_before():
+    spec = RunSpec.model_validate(SPEC)
+    assert "sources" not in spec.cell("told")
+    assert spec.cell("hidden")["sources"] == "hidden"
+
+
+def test_several_outcomes_have_no_workers():
+    with pytest.raises((ValueError, SpecError), match="source-step"):
+        RunSpec.model_validate(SPEC | {"problem": "branin-currin", "noise": None})
