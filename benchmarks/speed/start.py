@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import robustbo as rb
-from benchmarks.common.provenance import provenance_columns
+from benchmarks.common import provenance
 from robustbo.report.summary.tables import render
 
 TOLD = 20  # trials of the journal
@@ -70,7 +70,7 @@ def main() -> None:
     print(render(rows, "table", "processor time of a command"))
     if args.out is not None:
         args.out.parent.mkdir(parents=True, exist_ok=True)
-        args.out.write_text(render([{**row, **provenance_columns()} for row in rows], "csv", ""))
+        args.out.write_text(render([{**row, **provenance.about(provenance.commit())} for row in rows], "csv", ""))
 
 
 if __name__ == "__main__":

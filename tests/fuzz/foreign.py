@@ -29,7 +29,7 @@ from robustbo_problems import data_source, formats
 from tests.fuzz import damage
 from tests.trials import forged
 
-LIMIT_S, HANG_S, MOST_BYTES = 5.0, 30.0, 2**30  # of the processor, of the clock, and of memory
+LIMIT_S, HANG_S, MOST_BYTES = 5.0, 300.0, 2**30  # of the processor, of the clock, and of memory
 SPACE = rb.Space(x=rb.Float(0, 1), n=rb.Int(1, 9), c=rb.Choice("a", "=b"))
 TOML = b"""constraints = ["x + 2*k <= 4", "x*y >= 0.01"]
 x = {kind = "float", low = 0.001, high = 1.0, log = true}
