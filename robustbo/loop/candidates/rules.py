@@ -78,7 +78,7 @@ class SingleOutcomeRules:
         point = replicate(self.data, fitted, belief, row, max_replicates=settings.max_replicates, is_any=is_any)
         if point is None:
             return None
-        expected = finite_expectation(Expectation(point.expected, point.sd, _noise(self.model, point.trial)))
+        expected = finite_expectation(Expectation(point.expected, point.sd, _noise(self.model, point.trial, point.sd)))
         return Suggestion(point.trial.params, "model", expected, point.trial.number)
 
     def expectation(self, suggestion: Suggestion) -> Expectation | dict[str, Expectation] | None:
@@ -148,10 +148,10 @@ def _expectation(model: OutcomeModel, row: Row, replicated: int | None) -> Expec
     report = next((report for report in reports if report.trial.number == replicated), None)
     if report is None:
         return model.expect(row)
-    return finite_expectation(Expectation(report.expected, report.sd, _noise(model, report.trial)))
+    return finite_expectation(Expectation(report.expected, report.sd, _noise(model, report.trial, report.sd)))
 
 
-def _noise(model: OutcomeModel, trial: Trial) -> float | None:
-    """The noise of a value at the point of a trial, in what a surrogate expects there."""
+def _noise(model: OutcomeModel, trial: Trial, most: float) -> float | None:
+    """The noise of a value at the point of a trial, in what a surrogate expects there; at most what is all of it."""
     expectation = model.expect(model.data.rows[trial.number])
-    return None if expectation is None else expectation.noise
+    return None if expectation is None or expectation.noise is None else min(expectation.noise, most)

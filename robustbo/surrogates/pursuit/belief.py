@@ -43,7 +43,7 @@ class PursuitBelief(ModelAveraging, WarpedGP):
         return 1 - self._share_wrong() * (self.belief() if effort == 1 else self._sample(effort)).q
 
     def belief(self) -> Belief:
-        """What is sampled of the observations, once a fit."""
+        """The belief in the observations, which is sampled once a fit."""
         if self._belief is None or self._belief[0] is not self._components or not self.components:
             self._belief = self._components, self._sample()
         return self._belief[1]
@@ -71,16 +71,16 @@ class PursuitBelief(ModelAveraging, WarpedGP):
         """The heavy-tailed distribution of a right measurement at each of ``m x d`` points."""
         self.eval()
         with torch.no_grad():
-            X, known = self.transform_inputs(X), float(self.likelihood.new_noise)
+            X, usual = self.transform_inputs(X), float(self.likelihood.new_noise)
             if not self.is_named:
                 latent = self(X)
-                moments, weights, s2 = [(latent.mean, latent.variance)], [1.0], [known]
+                moments, weights, s2 = [(latent.mean, latent.variance)], [1.0], [usual]
             else:
                 weights = [weight for weight, _ in self.latents()]
                 moments = [latent.marginals(X) for _, latent in self.latents()]
-                s2 = [component.s2 for component in self.components] or [known]
+                s2 = [component.s2 for component in self.components] or [usual]
             belief = self.belief()
-            s2 = [known if math.isnan(variance) else variance * belief.s2_factor for variance in s2]
+            s2 = [usual if math.isnan(variance) else variance * belief.s2_factor for variance in s2]
             noise = TailedNoise(X.new_tensor(weights), X.new_tensor(s2), belief.shares)
         mean, variance = (torch.stack(of) for of in zip(*moments, strict=True))
         return MixturePredictive(mean, variance, noise, outcome_transform(self))
