@@ -52,7 +52,7 @@ class GatheredTrials:
     stand_ins: frozenset[int] = frozenset()
 
     @property
-    def ended_history(self) -> History:
+    def history_without_pending(self) -> History:
         """The trials that have ended."""
         return History(Trials(trial for trial in self.history if not trial.is_open))
 

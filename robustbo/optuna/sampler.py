@@ -201,7 +201,7 @@ class RobustSampler(BaseSampler):
         try:
             return View(settings, gathered.history, self.fits).suggest(trial.number, fixed)
         except SpaceExhausted:  # all are being measured, and Optuna must have one
-            return View(settings, gathered.ended_history, self.fits).suggest(trial.number, fixed)
+            return View(settings, gathered.history_without_pending, self.fits).suggest(trial.number, fixed)
 
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution

@@ -7,7 +7,7 @@ from robustbo.ax.experiment import history_of, runs_of
 from robustbo.searchspace.parameters import Float
 from robustbo.searchspace.space import Space
 
-pytestmark = pytest.mark.filterwarnings("ignore:add_tracking_metric is deprecated")  # which is Ax's own call
+pytestmark = pytest.mark.filterwarnings("ignore")  # what Ax and its libraries say to their own developers
 SPACE = Space(x=Float(0.0, 1.0))
 
 

@@ -175,7 +175,7 @@ def records(candidates: Iterable[T], worth: Callable[[T], float]) -> list[T]:
 
 def _mean_values(fitted: FittedSurrogate, disbelieved: Collection[int]) -> dict[Row, float]:
     """The mean of the believed values at each point, where some of their errors may not be noise."""
-    numbers, rows, values, sds, _ = fitted.observations
+    numbers, rows, values, sds = fitted.observations[:4]
     by_row: dict[Row, list[float]] = {}
     for number, row, value in zip(numbers, rows, values, strict=True):
         if sds is None and number not in disbelieved and not is_bound(value):

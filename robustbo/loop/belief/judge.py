@@ -114,6 +114,7 @@ def judge(data: Data, fitted: FittedSurrogate) -> OutlierReports:
     It disbelieves what is more probably wrong than right, if the loop heeds it; another, and one that leaves out some
     of what it is given, what it treats as outliers.
     """
+    data = data.with_correction(fitted.observations.correction)
     appraisals = _appraise(data, fitted)
     check_finite(*(number for appraisal in appraisals.values() for number in appraisal[:3]))
     model = CorruptionModel.of(data, fitted.prior_rate(len(data.told)))

@@ -37,7 +37,7 @@ class OutcomeModel:
     Attributes:
         outcome: The outcome; without a name where it is the only one.
         settings: Those of the surrogate that could be fitted.
-        data: All trials, as this outcome alone sees them.
+        data: All trials, as this outcome alone sees them, without the errors of their sources.
         fitted: The surrogate.
         failed: By trial, the probability that it failed as a whole, which spoils all its outcomes; see `trial_failure`.
     """
@@ -157,7 +157,7 @@ def _fit_outcomes(
 
 
 def _outcome_model(outcome: Wanted, table: Data, settings: Settings, fitted: FittedSurrogate) -> OutcomeModel:
-    return OutcomeModel(outcome, settings, table, fitted)
+    return OutcomeModel(outcome, settings, table.with_correction(fitted.observations.correction), fitted)
 
 
 def _leave_out_failed_trials(models: OutcomeModels, fits: FitCache) -> OutcomeModels:
@@ -172,7 +172,8 @@ def _leave_out_failed_trials(models: OutcomeModels, fits: FitCache) -> OutcomeMo
         if model.fitted.probability_wrong is not None and (failed := (numbers & modelled) - model.belief.flagged):
             refit = partial(fit_to, model.settings, model.data, fits.of(model.outcome.name), sorted(failed))
             fitted, _ = attempt(refit, model.settings.surrogate)
-            model = model if fitted is None else replace(model, fitted=fitted)  # or it stays as it is
+            if fitted is not None:  # or it stays as it is
+                model = replace(model, fitted=replace(fitted, sources=model.fitted.sources))
         model.failed.update(p)  # in place: what it believes is kept
         refitted.append(model)
     return tuple(refitted)

@@ -7,6 +7,7 @@ from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
 from robustbo.loop.belief.judge import Outlier, suspicion_order
 from robustbo.loop.belief.outcome_models import OutcomeModels, use_models
+from robustbo.loop.observations.correction import SourceCorrection
 from robustbo.loop.observations.table import Data, observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.trials.history import History
@@ -35,7 +36,16 @@ def _reports(data: Data, models: OutcomeModels) -> list[Outlier]:
     reports = []
     for model in models:
         for report in model.belief:
-            number = report.trial.number
-            failed = model.failed.get(number)
-            reports.append(replace(report, trial=data.trials[number], outcome=model.name, failed=failed))
+            trial = data.trials[report.trial.number]
+            report = replace(report, trial=trial, outcome=model.name, failed=model.failed.get(trial.number))
+            reports.append(_as_measured(report, model.data.correction))
     return sorted(reports, key=suspicion_order)
+
+
+def _as_measured(report: Outlier, correction: SourceCorrection | None) -> Outlier:
+    """The report on a value as it was told: what is expected of it has the error of its source."""
+    if correction is None:
+        return report
+    (error,) = correction.error_of([report.trial.number])
+    told = report.trial if report.outcome is None else report.trial.of(report.outcome)
+    return replace(report, value=told.measured, expected=report.expected + error)

@@ -70,7 +70,7 @@ def doubtful_points(
     for group in data.groups.values():
         if not group.told or group.is_closed or len(group.trials) > max_replicates:
             continue
-        if not data.region.contains(group.told[0].params):
+        if not data.region.contains(group.told[0].params) or is_own_doubt(data, group.told):
             continue
         at_point = [reports[trial.number] for trial in group.told]
         if is_needle(data, corruption, group):
@@ -79,6 +79,21 @@ def doubtful_points(
             p, is_believed = [report.probability_wrong for report in at_point], not all(o.flagged for o in at_point)
             points.append(_point(at_point, p, group.expectation if len(p) > 1 else None, is_believed=is_believed))
     return points
+
+
+def is_own_doubt(data: Data, told: Sequence[Trial]) -> bool:
+    """Return whether the source that will measure has measured all values at a point, while others might.
+
+    Another source tells an error of the first from the objective; the same one would only repeat it.
+    """
+    kinds = dict(data.by)
+    if not kinds:
+        return False
+
+    def is_own(trial: Trial) -> bool:
+        return all(trial.sources.get(kind) == label for kind, label in kinds.items())
+
+    return all(map(is_own, told)) and not all(map(is_own, data.told))
 
 
 def is_needle(data: Data, corruption: CorruptionModel, group: PointGroup) -> bool:

@@ -47,7 +47,7 @@ class Rules(Protocol):
 def rules_of(settings: Settings, data: Data, models: OutcomeModels) -> Rules:
     """The rules for one outcome or for several."""
     if not settings.outcomes:
-        return SingleOutcomeRules(data, models[0])
+        return SingleOutcomeRules(models[0].data, models[0])
     points = measured_points(data, models)
     return SeveralOutcomesRules(settings, data, MultiTarget(points, reference_of(settings, points)))
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from robustbo.censored import is_bound
 from robustbo.errors import NumericsWarning, warn
 from robustbo.lazy import cached_property
+from robustbo.loop.observations.correction import SourceCorrection
 from robustbo.loop.observations.groups import PointGroup
 from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.region import Fixed, Region
@@ -34,6 +35,7 @@ class Observations(NamedTuple):
         values: The measured values, in the user's units; a bound is a `robustbo.censored.CensoredValue`.
         sds: Their noise, or None where it is to be inferred.
         vouched: Those for whose values the user vouches.
+        correction: By which the values are corrected; None where they are as they were told.
     """
 
     numbers: tuple[int, ...]
@@ -41,6 +43,7 @@ class Observations(NamedTuple):
     values: tuple[float, ...]
     sds: tuple[float, ...] | None
     vouched: frozenset[int] = frozenset()
+    correction: SourceCorrection | None = None
 
     @property
     def bounds(self) -> tuple[int, ...]:
@@ -55,7 +58,8 @@ class Observations(NamedTuple):
     def first(self, count: int) -> "Observations":
         """The first ``count`` of them."""
         sds, numbers = None if self.sds is None else self.sds[:count], self.numbers[:count]
-        return Observations(numbers, self.X[:count], self.values[:count], sds, self.vouched.intersection(numbers))
+        vouched = self.vouched.intersection(numbers)
+        return Observations(numbers, self.X[:count], self.values[:count], sds, vouched, self.correction)
 
     def in_own_order(self) -> "Observations":
         """The observations in an order that follows from what they are, whatever that of the trials is.
@@ -86,7 +90,14 @@ class Observations(NamedTuple):
             tuple(self.values[i] for i in indices),
             None if self.sds is None else tuple(self.sds[i] for i in indices),
             self.vouched.intersection(numbers),
+            self.correction,
         )
+
+    def with_correction(self, correction: SourceCorrection) -> "Observations":
+        """The observations as they would be without the errors of their sources; bounds stay as they are."""
+        errors = correction.error_of(self.numbers)
+        values = tuple(v if is_bound(v) else v - e for v, e in zip(self.values, errors, strict=True))
+        return self._replace(values=values, correction=correction)
 
 
 def _digest(*numbers: float) -> bytes:
@@ -108,6 +119,7 @@ class Data:
         fixed: Parameters that have a given value in what is asked for now, and it.
         objectives: The names of those that are told by their names.
         by: The source that will measure what is asked for now, where that is known.
+        correction: By which the values are corrected; None where they are as they were told.
     """
 
     space: Space
@@ -117,11 +129,21 @@ class Data:
     fixed: Fixed = ()
     objectives: tuple[str, ...] = ()
     by: Labels = ()
+    correction: SourceCorrection | None = None
 
     def of(self, outcome: Wanted) -> "Data":
         """The table of one outcome alone: for it, a trial where it is missing has failed."""
         trials = Trials(trial.of(outcome.name) for trial in self.trials)
         return replace(self, sign=outcome.sign, trials=trials, diagnoses=(), objectives=())
+
+    def with_correction(self, correction: SourceCorrection | None) -> "Data":
+        """The table whose values are without the errors of their sources; the same where there is no correction."""
+        if correction is None or self.correction is not None:
+            return self
+        errors = dict(zip(correction.numbers, correction.errors, strict=True))
+        trials = [self.trials[number] for number in errors]
+        changes = {t.number: replace(t, value=t.measured - errors[t.number]) for t in trials if t.state == "told"}
+        return replace(self, trials=self.trials.with_changes(changes), correction=correction)
 
     @cached_property
     def region(self) -> Region:
@@ -200,6 +222,7 @@ class Data:
             tuple(t.measured for t in told),
             tuple(mean_sd if t.sd is None else t.sd for t in told) if sds and not lacking else None,
             self.vouched.intersection(t.number for t in told),
+            self.correction,
         )
 
     def without_last_value(self) -> "Data":

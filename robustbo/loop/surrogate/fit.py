@@ -42,6 +42,7 @@ from robustbo.loop.surrogate.model import (
     rate_of_wrong_bounds,
     takes_bounds,
 )
+from robustbo.loop.surrogate.sources import judge_sources
 from robustbo.loop.surrogate.subset import RoughPrediction, Subset, select_subset
 from robustbo.loop.surrogate.warm_start import WarmStart, predecessor, sample_size
 from robustbo.surrogates.common import contract
@@ -78,7 +79,16 @@ def fit_to(settings: Settings, data: Data, fits: FitCache, failed: Collection[in
     settings = replace(settings.of_size(len(data.told)), space=data.space)
     guess, told = partial(_rough_prediction, settings, fits), _with_limits(settings, data.all_observations(), fits)
     part = select_subset(told, guess, fits, settings) if capabilities_of(settings).is_cubic else None
-    fitted = _fit_without_quarantine(settings, data, told if part is None else part.told, fits, frozenset(failed))
+    among = told if part is None else part.told
+    sources = None
+    if data.correction is None:
+        fit_told, name = partial(_fit, settings, fits=fits), settings.surrogate
+        sources = judge_sources(data, among, fit_told, fits, surrogate=name, blocks=settings.blocks, key=settings)
+    if sources is not None and (correction := sources.correction) is not None:
+        data, among = data.with_correction(correction), among.with_correction(correction)
+        part = None if part is None else part.with_correction(correction)
+    fitted = _fit_without_quarantine(settings, data, among, fits, frozenset(failed))
+    fitted = fitted if sources is None else replace(fitted, sources=sources)
     if part is None:
         return fitted
     return replace(fitted, appraisals={**_appraise_left_out(settings, part, fits), **fitted.appraisals})
@@ -175,14 +185,14 @@ def _fit_new(settings: Settings, told: Observations, fits: FitCache) -> FittedSu
     if told.bounds and takes_bounds(settings, told):
         return _fit_to_bounds(settings, told, fits)
     center, scale = center_and_scale(told.values)
-    before = _warm_start(settings, told, fits)
+    before = _warm_start(settings, told, fits) if told.correction is None else told.correction.warm_start
     started = time.perf_counter()
     if before is not None:
         center, scale = before.center, before.scale
     X, Y, sds = in_model_units(settings.space, settings.sign, told, center, scale)
     seed = seeds.derive(settings.seed, len(told.values), "fit")
     with (isolation if settings.surrogate in SURROGATES else seed_everything)(seed), contract.quiet():
-        model = new_model(settings, told, X, Y, None if sds is None else sds.square())
+        model = new_model(settings, told, X, Y, None if sds is None else sds.square(), scale)
         if before is None:
             contract.fit(model)
         else:
@@ -198,7 +208,7 @@ def _fit_to_bounds(settings: Settings, told: Observations, fits: FitCache) -> Fi
     started, rate = time.perf_counter(), rate_of_wrong_bounds(settings, len(told.values))
 
     def build(Y: Tensor, Yvar: Tensor, before: Any) -> Any:
-        model = new_model(settings, told, X, Y, Yvar)
+        model = new_model(settings, told, X, Y, Yvar, base.scale)
         model.likelihood.usual = values
         state = None if before is None else contract.warm_start(before)
         return contract.fit(model) if state is None else contract.fit(model, state, torch.arange(len(Y)))

@@ -10,6 +10,7 @@ from botorch.models.gpytorch import GPyTorchModel
 from torch import Tensor
 
 from robustbo.determinism.isolation import isolation, seed_everything
+from robustbo.loop.observations.correction import SourceBelief
 from robustbo.loop.observations.expectation import Appraisal, Expectation
 from robustbo.loop.observations.table import Observations, Row
 from robustbo.loop.observations.units import in_model_units
@@ -36,6 +37,7 @@ class FittedSurrogate:
         seconds: How long the fit took, without those that it began from.
         quarantined: The told trials that are left out; see `robustbo.loop.observations.probability_wrong`.
         appraisals: Those of values that it was not fitted to, for their number; see `robustbo.loop.surrogate.subset`.
+        sources: The belief in the sources of all values that count; None where none was told.
         sampled: What follows from the model alone and takes long, once it has been asked for: whoever leaves out other
             values, or says more of others, has the same model, and this with it.
     """
@@ -50,6 +52,7 @@ class FittedSurrogate:
     seconds: float
     quarantined: tuple[int, ...] = ()
     appraisals: Mapping[int, Appraisal] = field(default_factory=dict)
+    sources: SourceBelief | None = None
     sampled: dict[str, list[float] | None] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -60,7 +63,7 @@ class FittedSurrogate:
     @property
     def source_errors(self) -> Sequence[SourceError]:
         """The errors of the sources of its values, whose rows are those of its observations; none unless told."""
-        return ()
+        return () if self.sources is None else self.sources.of(self.observations.numbers)
 
     def apart(self, seed: int) -> AbstractContextManager[None]:
         """The context in which code of the surrogate runs, so that what it draws depends on the seed alone."""

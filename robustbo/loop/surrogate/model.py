@@ -26,8 +26,10 @@ def capabilities_of(settings: Settings) -> Capabilities:
     return contract.capabilities_for(model_class(settings.surrogate), settings.surrogate_options)
 
 
-def new_model(settings: Settings, told: Observations, X: Tensor, Y: Tensor, Yvar: Tensor | None) -> Any:
-    """The model of ``n`` values, not fitted yet; bounds among them need no variance of their own."""
+def new_model(
+    settings: Settings, told: Observations, X: Tensor, Y: Tensor, Yvar: Tensor | None, scale: float = 1.0
+) -> Any:
+    """The model of ``n`` values, not fitted yet, in units of ``scale``; bounds need no variance of their own."""
     try:
         model = model_class(settings.surrogate)(
             X,
@@ -41,6 +43,8 @@ def new_model(settings: Settings, told: Observations, X: Tensor, Y: Tensor, Yvar
     if cleared := told.vouched | told.bound_numbers:
         is_cleared = torch.tensor([number in cleared for number in told.numbers])
         model.vouched = is_cleared  # of which a model that is none of ours takes no notice
+    if told.correction is not None:
+        model.shared_errors = torch.tensor(told.correction.shares_of(told.numbers), dtype=torch.float64) / scale
     return model
 
 

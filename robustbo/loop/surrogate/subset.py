@@ -18,6 +18,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from robustbo.loop.observations.correction import SourceCorrection
 from robustbo.loop.observations.table import Observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.warm_start import anchor
@@ -56,6 +57,11 @@ class Subset(NamedTuple):
     sample: Observations
     num_chosen: int
     left_out: Observations
+
+    def with_correction(self, correction: SourceCorrection) -> "Subset":
+        """The choice, its values without the errors of their sources."""
+        told, left_out = self.told.with_correction(correction), self.left_out.with_correction(correction)
+        return self._replace(told=told, left_out=left_out)
 
 
 def select_subset(

@@ -111,7 +111,7 @@ class HyperparameterWalk:
             theta = self._walk(rng) if is_walk else self._refresh(rng)
             systems = systems_at(self._model, theta)
             higher = log_density(population, systems)
-            gain = higher - height + (systems.log_prior - population.systems.log_prior if is_walk else 0.0)
+            gain = higher - height + (systems.log_prior - population.systems.log_prior if is_walk else 0.0)  # eq. 19.5
             is_accepted = np.log(rng.random(len(theta))) < np.where(np.isfinite(higher), gain, -np.inf)
             population.systems.replace_chains(systems, is_accepted)
             self.theta[is_accepted], height[is_accepted] = theta[is_accepted], higher[is_accepted]

@@ -47,15 +47,17 @@ class Belief(NamedTuple):
     Attributes:
         q: ``n`` probabilities that an observation is odd.
         shares: ``3`` shares that the noise variances of `densities.MULTIPLES` have among right ones.
+        s2_factor: Noise variance of most right ones, by that of the fits, whose normal noise has no tails.
     """
 
     q: Tensor
     shares: Tensor
+    s2_factor: float = 1.0
 
     @property
     def noise_multiple(self) -> float:
-        """Variance of right observations' noise, tails included, by that of most of them."""
-        return float(self.shares.numpy() @ MULTIPLES)
+        """Variance of right observations' noise, tails included, by that of the fits."""
+        return self.s2_factor * float(self.shares.numpy() @ MULTIPLES)
 
 
 def sample_belief(
@@ -91,7 +93,9 @@ def _all_of_few(
     of = np.arange(count) % len(likeliest)
     weights = np.array([fit.weight for fit in likeliest])[of] / np.bincount(of)[of]
     theta = np.stack([fit.fit.theta.numpy() for fit in likeliest])[of]
-    population = Population(systems_at(model, theta), [likeliest[k].fit.support for k in of], rate)
+    systems = systems_at(model, theta)
+    s2_of_fits, log_s2 = systems.s2[:, 0].copy(), np.zeros(count)
+    population = Population(systems, [likeliest[k].fit.support for k in of], rate)
     walk = None
     if model.is_informed and n >= FEWEST:
         values = [log_posterior(model, fit.fit.theta, fit.fit.rho) for fit in likeliest]
@@ -108,8 +112,9 @@ def _all_of_few(
         if sweep >= burn_in:
             total += q
             shares += np.exp(LOG_SHARES[population.dof])
-    q, shares = (weights @ sums / (weights.sum() * sweeps) for sums in (total, shares))
-    return Belief(torch.from_numpy(q), torch.from_numpy(shares))
+            log_s2 += np.log(population.systems.s2[:, 0] / s2_of_fits)
+    q, shares, log_s2 = (weights @ sums / (weights.sum() * sweeps) for sums in (total, shares, log_s2))
+    return Belief(torch.from_numpy(q), torch.from_numpy(shares), math.exp(log_s2))
 
 
 def _doubtful_alone(model: Model, fit: Fit, cache: PredictionCache, log_odd: Tensor, rate: float, seed: int) -> Belief:

@@ -79,11 +79,12 @@ def climb(objective: Objective[V], begin: V, *, ftol: float, maxiter: int = 200)
 
 def search(objective: Objective[V], starts: Iterable[Tensor], *, rough: float, fine: float) -> Ascent:
     """The highest of the maxima that the starts lead to; ``rough`` and ``fine`` are as ``ftol``."""
-    return highest(
-        starts,
-        lambda x: climb(objective, objective.evaluate(x, None), ftol=rough),
-        lambda best: climb(objective, best.value, ftol=fine),
-    )
+
+    def climb_on(best: Ascent) -> Ascent:
+        end = climb(objective, best.value, ftol=fine)
+        return end._replace(num_evaluations=end.num_evaluations - 1)  # it begins where the other ended
+
+    return highest(starts, lambda x: climb(objective, objective.evaluate(x, None), ftol=rough), climb_on)
 
 
 def highest(starts: Iterable[S], rough: Callable[[S], Ascent], fine: Callable[[Ascent], Ascent]) -> Ascent:

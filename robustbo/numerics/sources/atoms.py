@@ -152,3 +152,27 @@ def block_effects(labels: SourceLabels, blocks: frozenset[str] = frozenset()) ->
             log_prior = math.log(EXPECTED_BLOCK if name in blocks else BLOCK)
             atoms.append(Atom(kind, -1, "block", None, tuple(filter(None, columns)), log_prior))
     return atoms
+
+
+def matrix_among(atom: Atom, labels: SourceLabels, target: SourceLabels) -> Array:
+    """An atom of some observations as ``m x k`` numbers at others of the same sources.
+
+    Args:
+        atom: The atom.
+        labels: Of the observations that it is of.
+        target: Of those that it is wanted at.
+    """
+    if atom.kind == "block":
+        codes = [labels.codes[rows[0], atom.source] for rows in atom.columns]
+        return np.stack([target.codes[:, atom.source] == code for code in codes], axis=-1).astype(float)
+    is_own = np.any(target.codes >= 0, axis=-1) if atom.source < 0 else target.codes[:, atom.source] == atom.level
+    if atom.kind == "broken":
+        return np.eye(len(target.order))[:, is_own]
+    first, last = labels.order[atom.rows[0]], labels.order[atom.rows[-1]]
+    if atom.kind == "offset":
+        numbers = np.ones_like(target.order)
+    elif atom.kind == "step":
+        numbers = (target.order >= first).astype(float)
+    else:
+        numbers = np.maximum((target.order - first) / (last - first), 0.0)
+    return np.where(is_own, numbers, 0.0)[:, None]

@@ -60,9 +60,8 @@ def _source_step(journal: str, report: dict[str, Any]) -> Step:
     correction = [] if report["kind"] in ("broken", "drift") else [("if you know it too", "correct", [error])]
     calls = [*correction, ("if its values are worth nothing", "exclude", list[str]())]
     commands = tuple((text, _command(verb, journal, *first, *of)) for text, verb, first in calls)
-    return Step(
-        f"Look at {name_of(report)}: {report['text']}. What it measured is corrected as it is learned.", commands
-    )
+    text = report["text"][:1].upper() + report["text"][1:]
+    return Step(f"{text}. Look at {name_of(report)}; its values are corrected as that is learned.", commands)
 
 
 def _check_steps(journal: str, overview: dict[str, Any]) -> list[Step]:

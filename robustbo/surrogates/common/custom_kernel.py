@@ -27,7 +27,7 @@ def covariance_function(module: Kernel, X: Tensor) -> CovarianceFunction:
         def back(G: Tensor) -> Tensor:
             with torch.enable_grad():
                 total = (G * K).sum() + log_prior
-            slopes = torch.autograd.grad(total, free, allow_unused=True)
+            slopes = torch.autograd.grad(total, free, allow_unused=True, retain_graph=True)  # a climb may begin there
             return torch.cat(
                 [(torch.zeros_like(p) if g is None else g).flatten() for g, p in zip(slopes, free, strict=True)]
             )

@@ -79,8 +79,9 @@ class PursuitBelief(ModelAveraging, WarpedGP):
                 weights = [weight for weight, _ in self.latents()]
                 moments = [latent.marginals(X) for _, latent in self.latents()]
                 s2 = [component.s2 for component in self.components] or [known]
-            s2 = [known if math.isnan(variance) else variance for variance in s2]
-            noise = TailedNoise(X.new_tensor(weights), X.new_tensor(s2), self.belief().shares)
+            belief = self.belief()
+            s2 = [known if math.isnan(variance) else variance * belief.s2_factor for variance in s2]
+            noise = TailedNoise(X.new_tensor(weights), X.new_tensor(s2), belief.shares)
         mean, variance = (torch.stack(of) for of in zip(*moments, strict=True))
         return MixturePredictive(mean, variance, noise, outcome_transform(self))
 

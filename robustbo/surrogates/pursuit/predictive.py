@@ -28,7 +28,7 @@ class MixturePredictive(PredictiveDistribution):
     """The distribution of a measurement at each of ``m`` points; moments of the latent value are ``k x m``.
 
     References:
-        docs/equations.md section 19 (19.1).
+        docs/equations.md (19.6).
     """
 
     noise: TailedNoise
@@ -37,4 +37,4 @@ class MixturePredictive(PredictiveDistribution):
         weights, s2, shares = self.noise
         variance = self.variance + s2[:, None] * torch.from_numpy(MULTIPLES)[:, None, None]  # 3 x k x m
         log_normal = -0.5 * ((y - self.mean).square() / variance + (2 * math.pi * variance).log())
-        return (log_normal + weights.log()[:, None] + shares.log()[:, None, None]).logsumexp((0, 1))
+        return (log_normal + weights.log()[:, None] + shares.log()[:, None, None]).logsumexp((0, 1))  # eq. 19.6
