@@ -96,7 +96,7 @@ def test_a_point_whose_value_is_disbelieved_is_not_the_incumbent(surrogate, dire
     assert max(fitted.at_points().values(), key=lambda at: sign * at[0]) == fitted.at_points()[(0.5,)]
     assert incumbent(told, made).trial.number in (5, 7)
     again = made.apply({"event": "tell", "trial": 13, "params": {"x": 0.5}, "value": sign * 1.0, "sd": None})
-    assert incumbent(told, again).trial.number == 6  # whose repeat is believed
+    assert incumbent(told, again).trial.number == 13  # whose value is believed
 
 
 def test_where_nothing_is_believed_any_point_may_be_the_incumbent(monkeypatch):

@@ -178,7 +178,7 @@ def _settle(problem: Problem, A: Array, level: Level) -> Level:
 def place_at(problem: Problem, atoms: Sequence[Atom], A: Array, level: Level) -> Place:
     """The place of a level beside some atoms."""
     value = log_posterior(problem.beside(A, level.fit), level.fit.theta, level.fit.rho)
-    score = value.F - problem.penalty.total(level.support) + math.fsum(atom.log_prior for atom in atoms)
+    score = value.F - problem.penalty.total(level.support) + math.fsum(atom.log_prior for atom in atoms)  # eq. 20.8
     precision = project_mean(value.evidence.P.numpy(), value.y.numpy(), problem.slope(level.fit))
     return Place(level, precision, score)
 

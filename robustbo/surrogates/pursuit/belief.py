@@ -63,9 +63,9 @@ class PursuitBelief(ModelAveraging, WarpedGP):
         return self._odd(model.y, model.s2_known)[1]
 
     def _new_noise(self, components: Sequence[Component]) -> float:
-        """Noise variance of a new measurement: that of right ones, tails included."""
-        s2 = super()._new_noise(components)
-        return s2 if math.isnan(components[0].s2) else s2 * self.belief().noise_multiple
+        """Noise variance of a new measurement: that of right ones, tails included, where values may be wrong."""
+        s2, is_known = super()._new_noise(components), math.isnan(components[0].s2)
+        return s2 if is_known or not self.options.capabilities.is_robust else s2 * self.belief().noise_multiple
 
     def predictive(self, X: Tensor) -> MixturePredictive:
         """The heavy-tailed distribution of a right measurement at each of ``m x d`` points."""
