@@ -14,6 +14,7 @@ from robustbo.trials.trial import Trial
 from robustbo.trials.verdicts import SourceVerdict
 
 EVEN = 0.5  # probability above which a source is in doubt
+PLAUSIBLE = 0.2  # likewise where its error may be the objective's shape: that is at least twice as probable then
 BLOCK = "block"
 UNNAMED = Outcome()
 Status = Literal["fine", "in doubt", "not distinguishable", "block", "excluded", "corrected"]
@@ -36,8 +37,8 @@ class SourceReport:
         since_at: When that was told.
         evidence: Nats that speak for the error.
         probability: The probability that there is one.
-        status: "fine", "in doubt" (more probable than not), "not distinguishable" (in doubt, and it measured one region
-            only), "block", or what people have said of it: "excluded", "corrected".
+        status: "fine", "in doubt" (more probable than not), "not distinguishable" (plausible, but it measured one
+            region only), "block", or what people have said of it: "excluded", "corrected".
         trials: The trials concerned.
         outcome: Which of several outcomes; None where there is only one.
         quantity: What is measured, with its unit.
@@ -159,7 +160,7 @@ def source_reports(
 def _status(error: SourceError, word: SourceVerdict | None) -> Status:
     """The status of a source: a word of people's holds, unless an error is left after it."""
     is_block = error.kind == BLOCK
-    is_doubtful = not is_block and error.probability > EVEN
+    is_doubtful = not is_block and error.probability > (EVEN if error.distinguishable else PLAUSIBLE)
     if word is not None and word.kind != "include" and not is_doubtful:
         return "excluded" if word.kind == "exclude" else "corrected"
     if is_block:

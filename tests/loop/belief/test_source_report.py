@@ -79,7 +79,8 @@ def test_a_sentence_has_the_unit_and_the_outcome(history):
         (error(), "in doubt"),
         (error(probability=0.5), "fine"),
         (error(distinguishable=False), "not distinguishable"),
-        (error(distinguishable=False, probability=0.3), "fine"),
+        (error(distinguishable=False, probability=0.3), "not distinguishable"),
+        (error(distinguishable=False, probability=0.1), "fine"),
         (error(kind="block"), "block"),
     ],
 )
