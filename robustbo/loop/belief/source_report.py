@@ -65,8 +65,8 @@ class SourceReport:
 
     @property
     def is_doubtful(self) -> bool:
-        """Return whether an error that is somebody's fault is more probable than not."""
-        return self.kind not in ("", BLOCK) and self.probability > EVEN
+        """Return whether an error that is somebody's fault is more probable than not, or cannot be told apart."""
+        return self.status in ("in doubt", "not distinguishable")
 
     @property
     def name(self) -> str:
