@@ -34,6 +34,7 @@ def history():
     return rb.Study.resume("j.jsonl").history
 
 
+@pytest.mark.filterwarnings("ignore:standard takes no sources")
 def test_sources_are_told_and_asked_by(begun):
     assert rb.Study.resume("j.jsonl").settings.blocks == ("plate",)
     assert history()[4].sources == {"reactor": "R1", "plate": "7"}
@@ -83,6 +84,7 @@ def test_a_mistake_is_told_in_a_line(begun, command, words):
     assert not history().verdicts
 
 
+@pytest.mark.filterwarnings("ignore:standard takes no sources")
 def test_sources_are_shown(begun):
     begun("exclude", "j.jsonl", "--source", "reactor=R1")
     code, out, _ = begun("sources", "j.jsonl")
