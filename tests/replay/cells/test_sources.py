@@ -10,6 +10,8 @@ from robustbo.replay.check.optimization import check
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.trials.codec import open_journal
 
+pytestmark = pytest.mark.filterwarnings("ignore:standard takes no sources")
+
 SPEC = {
     "problem": "hartmann3",
     "trials": 9,
