@@ -24,7 +24,8 @@ class Training(threading.Thread):
 
     def __init__(self):
         super().__init__()
-        self.losses, self.seen, self.error, self.may_end = [], set(), None, threading.Event()
+        self.losses, self.seen, self.error = [], set(), None
+        self.has_begun, self.may_end = threading.Event(), threading.Event()
 
     def run(self):
         try:
@@ -37,6 +38,7 @@ class Training(threading.Thread):
                 loss.backward()
                 optimizer.step()
                 self.losses.append(loss.item())
+                self.has_begun.set()
                 self.seen.add((X.dtype, loss.dtype, torch.get_default_dtype(), torch.get_num_threads()))
         except Exception as error:  # which the test tells
             self.error = error
@@ -62,6 +64,7 @@ def test_a_network_that_trains_meanwhile_is_not_disturbed(default_type):
     torch.set_num_threads(2)
     training = Training()
     training.start()
+    training.has_begun.wait(60)  # a thread has as many as there are when it begins: in an ask, one
     try:
         for surrogate in SURROGATES[:3]:
             asked(surrogate)
