@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from robustbo.numerics.gp.covariance import Covariance, CovarianceFunction
+from robustbo.numerics.gp.covariance import Covariance
 from robustbo.numerics.gp.log_posterior import Model
 
 
@@ -22,4 +22,8 @@ def with_shared_errors(model: Model, A: Tensor) -> Model:
         covariance = inner.at(theta)
         return covariance._replace(K=torch.add(covariance.K, B))  # eq. 20.2
 
-    return model._replace(covariance=CovarianceFunction(at, inner.starts, inner.bounds, inner.prior_precision))
+    def matrices(theta: Tensor) -> Tensor:
+        assert inner.matrices is not None
+        return inner.matrices(theta) + B
+
+    return model._replace(covariance=inner._replace(at=at, matrices=None if inner.matrices is None else matrices))
