@@ -4,6 +4,17 @@ import pytest
 
 from robustbo.cli import main
 
+SPACE = """
+[x]
+kind = "float"
+low = 0
+high = 1
+
+[c]
+kind = "choice"
+values = ["a", "b"]
+"""
+
 
 @pytest.fixture
 def call(monkeypatch, capsys):
@@ -21,8 +32,8 @@ def call(monkeypatch, capsys):
 
 @pytest.fixture
 def cli(monkeypatch, tmp_path, call, request):
-    """The same in a folder that holds space.toml, which is the module's SPACE."""
+    """The same in a folder that holds space.toml, which is the module's SPACE, or the one above."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
-    (tmp_path / "space.toml").write_text(request.module.SPACE)
+    (tmp_path / "space.toml").write_text(getattr(request.module, "SPACE", SPACE))
     return call

@@ -7,17 +7,6 @@ import pytest
 import robustbo as rb
 from robustbo.cli.arguments import source_of
 
-SPACE = """
-[x]
-kind = "float"
-low = 0
-high = 1
-
-[c]
-kind = "choice"
-values = ["a", "b"]
-"""
-
 
 @pytest.fixture
 def begun(cli):

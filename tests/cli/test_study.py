@@ -15,16 +15,6 @@ import robustbo as rb
 from robustbo.cli.arguments import seconds
 from robustbo.cli.terminal import escape
 
-SPACE = """
-[x]
-kind = "float"
-low = 0
-high = 1
-
-[c]
-kind = "choice"
-values = ["a", "b"]
-"""
 DATA = Path(__file__).parents[1] / "trials" / "data"
 
 

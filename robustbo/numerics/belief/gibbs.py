@@ -176,16 +176,22 @@ def _sweep(
 
 
 def _draw_rate_and_tails(states: States, rate: float, beside: tuple[int, int], rng: Generator) -> States:
-    """Draw the rate of odd observations and the degrees of freedom of the noise, given each one's state."""
     counts = np.bincount(states.state, minlength=ODD + 1) + np.array([beside[0], *[0] * (ODD - 1), beside[1]])
-    odd, right = float(counts[ODD]), float(counts[:ODD].sum())
-    share = rng.beta(PRIOR_WEIGHT * rate + odd, PRIOR_WEIGHT * (1 - rate) + right)  # eq. 19.4
-    dof = int(choose_dofs(counts[None, :ODD], rng)[0])
-    return states._replace(rate=float(np.clip(share, 1e-12, 1 - 1e-12)), dof=dof)
+    (share,), (dof,) = draw_rates_and_dofs(counts[None], rate, rng)
+    return states._replace(rate=float(share), dof=int(dof))
 
 
-def choose_dofs(counts: NDArray[np.intp], rng: Generator) -> NDArray[np.intp]:
-    """Draw which of `densities.DOFS` the noise has, for each row of numbers of right observations by their noise."""
-    heights = counts @ LOG_SHARES.T
+def draw_rates_and_dofs(counts: NDArray[np.intp], rate: float, rng: Generator) -> tuple[Array, NDArray[np.intp]]:
+    """Draw the rate of odd observations, and which of `densities.DOFS` the noise has, for each of B chains.
+
+    Args:
+        counts: ``B x (ODD + 1)`` numbers of observations in each state.
+        rate: Mean of the prior rate.
+        rng: Draws.
+    """
+    odd, right = counts[:, ODD], counts[:, :ODD].sum(1)
+    shares = rng.beta(PRIOR_WEIGHT * rate + odd, PRIOR_WEIGHT * (1 - rate) + right)  # eq. 19.4
+    heights = counts[:, :ODD] @ LOG_SHARES.T
     below = np.exp(heights - heights.max(1, keepdims=True)).cumsum(1)
-    return (rng.random(len(counts))[:, None] * below[:, -1:] > below[:, :-1]).sum(1)
+    dofs = (rng.random(len(counts))[:, None] * below[:, -1:] > below[:, :-1]).sum(1)
+    return np.clip(shares, 1e-12, 1 - 1e-12), dofs

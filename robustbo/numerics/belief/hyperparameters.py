@@ -50,15 +50,14 @@ def systems_at(model: Model, theta: Array) -> Systems:
         s2 = np.tile(np.exp(theta[:, p : p + 1]), (1, n))
     else:
         s2 = model.s2_known.numpy() * np.exp(2 * log_slope)
-    return Systems(K + MEAN_VARIANCE, y, s2, log_slope, CoordinatePriors(model).log_density(theta))
+    return Systems(K + MEAN_VARIANCE, y, s2, log_slope)
 
 
 class CoordinatePriors:
     """Priors of the ``p`` coordinates of theta: normal, exponential (of the warp), or none."""
 
     def __init__(self, model: Model) -> None:
-        unknown = (None,) * len(model.covariance.bounds)  # of a kernel of one's own, which does not move
-        priors = [*(model.covariance.priors or unknown), *parameters.priors(model.blocks)]
+        priors = [*model.covariance.priors, *parameters.priors(model.blocks)]
         normal = [prior if isinstance(prior, LogNormal | Normal) else Normal(0.0, math.inf) for prior in priors]
         self._loc, self._scale = np.array([prior.loc for prior in normal]), np.array([prior.scale for prior in normal])
         self._rate = np.array([prior.rate if isinstance(prior, Exponential) else 0.0 for prior in priors])
@@ -105,16 +104,17 @@ class HyperparameterWalk:
 
     def draw(self, population: Population, rng: Generator) -> None:
         """Draw other hyperparameters for each chain, given its states."""
-        height = log_density(population, population.systems)
+        height, log_prior = log_density(population, population.systems), self._priors.log_density(self.theta)
         for _ in range(STEPS):
             is_walk = rng.random() < 0.5
             theta = self._walk(rng) if is_walk else self._refresh(rng)
             systems = systems_at(self._model, theta)
-            higher = log_density(population, systems)
-            gain = higher - height + (systems.log_prior - population.systems.log_prior if is_walk else 0.0)  # eq. 19.5
+            higher, its_prior = log_density(population, systems), self._priors.log_density(theta)
+            gain = higher - height + (its_prior - log_prior if is_walk else 0.0)  # eq. 19.5
             is_accepted = np.log(rng.random(len(theta))) < np.where(np.isfinite(higher), gain, -np.inf)
             population.systems.replace_chains(systems, is_accepted)
             self.theta[is_accepted], height[is_accepted] = theta[is_accepted], higher[is_accepted]
+            log_prior[is_accepted] = its_prior[is_accepted]
         population.renew()
 
     def _walk(self, rng: Generator) -> Array:

@@ -28,12 +28,12 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from robustbo.numerics.belief.densities import LOG_SHARES, MULTIPLES
-from robustbo.numerics.belief.gibbs import FAR, ODD, PRIOR_WEIGHT, choose_dofs
+from robustbo.numerics.belief.gibbs import FAR, ODD, draw_rates_and_dofs
+from robustbo.numerics.gp.wrong_density import HUGE
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 
 HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
-HUGE = 1e100  # whose square is a number
 LEAST = 1e-12  # of an observation's own variance: rounding leaves no less of a prediction's
 JITTERS = (0.0, 1e-12, 1e-9, 1e-6)  # of the largest variance, until there is a Cholesky factor
 
@@ -46,14 +46,12 @@ class Systems(NamedTuple):
         r: ``B x n`` observations less the mean.
         s2: ``B x n`` noise variances.
         log_slope: ``B x n`` logarithms of the factor by which densities of right observations are to be multiplied.
-        log_prior: ``B`` log prior densities of the hyperparameters, but for a constant.
     """
 
     K: Array
     r: Array
     s2: Array
     log_slope: Array
-    log_prior: Array
 
     def replace_chains(self, systems: "Systems", is_replaced: NDArray[np.bool_]) -> None:
         """Put the systems of other hyperparameters in the place of those of some chains."""
@@ -187,10 +185,7 @@ class Population:
     def draw_rate_and_tails(self, rng: Generator) -> None:
         """Draw the rate of odd observations and the degrees of freedom of the noise, given each one's state."""
         counts = np.stack([(self.state == k).sum(1) for k in range(ODD + 1)], 1)
-        odd, right = counts[:, ODD], counts[:, :ODD].sum(1)
-        share = rng.beta(PRIOR_WEIGHT * self._prior_rate + odd, PRIOR_WEIGHT * (1 - self._prior_rate) + right)
-        self.rate = np.clip(share, 1e-12, 1 - 1e-12)  # eq. 19.4
-        self.dof = choose_dofs(counts[:, :ODD], rng)
+        self.rate, self.dof = draw_rates_and_dofs(counts, self._prior_rate, rng)
 
 
 def cholesky_factors(M: Array) -> torch.Tensor:

@@ -11,7 +11,7 @@ from tests.numerics.belief.enumeration import NOISE, by_enumeration, log_wrong, 
 def population(K, y, chains, rate, doubtful=()):
     n = len(y)
     rows = np.zeros((chains, n))
-    systems = Systems(np.tile(K.numpy(), (chains, 1, 1)), rows + y.numpy(), rows + NOISE, rows, np.zeros(chains))
+    systems = Systems(np.tile(K.numpy(), (chains, 1, 1)), rows + y.numpy(), rows + NOISE, rows)
     return Population(systems, [doubtful] * chains, rate)
 
 
