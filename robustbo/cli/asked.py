@@ -27,8 +27,10 @@ def say(trials: Sequence[Trial], names: Sequence[str], format_: Format) -> None:
 
 
 def _row(trial: Trial, names: Sequence[str], format_: Format) -> dict[str, object]:
+    from robustbo.report.summary.tables import Name
+
     cells = {name: trial.params.get(name, "") for name in names}  # one that does not exist there has an empty cell
     if format_ is Format.table:  # all digits
         cells |= {name: repr(cells[name]) for name in names if name in trial.params}
-    columns = zip(column_names(names, ["repeats"]), cells.values(), strict=True)
-    return {"trial": trial.number, **dict(columns), "repeats": trial.repeats}
+    columns = map(Name, column_names(names, ["repeats"]))
+    return {"trial": trial.number, **dict(zip(columns, cells.values(), strict=True)), "repeats": trial.repeats}

@@ -38,6 +38,14 @@ def test_a_table_without_a_title_has_no_line_for_it():
     assert len(tables.render(ROWS, "table").splitlines()) == len(tables.render(ROWS, "table", "T").splitlines()) - 1
 
 
+@pytest.mark.parametrize("columns", ["10", "80"])
+def test_a_name_of_the_users_heads_its_column_as_it_is_written(monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", columns)
+    text = tables.render([{tables.Name("learning_rate"): 0.1, "mean_regret": 1, "third": "w" * 20}], "table")
+    assert "learning_rate" in text
+    assert "mean regret" in text
+
+
 @pytest.mark.parametrize("text", ["[bold]", "[/x]", "[1, 2]"])
 def test_brackets_are_shown_as_they_are(text):
     assert text in tables.render([{"a": text}], "table")
