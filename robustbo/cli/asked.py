@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from robustbo.cli import terminal
 from robustbo.cli.terminal import Format
+from robustbo.report.summary.heading import Name
 from robustbo.trials.history import Trial, column_names
 
 
@@ -27,8 +28,6 @@ def say(trials: Sequence[Trial], names: Sequence[str], format_: Format) -> None:
 
 
 def _row(trial: Trial, names: Sequence[str], format_: Format) -> dict[str, object]:
-    from robustbo.report.summary.tables import Name
-
     cells = {name: trial.params.get(name, "") for name in names}  # one that does not exist there has an empty cell
     if format_ is Format.table:  # all digits
         cells |= {name: repr(cells[name]) for name in names if name in trial.params}

@@ -86,7 +86,7 @@ def feasibility_model(data: Data, seed: int, fits: FitCache) -> FeasibilityModel
 
 
 def _own_order(trial: TrialEnd) -> tuple[object, ...]:
-    """Where a trial stands among others, whatever the order in which they ended: as `Observations.in_own_order`."""
+    """A key by which trials stand in an order of their own, as `Observations.in_own_order` has it."""
     number, row, is_ok, is_sure = trial
     return digest(*row), is_ok, is_sure, number
 

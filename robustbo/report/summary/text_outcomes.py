@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from robustbo.report.summary.tables import Name
+from robustbo.report.summary.heading import Name
 from robustbo.rounding import format_number
 
 Plain = dict[str, Any]
