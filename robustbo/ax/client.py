@@ -141,7 +141,7 @@ def next_repeat(
     seed: int = 0,
     fixed_parameters: Mapping[str, Any] | None = None,
 ) -> dict[str, Any] | None:
-    """The parameters of an earlier trial whose re-evaluation is worth more than a new point; None if none is.
+    """The parameters of an earlier trial whose replicate is worth more than a new point; None if none is.
 
     That is a completed trial whose value is in doubt; or one that failed or was abandoned, looks like a flake, and
     promises nearly as much as the best new point: it is tried again, once.

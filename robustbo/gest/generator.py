@@ -28,7 +28,7 @@ from robustbo.validation import whole
 class RobustGenerator(Generator):
     """Suggests points of a VOCS, and is not led astray by results that are wrong or missing.
 
-    A point to be measured again is suggested again, with an identifier of its own. It may be asked for more before its
+    A point to be replicated is suggested again, with an identifier of its own. It may be asked for more before its
     points are evaluated, used from any number of threads, and pickled. A copy without a journal goes its own way; with
     one, all copies share what they are told.
 
@@ -41,7 +41,7 @@ class RobustGenerator(Generator):
         surrogate_options: Keyword options of the surrogate.
         acquisition: What a new point is chosen by.
         num_initial: How many space-filling points come first.
-        replicate: Which values may be measured again.
+        replicate: Which values may be replicated.
         max_replicates: How many replicates one point may get.
         quarantine: Whether a value that was not to be expected is left out for now.
         failures: "learn" where evaluations fail, and keep away from there; or "ignore" it.

@@ -48,7 +48,7 @@ class Asking(Recording):
     ) -> Trial | list[Trial]:
         """The next point to measure, or a list of the next ``n``; no two open ones are the same.
 
-        What waits (`enqueue`, `requeue`) comes first. A trial with `Trial.repeats` re-evaluates the point of an
+        What waits (`enqueue`, `requeue`) comes first. A trial with `Trial.repeats` replicates that of an
         earlier one whose value is in doubt. If you give a trial up, `fail` it: while a replicate is pending there is
         no other. Once every point of a finite space has been asked for, trials have the reason "nothing new left",
         and a warning says so.
@@ -60,7 +60,7 @@ class Asking(Recording):
             fixed: Values of parameters that cannot be chosen now, such as today's temperature: the point has them, and
                 of what waits only such points are given out. The surrogate learns from the others too.
             by: Which source will measure them, as for `tell`, whose values are of that source then unless told
-                otherwise. A value in doubt is measured again by another source than its own, where there is a choice
+                otherwise. A value in doubt is replicated by another source than its own, where there is a choice
                 (`Trial.elsewhere`).
 
         Raises:
