@@ -21,7 +21,7 @@ from robustbo.trials.former_names import reads_old_names
 from robustbo.trials.settings import DEFAULT_MAX_REPLICATES, DEFAULT_REPLICATE, Acquisition, Failures, Replicate
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State
-from robustbo.validation import whole
+from robustbo.validation import whole_number
 
 
 @reads_old_names
@@ -90,7 +90,7 @@ class RobustGenerator(Generator):
     ) -> None:
         super().__init__(vocs)
         self.vocs = vocs
-        self._batch_size = whole("batch_size", batch_size, 1)
+        self._batch_size = whole_number("batch_size", batch_size, 1)
         self._problem = problem_of(vocs, log)
         self.optimizer = Optimizer(
             self._problem.space,
@@ -126,7 +126,7 @@ class RobustGenerator(Generator):
         Raises:
             ValueError: If there are not so many points that nobody evaluates yet.
         """
-        count = self._batch_size if num_points is None else whole("num_points", num_points, 0)
+        count = self._batch_size if num_points is None else whole_number("num_points", num_points, 0)
         try:
             trials = self.optimizer.ask(count) if count else []
         except SpaceExhausted as error:

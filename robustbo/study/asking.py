@@ -18,7 +18,7 @@ from robustbo.trials import worker
 from robustbo.trials.history import History, Trial
 from robustbo.trials.sources import Source
 from robustbo.trials.storage.line import Event
-from robustbo.validation import whole
+from robustbo.validation import whole_number
 
 if TYPE_CHECKING:
     from robustbo.loop.candidates import pending
@@ -82,7 +82,7 @@ class Asking(Recording):
         return self._ask(by, n, self.settings.space.partial(fixed), {})
 
     def _ask(self, asker: str, n: int | None, fixed: Fixed, labels: Mapping[str, str]) -> Trial | list[Trial]:
-        count = 1 if n is None else whole("n", n, 1)
+        count = 1 if n is None else whole_number("n", n, 1)
 
         def decide(history: History) -> list[Event]:
             view = views.View(self._store.settings, history, self.fits)

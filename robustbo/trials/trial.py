@@ -10,7 +10,7 @@ from robustbo.searchspace.parameters import Value
 
 REMEASURE = "re-measure"  # the reason of a trial that repeats another, whose value is in doubt
 RETRY = "retry"  # likewise, which failed and looks like a flake
-SAID = {True: "said to be a flake", False: "said to lie in its point"}  # a failure, by the user
+FAILURE_VERDICTS = {True: "said to be a flake", False: "said to lie in its point"}  # a failure, by the user
 State = Literal["told", "pending", "queued", "failed", "excluded"]
 STATES: tuple[State, ...] = get_args(State)
 Origin = Literal["sobol", "model", "user", "late"]

@@ -17,7 +17,7 @@ from robustbo.searchspace.region.region import Fixed, Region
 from robustbo.searchspace.space import Space
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import Diagnosis, History, Trial
-from robustbo.trials.outcomes import Wanted
+from robustbo.trials.outcomes import OutcomeGoal
 from robustbo.trials.settings import Settings
 from robustbo.trials.sources import Labels
 from robustbo.trials.tree import BARRED, LOST, OPENED, Trials
@@ -131,7 +131,7 @@ class Data:
     by: Labels = ()
     correction: SourceCorrection | None = None
 
-    def of(self, outcome: Wanted) -> "Data":
+    def of(self, outcome: OutcomeGoal) -> "Data":
         """The table of one outcome alone: for it, a trial where it is missing has failed."""
         trials = Trials(trial.of(outcome.name) for trial in self.trials)
         return replace(self, sign=outcome.sign, trials=trials, diagnoses=(), objectives=())
