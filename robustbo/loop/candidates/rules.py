@@ -95,7 +95,7 @@ class SingleOutcomeRules:
             return None
         numbers = [fitted.observations.numbers[i] for i in verdict.outliers]
         by_trial = dict(sorted(zip(numbers, verdict.percentiles, strict=True)))
-        outliers, percentiles = tuple(by_trial), tuple(u if fitted.sign > 0 else 1 - u for u in by_trial.values())
+        outliers, percentiles = tuple(by_trial), tuple(u if fitted.units.sign > 0 else 1 - u for u in by_trial.values())
         diagnosis = Diagnosis(trial, verdict.observations, outliers, percentiles, verdict.is_void)
         last = self.data.diagnoses[-1:]
         is_known = [(d.observations, d.outliers, d.void) for d in last] == [
