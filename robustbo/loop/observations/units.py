@@ -51,7 +51,7 @@ class Units:
 
     @property
     def slope(self) -> float:
-        """By how much the value changes where the model's number is larger by 1."""
+        """The change of the value where the number of the model is larger by 1."""
         return self.sign * self.scale
 
     def to_model(self, values: Numbers) -> Numbers:

@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from robustbo.loop.observations.table import observations
-from robustbo.loop.surrogate.fallback import by_first
-from robustbo.loop.surrogate.fitted_model import FittedSurrogate
+from robustbo.loop.belief.outcome_models import OutcomeModels
 from robustbo.report.charts import fronts, several_charts, timeline
 from robustbo.report.charts.chart import Chart
 from robustbo.report.charts.one_outcome import SingleOutcome, single_outcomes
@@ -153,12 +151,11 @@ def _slices(view: View, outcomes: OutcomeCharts, around: Around | None) -> Attem
     def through(*surfaces: Surface) -> SlicesSection:
         return slices_section(view.space, around, surfaces)
 
-    def of_one(fitted: FittedSurrogate) -> SlicesSection:
-        return through(Surface(fitted, view.settings.quantity, values=value_points(view.outliers())))
+    def of_one(models: OutcomeModels) -> SlicesSection:
+        return through(Surface(models[0].fitted, view.settings.quantity, values=value_points(view.outliers())))
 
     if not outcomes.singles:
-        data = observations(view.settings, view.history)
-        return Attempt.of(view, lambda: by_first(view.settings, data, of_one, view.fits))
+        return Attempt.of(view, lambda: view.with_models(of_one))
     surfaces = [
         Surface(single.fitted, single.outcome.quantity, single.outcome, value_points(single.judged))
         for single in outcomes.singles
