@@ -283,8 +283,8 @@ def test_what_may_be_imported_makes_no_circle():
         (
             ("trials", "history", "History"),
             [
-                *("belief/constrained_best", "belief/front", "belief/incumbent", "belief/outliers", "belief/sources"),
-                "decide",
+                *("belief/best", "belief/constrained_best", "belief/front", "belief/incumbent", "belief/outliers"),
+                *("belief/sources", "decide"),
                 *("feasibility/report", "observations/table", "surrogate/fit"),
             ],
         ),
@@ -292,6 +292,7 @@ def test_what_may_be_imported_makes_no_circle():
             ("trials", "settings", "Settings"),
             [
                 *(
+                    "belief/best",
                     "belief/constrained_best",
                     "belief/front",
                     "belief/incumbent",

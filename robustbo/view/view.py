@@ -7,10 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from robustbo.errors import FitError, NumericsWarning, warn
-from robustbo.loop.belief import constrained_best
+from robustbo.loop.belief.best import best, bests, raw_best
 from robustbo.loop.belief.flag_patterns import FlagPattern
 from robustbo.loop.belief.front import Front, credible_points, front, hypervolumes
-from robustbo.loop.belief.incumbent import Incumbent, incumbent, incumbents, raw_incumbent
+from robustbo.loop.belief.incumbent import Incumbent
 from robustbo.loop.belief.measured_points import FrontPoint
 from robustbo.loop.belief.outcome_models import unmeasured_outcomes
 from robustbo.loop.belief.outliers import Outlier, outliers
@@ -68,17 +68,11 @@ class View(PointView):
         """
         if not fixed:
             return self.bests()[-1]
-        find = constrained_best.best if self.settings.outcomes else incumbent
-        return self._once(("best", fixed), lambda: find(self.settings, self.history, self.fits, fixed))
+        return self._once(("best", fixed), lambda: best(self.settings, self.history, self.fits, fixed))
 
     def bests(self) -> list[Incumbent]:
         """The best points so far, by what is believed now: each beats those before it; the last is the `best`."""
-
-        def compute() -> list[Incumbent]:
-            if self.settings.outcomes:
-                return constrained_best.bests(self.settings, self.history, self.fits)
-            return incumbents(self.settings, self.history, self.fits, without=self.stand_ins)
-
+        compute = partial(bests, self.settings, self.history, self.fits, without=self.stand_ins)
         return [*self._once("bests", compute)]
 
     def raw_best(self) -> Incumbent:
@@ -87,8 +81,7 @@ class View(PointView):
         Raises:
             ValueError: If there are several objectives, or no value has been told.
         """
-        find = constrained_best.raw_best if self.settings.outcomes else raw_incumbent
-        return self._once("raw best", lambda: find(self.settings, self.history))
+        return self._once("raw best", lambda: raw_best(self.settings, self.history))
 
     def unmeasured_outcomes(self) -> list[str]:
         """The names of the outcomes of which no value counts, so that nothing is believed of any point."""

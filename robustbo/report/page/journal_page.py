@@ -86,7 +86,7 @@ def sections(view: View, place: str = SOMEWHERE, made_at: datetime | None = None
     has_outliers = bool(outcomes.result and outcomes.result.singles) if is_several else is_told
     return {
         "lines": [f"{how(summary)}; {how_far(summary)}", *text_space.lines(summary)],
-        "best": _best(view, summary, outcomes, is_believed=is_believed),
+        "best": _best(view, summary, outcomes, SEVERAL if is_several else ONE, is_believed=is_believed),
         "steps": todo(place, summary),
         "is_several": is_several,
         "num_objectives": len(settings.objectives),
@@ -129,9 +129,8 @@ def _around(view: View, summary: dict[str, Any], *, is_believed: bool) -> Around
     return Around(point.params, f"the point of trial {point.trial.number}", reason)
 
 
-def _best(view: View, summary: dict[str, Any], outcomes: Attempt, *, is_believed: bool) -> Recipes:
-    """The best recipe, or those of the front, or why there is none."""
-    title = SEVERAL if view.settings.outcomes else ONE
+def _best(view: View, summary: dict[str, Any], outcomes: Attempt, title: str, *, is_believed: bool) -> Recipes:
+    """The best recipe, or those of the front, or under a title why there is none."""
     if outcomes.reason is not None:
         return Recipes(title, notes=(f"What is believed could not be computed: {outcomes.reason}.",))
     if not is_believed:
