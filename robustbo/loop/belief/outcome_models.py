@@ -120,44 +120,55 @@ def use_models(
     Returns:
         What it made, None if nothing could be made; and, where it was not by the first surrogates, why.
     """
-    if not settings.outcomes:
-        only = Wanted("", settings.direction)
-        return fit_and_use(
-            settings, data, lambda *fit: use((_outcome_model(only, data, *fit),)), fits, is_judging=is_judging
-        )
-    plain = replace(settings, surrogate=PLAIN, options="{}", committee_from=None)
-    failures: list[str] = []
-    for attempted in [settings] if settings.surrogate == PLAIN else [settings, plain]:
-        models, reasons = _fit_outcomes(attempted, data, fits, is_judging)
-        if models is not None:
-            result, error = attempt(partial(use, models), *(model.settings.surrogate for model in models))
-            if error is None:
-                return result, "; ".join([*failures, *reasons]) or None
-            reasons.append(f"{attempted.surrogate}: {error}")
+    plain, failures = replace(settings, surrogate=PLAIN, options="{}", committee_from=None), list[str]()
+    is_alone = not settings.outcomes
+    for attempted in [settings] if is_alone or settings.surrogate == PLAIN else [settings, plain]:
+        result, reasons = _use_outcomes(attempted, data, use, fits, is_judging)
+        if result is not None:
+            return result[0], "; ".join([*failures, *reasons]) or None
         failures += reasons
-    return None, f"by none, since these failed: {'; '.join(failures)}"
+    return None, failures[0] if is_alone else f"by none, since these failed: {'; '.join(failures)}"
 
 
-def _fit_outcomes(
-    settings: Settings, data: Data, fits: FitCache, is_judging: bool
-) -> tuple[OutcomeModels | None, list[str]]:
+def _use_outcomes(
+    settings: Settings, data: Data, use: Callable[[OutcomeModels], T], fits: FitCache, is_judging: bool
+) -> tuple[tuple[T] | None, list[str]]:
+    """Return what is made of the models of all outcomes, and why any is not by the first surrogate.
+
+    An outcome without a name is the only one: it is used as soon as it is fitted, so that the next surrogate is fitted
+    where it cannot be.
+    """
     models, reasons = list[OutcomeModel](), list[str]()
-    for outcome in settings.outcomes:
-        table = data.of(outcome)
+    for outcome in settings.outcomes or (Wanted("", settings.direction),):
+        table = data.of(outcome) if outcome.name else data
         if not table.told:  # as where only some outcomes have been told, which are judged all the same
             continue
-        make = partial(_outcome_model, outcome, table)
-        model, reason = fit_and_use(settings.of(outcome), table, make, fits.of(outcome.name), is_judging=is_judging)
+        own, own_fits = (settings.of(outcome), fits.of(outcome.name)) if outcome.name else (settings, fits)
+        make = partial(_use_outcome, outcome, table, None if outcome.name else use)
+        model_and_result, reason = fit_and_use(own, table, make, own_fits, is_judging=is_judging)
         if reason is not None:
-            reasons.append(f"{outcome.name}: {reason}")
-        if model is None:
+            reasons.append(f"{outcome.name}: {reason}" if outcome.name else reason)
+        if model_and_result is None:
             return None, reasons
+        model, result = model_and_result
+        if result is not None:
+            return result, reasons
         models.append(model)
-    return _leave_out_failed_trials(tuple(models), fits) if settings.quarantine else tuple(models), reasons
+    together = _leave_out_failed_trials(tuple(models), fits) if settings.quarantine else tuple(models)
+    result, error = attempt(lambda: (use(together),), *(model.settings.surrogate for model in together))
+    return result, reasons if error is None else [*reasons, f"{settings.surrogate}: {error}"]
 
 
-def _outcome_model(outcome: Wanted, table: Data, settings: Settings, fitted: FittedSurrogate) -> OutcomeModel:
-    return OutcomeModel(outcome, settings, table.with_correction(fitted.observations.correction), fitted)
+def _use_outcome(
+    outcome: Wanted,
+    table: Data,
+    use: Callable[[OutcomeModels], T] | None,
+    settings: Settings,
+    fitted: FittedSurrogate,
+) -> tuple[OutcomeModel, tuple[T] | None]:
+    """The model of an outcome, and what is made of it alone where there is no other."""
+    model = OutcomeModel(outcome, settings, table.with_correction(fitted.observations.correction), fitted)
+    return model, None if use is None else (use((model,)),)
 
 
 def _leave_out_failed_trials(models: OutcomeModels, fits: FitCache) -> OutcomeModels:
