@@ -12,12 +12,12 @@ from robustbo.loop.candidates.choose import choose
 from robustbo.loop.candidates.initial_design import feasible_sobol_point, is_filled, sobol_point
 from robustbo.loop.candidates.pending import NOTHING_NEW, is_exhausted
 from robustbo.loop.candidates.retry import retry_by_user
-from robustbo.loop.candidates.rules import rules_of
+from robustbo.loop.candidates.rules import UNKNOWN, Promise, rules_of
 from robustbo.loop.candidates.search import Search
 from robustbo.loop.candidates.suggestion import Suggestion
 from robustbo.loop.feasibility.model import FeasibilityModel, feasibility_model
 from robustbo.loop.observations.expectation import expectation_of, expectations_of
-from robustbo.loop.observations.table import Data, observations
+from robustbo.loop.observations.table import Data, Row, observations
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.searchspace.region.region import Fixed
@@ -62,6 +62,20 @@ def step(
     data = observations(settings, history, fixed, by)
     suggestion = _step(settings, data, trial, FitCache() if fits is None else fits)
     return replace(suggestion, fixed=fixed, elsewhere=_sources_in_doubt(data, suggestion))
+
+
+@pin_surroundings
+def promise(settings: Settings, history: History, row: Row, fits: FitCache | None = None) -> Promise:
+    """The promise of a new point at a unit-cube row; infinite where nothing is known, or no surrogate can be fitted."""
+    data = observations(settings, history)
+    if not data.told or unmeasured_outcomes(settings, data.trials):
+        return UNKNOWN
+
+    def use(models: OutcomeModels) -> Promise:
+        return rules_of(settings, data, models).promise(row)
+
+    result, _ = use_models(settings, data, use, FitCache() if fits is None else fits, is_judging=True)
+    return UNKNOWN if result is None else result
 
 
 def _sources_in_doubt(data: Data, suggestion: Suggestion) -> Labels:

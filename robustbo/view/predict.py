@@ -37,8 +37,9 @@ def posterior_at(
         FitError: If no surrogate can be fitted.
     """
     data = observations(settings, history)
-    if names := (unmeasured_outcomes(settings, data.trials) if settings.outcomes else [] if data.told else [""]):
-        of = f" of {names}" if settings.outcomes else ""
+    names = unmeasured_outcomes(settings, data.trials)
+    if names or not data.told:
+        of = f" of {names}" if names else ""
         raise ValueError(f"a prediction needs at least one told value{of}, got none; tell one first")
     posteriors, why = use_models(settings, data, partial(_posteriors, rows), fits, is_judging=True)
     if posteriors is None:

@@ -337,7 +337,7 @@ def test_a_repeat_is_decided_as_by_our_own_loop_and_measures_all_metrics(monkeyp
         asked.append((settings, history))
         return Suggestion(history[WRONG].params, "model", repeats=WRONG)
 
-    monkeypatch.setattr("robustbo.view.view.step", step)
+    monkeypatch.setattr("robustbo.view.points.step", step)
     assert next_repeat(made) == at(WRONG)
     ((settings, history),) = asked
     assert settings.objectives == (("f", "minimize"), ("g", "minimize"))

@@ -128,29 +128,21 @@ def incumbents(
     Raises:
         ValueError: If no value has been told.
     """
-    return [best.of(settings.quantity) for best in incumbents_by_model(settings, history, fits, without)]
-
-
-@pin_surroundings
-def incumbents_by_model(
-    settings: Settings, history: History, fits: FitCache | None = None, without: Collection[int] = ()
-) -> list[Incumbent]:
-    """The incumbents as the surrogate has them, whatever is possible: means that decisions compare.
-
-    Raises:
-        ValueError: If no value has been told.
-    """
     data = observations(settings, history)
     if all(trial.number in without for trial in data.told):
         raise ValueError(NOTHING_TOLD)
     use = partial(_incumbents, data, without)
     best, _ = use_models(settings, data, use, FitCache() if fits is None else fits, is_judging=True)
-    return _raw_incumbents(data, without) if best is None else best
+    return [incumbent.of(settings.quantity) for incumbent in best or _raw_incumbents(data, without)]
 
 
 def _incumbents(data: Data, without: Collection[int], models: OutcomeModels) -> list[Incumbent]:
-    """The incumbents by the only fitted surrogate."""
     (model,) = models
+    return incumbents_of_model(data, model, without)
+
+
+def incumbents_of_model(data: Data, model: OutcomeModel, without: Collection[int] = ()) -> list[Incumbent]:
+    """The best points so far by the only fitted surrogate, whatever is possible: means that decisions compare."""
     points, disbelieved = model.at_points(), model.disbelieved
     believed, values = _first_trials(data, model, without), _mean_values(model.fitted, disbelieved)
 

@@ -13,7 +13,7 @@ from robustbo.determinism.isolation import isolation, seed_everything
 from robustbo.loop.observations.correction import SourceBelief
 from robustbo.loop.observations.expectation import Appraisal, Expectation
 from robustbo.loop.observations.table import Observations, Row
-from robustbo.loop.observations.units import in_model_units
+from robustbo.loop.observations.units import Units, in_model_units
 from robustbo.numerics.sources.errors import SourceError
 from robustbo.searchspace.encoding import encode
 from robustbo.searchspace.space import Space
@@ -31,9 +31,7 @@ class FittedSurrogate:
         X: ``n x d`` inputs, encoded for the model.
         observations: What it was fitted to.
         space: The search space.
-        sign: 1 where larger is better, else -1.
-        center: Value that the model sees as 0; that of an earlier fit, where the search began there.
-        scale: Units of the value that the model sees as 1; likewise.
+        units: Of the model; those of an earlier fit, where the search began there.
         seconds: How long the fit took, without those that it began from.
         quarantined: The told trials that are left out; see `robustbo.loop.observations.probability_wrong`.
         appraisals: Those of values that it was not fitted to, for their number; see `robustbo.loop.surrogate.subset`.
@@ -46,9 +44,7 @@ class FittedSurrogate:
     X: Tensor
     observations: Observations
     space: Space
-    sign: float
-    center: float
-    scale: float
+    units: Units
     seconds: float
     quarantined: tuple[int, ...] = ()
     appraisals: Mapping[int, Appraisal] = field(default_factory=dict)
@@ -71,7 +67,7 @@ class FittedSurrogate:
 
     def in_units(self, mean: Tensor, sd: Tensor) -> tuple[list[float], list[float]]:
         """The model's means and standard deviations in the user's units."""
-        return (self.sign * self.scale * mean + self.center).tolist(), (self.scale * sd).tolist()
+        return self.units.to_user(mean).tolist(), self.units.sd_to_user(sd).tolist()
 
     def predict(
         self, X: Tensor, *, is_noisy: bool = False, is_averaged: bool = True
@@ -116,7 +112,7 @@ class FittedSurrogate:
 
     def appraise(self, told: Observations) -> dict[int, Appraisal]:
         """Appraisals by trial of values that it was not fitted to, by the rule for those that it was."""
-        X, Y, sds = in_model_units(self.space, self.sign, told, self.center, self.scale)
+        X, Y, sds = in_model_units(self.space, told, self.units)
         with self.apart(0), contract.quiet():
             diagnosis = self.model.diagnose_others(X, Y, sds)
         expected, sd = self.in_units(diagnosis.expected, diagnosis.sd)

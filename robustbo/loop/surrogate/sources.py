@@ -88,7 +88,7 @@ def _belief(
     numbers: tuple[int, ...],
 ) -> SourceBelief:
     """The belief in the user's units, of all values that count."""
-    unit, errors = fitted.sign * fitted.scale, list[SourceError]()
+    unit, errors = fitted.units.slope, list[SourceError]()
     doubtful = [finding for finding in findings.doubtful if finding.atom.kind != "block"]  # which is nobody's fault
     for finding in (*findings.believed, *doubtful):
         matrix = matrix_among(finding.atom, of_fit, labels)
@@ -102,8 +102,8 @@ def _belief(
     correction = SourceCorrection(
         tuple(numbers[row] for row in rows),
         tuple((unit * too_high[rows]).tolist()),
-        tuple(map(tuple, (fitted.scale * shared[rows]).tolist())),
-        WarmStart(values.numbers, fitted.center, fitted.scale, typical_distance(values.values), start),
+        tuple(map(tuple, fitted.units.sd_to_user(shared[rows]).tolist())),
+        WarmStart(values.numbers, fitted.units, typical_distance(values.values), start),
     )
     return SourceBelief(numbers, tuple(errors), correction)
 
