@@ -143,15 +143,10 @@ def _incumbents(data: Data, without: Collection[int], models: OutcomeModels) -> 
 
 def incumbents_of_model(data: Data, model: OutcomeModel, without: Collection[int] = ()) -> list[Incumbent]:
     """The best points so far by the only fitted surrogate, whatever is possible: means that decisions compare."""
-    points, disbelieved = model.at_points(), model.disbelieved
-    believed, values = _first_trials(data, model, without), _mean_values(model.fitted, disbelieved)
-
-    def worth(row: Row) -> float:
-        mean = points[row][0]
-        return data.sign * ((1 - LASTING) * mean + LASTING * values.get(row, mean))
-
+    points, believed = model.at_points(), _first_trials(data, model, without)
+    worth = half_way(model, {row: mean for row, (mean, _) in points.items()})
     rows = sorted((row for row in points if row in believed), key=lambda row: believed[row].number)
-    best = records(rows, worth)
+    best = records(rows, lambda row: data.sign * worth[row])
     check_finite(*points[best[-1]])
     return [Incumbent(believed[row], *points[row]) for row in best]
 
@@ -163,6 +158,12 @@ def records(candidates: Iterable[T], worth: Callable[[T], float]) -> list[T]:
         if not best or worth(candidate) > worth(best[-1]):
             best.append(candidate)
     return best
+
+
+def half_way(model: OutcomeModel, means: Mapping[Row, float]) -> dict[Row, float]:
+    """The worth of points by their posterior means: half-way to their own believed values, where they have some."""
+    values = _mean_values(model.fitted, model.disbelieved)
+    return {row: (1 - LASTING) * mean + LASTING * values.get(row, mean) for row, mean in means.items()}
 
 
 def _mean_values(fitted: FittedSurrogate, disbelieved: Collection[int]) -> dict[Row, float]:
