@@ -33,7 +33,7 @@ from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 
 HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
-STEPS, CLOSE = 60, 1e-12  # of a search for a quantile, and how close to the probability it comes
+STEPS, CLOSE = 60, 1e-10  # of a search for a quantile, and how close to the probability it comes
 NEWTON = 6  # steps to a squared error from above
 
 
@@ -186,7 +186,7 @@ class Mixtures:
         p, scores = ndtr(score), score[self._draws.of, None]
         ends = self._unwarped(self._draws.mean[:, None] + scores * self._sd[:, [0, -1]])
         low, high = self._reduced(np.minimum, ends.min(1), math.inf), self._reduced(np.maximum, ends.max(1), -math.inf)
-        z = np.clip(self._sum(self._W[:, :1] * ends[:, :1]) / self._sum(self._W[:, :1]), low, high)
+        z = self._weighted_median(ends[:, 0])
         for _ in range(STEPS):
             below, density = self._distribution(z)
             off = below - p
@@ -194,7 +194,7 @@ class Mixtures:
                 break
             low, high = np.where(off < 0, z, low), np.where(off > 0, z, high)
             newton = z - off / np.maximum(density, np.finfo(float).tiny)
-            z = np.where((low < newton) & (newton < high), newton, 0.5 * (low + high))
+            z = np.where((low <= newton) & (newton <= high), newton, 0.5 * (low + high))
         return z
 
     def _distribution(self, z: Array) -> tuple[Array, Array]:
@@ -218,6 +218,14 @@ class Mixtures:
             return u
         b = np.where(u > 0, self._b[:, 1:], self._b[:, :1])
         return np.where(b > 0, np.sinh(np.clip(b * u, -LONGEST, LONGEST)) / np.where(b > 0, b, 1.0), u)
+
+    def _weighted_median(self, x: Array) -> Array:
+        """``n`` medians of ``m`` numbers, one of a draw."""
+        order = np.lexsort((x, self._draws.of))
+        of, below = self._draws.of[order], self._W[order].sum(1).cumsum()
+        first = np.searchsorted(below, np.arange(self._n) + 0.5)  # each observation's weights add up to one
+        median: Array = x[order[np.clip(first, np.searchsorted(of, np.arange(self._n)), len(of) - 1)]]
+        return median
 
     def _sum(self, x: Array) -> Array:
         """``n`` sums of ``m x k`` numbers."""
