@@ -123,8 +123,8 @@ class Expectations(NamedTuple):
 
     Attributes:
         center: The medians of what is predicted.
-        side: On the side of the observation, what is one standard deviation away: the end of the interval that holds
-            68 %, or nearer, where the density at the observation is lower than that of a normal distribution so wide.
+        side: On the side of the observation, what is one standard deviation s away: within s lie 68 % at least, within
+            2 s 95 %; less, where the density at the observation is lower than that of a normal distribution so wide.
         log_density: Log densities of the observations, if they are right.
         evidence: Nats by which an error of the observation's own explains it better.
     """
@@ -156,12 +156,12 @@ class Mixtures:
         """What is expected of observations, and the evidence against them."""
         center = self.quantile(np.zeros(self._n))
         is_above = z >= center
-        side = self.quantile(np.where(is_above, 1.0, -1.0))
-        log_density, e, sd = self.log_density(z), np.abs(z - center), np.abs(side - center)
+        ways = [np.abs(self.quantile(np.where(is_above, far, -far)) - center) / far for far in (1.0, 2.0)]
+        log_density, e, sd = self.log_density(z), np.abs(z - center), np.maximum(*ways)  # eq. 19.9
         widest = np.maximum(np.maximum(e, sd), np.finfo(float).tiny)
         own = -np.log(widest) - 0.5 * np.square(e / widest) - HALF_LOG_2PI
-        evidence = np.maximum(own - log_density, 0.0)  # eq. 19.9
-        sd = np.minimum(sd, e / np.sqrt(_squared_error_of(evidence)), where=evidence > 0, out=sd)  # eq. 19.10
+        evidence = np.maximum(own - log_density, 0.0)  # eq. 19.10
+        sd = np.minimum(sd, e / np.sqrt(_squared_error_of(evidence)), where=evidence > 0, out=sd)  # eq. 19.11
         side = np.where(is_above, center + sd, center - sd)
         return Expectations(*(torch.from_numpy(x) for x in (center, side, log_density, evidence)))
 
