@@ -176,7 +176,7 @@ class Mixtures:
         highest = self._reduced(np.maximum, heights.max(1), -math.inf)
         sums = self._sum(np.exp(heights - highest[draws.of, None]))
         log_density: Array = highest + np.log(sums) - HALF_LOG_2PI
-        return log_density  # eq. 19.7
+        return log_density  # eq. 19.8
 
     def quantile(self, score: Array) -> Array:
         """``n`` quantiles, of the probabilities that a standard normal distribution has below some scores.
