@@ -151,4 +151,6 @@ class PursuitBelief(ModelAveraging, WarpedGP):
     def _odd(self, z: Tensor, s2_known: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """``n`` log densities of odd observations before a warp, and the shares of the wrong among these."""
         scale = torch.ones_like(z) if s2_known is None else (1 + s2_known).sqrt()
+        if self.least_noise > 0:  # else nothing changes, to the bit
+            scale = scale.clamp_min(math.sqrt(1 + self._least_noise()))
         return log_odd(z, scale, None if self._warp is None else self._warp.expand(z))
