@@ -125,9 +125,11 @@ def _with_negligible_errors(outcomes: Sequence[Outcome], texts: Sequence[str]) -
         errors = {name: read_number(texts[0], "--negligible-error")}
     else:
         errors = by_outcome("--negligible-error must be a number, or of several outcomes NAME=NUMBER", texts)
-    by_name = {outcome.name: outcome for outcome in outcomes}
-    by_name |= {name: replace(by_name.get(name, Outcome(name)), negligible_error=x) for name, x in errors.items()}
-    return list(by_name.values())
+    names = [outcome.name for outcome in outcomes]
+    others = [Outcome(name) for name in errors if name not in names]
+    return [
+        replace(of, negligible_error=errors.get(of.name, of.negligible_error)) for of in (*outcomes, *others)
+    ]
 
 
 def _in_new_names(options: dict[str, Any]) -> dict[str, Any]:
