@@ -127,7 +127,9 @@ class Settings:
     def of(self, outcome: OutcomeGoal) -> "Settings":
         """The settings of one of several outcomes alone."""
         direction: Direction = "maximize" if outcome.sign > 0 else "minimize"
-        return replace(self, objectives=(), outcome_constraints=(), reference_point=(), outcome=(), direction=direction)
+        negligible = outcome.quantity.negligible_error
+        alone = {"outcome": (Outcome(negligible_error=negligible),) if negligible else (), "direction": direction}
+        return replace(self, objectives=(), outcome_constraints=(), reference_point=(), **alone)
 
     @property
     def quantity(self) -> Outcome:

@@ -42,6 +42,8 @@ def new_model(settings: Settings, told: Observations, X: Tensor, Y: Tensor, Yvar
     if cleared := told.vouched | told.bound_numbers:
         is_cleared = torch.tensor([number in cleared for number in told.numbers])
         model.vouched = is_cleared  # of which a model that is none of ours takes no notice
+    if (least_noise := settings.quantity.least_noise) > 0:
+        model.least_noise = least_noise / scale  # likewise
     if told.correction is not None:
         shares = torch.tensor(told.correction.shares_of(told.numbers), dtype=torch.float64)
         model.shared_errors = units.sd_to_model(shares)
