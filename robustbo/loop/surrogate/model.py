@@ -43,7 +43,7 @@ def new_model(settings: Settings, told: Observations, X: Tensor, Y: Tensor, Yvar
         is_cleared = torch.tensor([number in cleared for number in told.numbers])
         model.vouched = is_cleared  # of which a model that is none of ours takes no notice
     if (least_noise := settings.quantity.least_noise) > 0:
-        model.least_noise = least_noise / scale  # likewise
+        model.least_noise = units.sd_to_model(least_noise)  # likewise
     if told.correction is not None:
         shares = torch.tensor(told.correction.shares_of(told.numbers), dtype=torch.float64)
         model.shared_errors = units.sd_to_model(shares)
