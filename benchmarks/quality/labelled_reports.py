@@ -62,7 +62,7 @@ def fold_numbers(dataset: LabelledSet) -> np.ndarray:
     return seeds.generator(0, 0, f"folds of {dataset.name}").permutation(n) % min(FOLDS, n)
 
 
-def held_out(dataset: LabelledSet, method: str) -> pd.DataFrame:
+def predict_held_out(dataset: LabelledSet, method: str) -> pd.DataFrame:
     """A row a value: log density in the values' units, and 90 % interval, of a measurement, by a fit to other folds.
 
     The values of the other folds are all told, wrong ones too. The interval is what a user sees: mean and standard

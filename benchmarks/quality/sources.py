@@ -173,7 +173,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for size in (o.sizes if case in ("offset", "step", "since", "broken") else [0.0])
         for replication in o.replications
     ]
-    rows = pd.DataFrame(list(recording.each(judge, todo, o.jobs)))
+    rows = pd.DataFrame(list(recording.run_all(judge, todo, o.jobs)))
     put({"rows": rows, "summary": summary(rows)}, o.out)
 
 
