@@ -38,8 +38,8 @@ def test_a_model_without_outliers_of_its_own_has_none_among_others():
 
 
 def test_the_evidence_is_what_a_value_gains_by_a_variance_of_its_own():
-    model = fitted(RelevancePursuitGP, outcome_transform=None)
-    values = odd(Y).flatten() + 0.1
+    model = fitted(StandardGP, outcome_transform=None)
+    values = odd(Y).flatten() + 0.1 + 4.0 * (torch.arange(15) == 6)
     found = model.diagnose_others(odd(X), values, None)
     posterior = model.posterior(odd(X), observation_noise=True)
     mean, variance = posterior.mean.detach().flatten(), posterior.variance.detach().flatten()
