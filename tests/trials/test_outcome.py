@@ -141,9 +141,7 @@ def test_other_names_do_as_they_are(name):
 
 @pytest.mark.parametrize("outcome", [Outcome(""), [Outcome("")]])
 def test_an_outcome_says_something(outcome):
-    with pytest.raises(
-        ValueError, match=r"a name, a unit, a range or a negligible_error, got none;  rb\.Outcome\('yield', unit="
-    ):
+    with pytest.raises(ValueError, match=r"a range or a negligible_error, got none; write rb\.Outcome\('yield', unit="):
         Settings(SPACE, outcome=outcome)
 
 

@@ -52,7 +52,7 @@ def test_noise_that_is_known_counts():
     values, sds = odd(Y).flatten() + 1.0, torch.tensor([0.01, 1.0, 10.0], dtype=torch.float64).repeat(5)
     found = model.diagnose_others(odd(X), values, sds)
     assert found.is_outlier.tolist() == [True, False, False] * 5
-    assert (found.sd >= sds).all()
+    assert (found.sd >= 0.9 * sds).all()  # a learned warp makes less of it on one side
     assert (found.weight[::3] < NEEDLE).all()  # each may be the objective itself
     assert (found.weight[1::3] > 0.5).all()
 
