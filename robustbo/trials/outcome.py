@@ -108,9 +108,8 @@ class Outcome:
     def check_content(self) -> None:
         """Raise a ValueError where nothing is said of it, or its name says what has a place of its own."""
         if not self.to_dict():
-            raise ValueError(
-                f"an outcome must have a name, a unit, a range or a negligible_error, got none; write {WRITTEN.format('yield')}"
-            )
+            must = "an outcome must have a name, a unit, a range or a negligible_error"
+            raise ValueError(f"{must}, got none; write {WRITTEN.format('yield')}")
         unit = parts(self.name)[1] if self.unit or re.search(r"\s[(\[]", self.name) else ""
         if unit or "%" in self.name or RANGE.search(self.name):
             name = re.split(r"[%(\[0-9]", self.name)[0].strip() or "yield"

@@ -141,7 +141,7 @@ def test_other_names_do_as_they_are(name):
 
 @pytest.mark.parametrize("outcome", [Outcome(""), [Outcome("")]])
 def test_an_outcome_says_something(outcome):
-    with pytest.raises(ValueError, match=r"a name, a unit, a range or a negligible_error, got none; write rb\.Outcome\('yield', unit="):
+    with pytest.raises(ValueError, match=r"a range or a negligible_error, got none; write rb\.Outcome\('yield', unit="):
         Settings(SPACE, outcome=outcome)
 
 
@@ -164,7 +164,7 @@ def test_a_negligible_error_is_kept_where_it_is_said():
     assert Outcome.from_dict(said.to_dict()) == said
     assert said.least_noise == 0.025
     assert "negligible_error" not in Outcome("pH").to_dict()
-    with pytest.raises(ValueError, match="negligible_error must be at least 0 and finite, got -1.0"):
+    with pytest.raises(ValueError, match="negligible_error must be at least 0 and finite, got -1"):
         Outcome("pH", negligible_error=-1)
 
 

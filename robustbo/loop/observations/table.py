@@ -223,7 +223,9 @@ class Data:
             tuple(t.number for t in told),
             tuple(self.rows[t.number] for t in told),
             tuple(t.measured for t in told),
-            tuple(mean_sd if t.sd is None else max(t.sd, self.least_noise) for t in told) if sds and not lacking else None,
+            tuple(mean_sd if t.sd is None else max(t.sd, self.least_noise) for t in told)
+            if sds and not lacking
+            else None,
             self.vouched.intersection(t.number for t in told),
             self.correction,
         )
@@ -239,6 +241,4 @@ def observations(settings: Settings, history: History, fixed: Fixed = (), by: La
     objectives = tuple(name for name, _ in settings.objectives)
     space = space_of(settings, history)
     least_noise = settings.quantity.least_noise
-    return Data(
-        space, settings.sign, history.trials, history.diagnoses, fixed, objectives, by, least_noise=least_noise
-    )
+    return Data(space, settings.sign, history.trials, history.diagnoses, fixed, objectives, by, least_noise=least_noise)

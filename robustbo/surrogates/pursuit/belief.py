@@ -100,9 +100,7 @@ class PursuitBelief(ModelAveraging, WarpedGP):
             odd = (log_density - expectations.log_density + math.log(rate / (1 - rate))).sigmoid()  # eq. 19.8
             return self._diagnostics(expectations, expectations.evidence > price, 1 - share * odd)
 
-    def _diagnostics(
-        self, expectations: Expectations, is_outlier: Tensor, weight: Tensor | None = None
-    ) -> Diagnostics:
+    def _diagnostics(self, expectations: Expectations, is_outlier: Tensor, weight: Tensor | None = None) -> Diagnostics:
         """Diagnostics in the outcome's units; a standard deviation is as long as the way to the quantile there."""
         bend = torch.clone if self._warp is None else self._warp.bend
         expected, side = (
