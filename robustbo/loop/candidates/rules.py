@@ -1,10 +1,11 @@
 """The rules in which decisions for one outcome and for several differ, chosen here and nowhere else.
 
 With one outcome a replicate is worth what knowing the value adds to the best mean, in the units of the value; with
-several it is worth hypervolume, since nothing else weighs one objective against another. With one the expectation that is kept with a replicate is that of the whole group of
-values at its point; with several it is that of the other values of the outcome. Whether there may be replicates depends
-on the surrogate that could be fitted, or with several on the one that was asked for. And a surrogate that judges on a
-schedule leaves a verdict in the history only where it is the only one.
+several it is worth hypervolume, since nothing else weighs one objective against another. With one the expectation that
+is kept with a replicate is that of the whole group of values at its point; with several it is that of the other values
+of the outcome. Whether there may be replicates depends on the surrogate that could be fitted, or with several on the
+one that was asked for. And a surrogate that judges on a schedule leaves a verdict in the history only where it is the
+only one.
 """
 
 import math
