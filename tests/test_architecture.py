@@ -95,7 +95,7 @@ WITHIN = {
         "events": {"storage", "trial", "tree"},
         "history": {"storage", "trial", "tree", "events", "sources", "verdicts"},
         "extent": {"settings", "history"},
-        "schema": {"storage", "settings", "verdicts"},
+        "schema": {"storage", "trial", "settings", "verdicts"},
         "trust": {"settings"},
         "codec": {"storage", "history", "extent", "schema", "settings", "trust"},
         "store": {"storage", "history", "extent", "schema", "settings", "trust", "codec"},
@@ -116,8 +116,9 @@ WITHIN = {
         "patterns": set(),
         "prediction": set(),
         "predict": {"prediction"},
+        "points": {"predict", "prediction"},
         "sources": set(),
-        "view": {"frame", "patterns", "predict", "prediction", "sources"},
+        "view": {"frame", "patterns", "points", "sources"},
     },
     "report": {
         "summary": set(),  # plain values and words

@@ -8,9 +8,9 @@ from typing import Any
 from robustbo.censored import from_json
 from robustbo.trials.storage.line import Event
 from robustbo.trials.tree import Draft
-from robustbo.trials.trial import EXPECTATION, OPEN, REMEASURE, RETRY, Diagnosis, Measured, Trial
+from robustbo.trials.trial import EXPECTATION, EXPECTED_ERROR, OPEN, REMEASURE, RETRY, Diagnosis, Measured, Trial
 
-NO_EXPECTATION: dict[str, Any] = dict.fromkeys(EXPECTATION)
+NO_EXPECTATION: dict[str, Any] = dict.fromkeys((*EXPECTATION, *EXPECTED_ERROR))
 BEGIN = ("ask", "enqueue")  # the events that begin a trial without ending it
 ALLOWED_STATES = {
     "assign": ("queued",),
@@ -105,7 +105,7 @@ def _with(trial: Trial, **changes: Any) -> Trial:
 
 def _expectation_fields(event: Event) -> dict[str, Any]:
     """The prediction of the value, or of each outcome."""
-    fields = {key: event.get(key) for key in EXPECTATION}
+    fields = {key: event.get(key) for key in NO_EXPECTATION}
     if not isinstance(fields["expected"], Mapping):
         return fields
     by_name: dict[str, dict[str, Any]] = {

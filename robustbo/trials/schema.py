@@ -13,6 +13,7 @@ from robustbo import limits
 from robustbo.searchspace.pool import Pool
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage.line import Event
+from robustbo.trials.trial import EXPECTATION, EXPECTED_ERROR
 from robustbo.trials.verdicts import KIND
 
 Number = Annotated[int, Field(strict=True, ge=0, le=2**53)]
@@ -46,6 +47,8 @@ class _Ask(_Event):
     expected: NotRequired[Finites | None]
     expected_sd: NotRequired[Spreads]
     expected_noise: NotRequired[Spreads]
+    expected_error: NotRequired[Finites]
+    expected_error_sd: NotRequired[Spreads]
     repeats: NotRequired[Number | None]
     reason: NotRequired[Text | None]
     fallback: NotRequired[Text | None]
@@ -153,7 +156,7 @@ def check(event: Event, settings: Settings) -> None:
 def _check_outcomes(event: Event, settings: Settings) -> None:
     """Raise unless values and what belongs to them are by outcome where there are several, else mere numbers."""
     names = {outcome.name for outcome in settings.outcomes}
-    for key in ("value", "sd", "expected", "expected_sd", "expected_noise"):
+    for key in ("value", "sd", *EXPECTATION, *EXPECTED_ERROR):
         if (entry := event.get(key)) is None:
             continue
         if isinstance(entry, dict) != bool(names) or not names.issuperset(entry if names else ()):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from robustbo.errors import FitError, NumericsWarning, warn
 from robustbo.loop.belief import constrained_best
@@ -17,19 +17,15 @@ from robustbo.loop.belief.outliers import Outlier, outliers
 from robustbo.loop.belief.sources import SourceReport, sources
 from robustbo.loop.candidates.suggestion import Suggestion
 from robustbo.loop.decide import step
-from robustbo.loop.feasibility.report import Failure, chances, failures, flake_rate
+from robustbo.loop.feasibility.report import Failure, failures, flake_rate
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.searchspace.region.region import Fixed
-from robustbo.searchspace.space import Space
-from robustbo.searchspace.tabular import Point, Points, is_point, points_of
-from robustbo.trials.extent import space_of
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 from robustbo.trials.sources import Labels
 from robustbo.view.frame import trial_frame
 from robustbo.view.patterns import patterns
-from robustbo.view.predict import index_of, posterior_at, prediction_frame, prediction_series
-from robustbo.view.prediction import Prediction
+from robustbo.view.points import PointView
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +33,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class View:
+class View(PointView):
     """An optimization as it stands; nothing of it changes, so what is believed of its trials is computed once.
 
     `predict`, `viability` and `suggest`, which depend on points to be named, are computed each time, by the same fits;
@@ -76,11 +72,6 @@ class View:
         """Return this view if it has these settings and this history; else a view of them with the same fits."""
         is_same = history == self.history and settings == self.settings and stand_ins == self.stand_ins
         return self if is_same else View(settings, history, self.fits, stand_ins)
-
-    @property
-    def space(self) -> Space:
-        """The search space; a pool has the rows added since the beginning."""
-        return space_of(self.settings, self.history)
 
     def best(self, fixed: Fixed = ()) -> Incumbent:
         """The best point measured, by what is believed; of several outcomes the best that probably keeps the bounds.
@@ -175,46 +166,6 @@ class View:
     def flake_rate(self) -> float | None:
         """The share of trials that fail wherever they are, as it is learned; None where nothing is learned."""
         return self._once("flake rate", lambda: flake_rate(self.settings, self.history, self.fits))
-
-    @overload
-    def viability(self, points: Point) -> float: ...
-    @overload
-    def viability(self, points: pd.DataFrame | Iterable[Point]) -> pd.Series: ...
-    def viability(self, points: Points) -> float | pd.Series:
-        """The probability that a trial at a point gives a value; of many points a series with their index.
-
-        Raises:
-            SpaceError: If any is no point of the space; the message tells of each.
-            FitError: If it cannot be learned where trials fail.
-        """
-        p = chances(self.settings, self.history, self._rows(points), self.fits)
-        return p[0] if is_point(points) else prediction_series("viability", p, index_of(points))
-
-    @overload
-    def predict(self, points: Point) -> Any: ...
-    @overload
-    def predict(self, points: pd.DataFrame | Iterable[Point]) -> pd.DataFrame: ...
-    def predict(self, points: Points) -> Prediction | dict[str, Prediction] | pd.DataFrame:
-        """Mean and standard deviation of the objective or of each of several outcomes, without noise, in your units.
-
-        Returns:
-            Of one point a `Prediction`, or a dict by outcome; of many a data frame with their index.
-
-        Raises:
-            SpaceError: If any is no point of the space; the message tells of each.
-            ValueError: If an outcome has no value that counts.
-            FitError: If no surrogate can be fitted.
-        """
-        posteriors = posterior_at(self.settings, self.history, self.fits, self._rows(points))
-        if not is_point(points):
-            return prediction_frame(posteriors, index_of(points))
-        predictions = {name: Prediction(means[0], sds[0]) for name, (means, sds) in posteriors.items()}
-        return predictions if self.settings.outcomes else predictions[None]
-
-    def _rows(self, points: Points) -> list[list[float]]:
-        """The unit-cube rows of one point, or of many."""
-        space = self.space
-        return [space.to_unit(point) for point in points_of(space, [points] if is_point(points) else points)]
 
     def frame(self, *, evidence: bool = True) -> pd.DataFrame:
         """One row a trial: parameters, value, state and how it was asked, and the evidence on each value.

@@ -6,8 +6,10 @@ import pandas as pd
 import pytest
 
 import robustbo as rb
+from robustbo.loop.observations.correction import SourceShift
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.numerics.sources.errors import SourceError
+from robustbo.trials.history import History
 
 SPACE = rb.Space(x=rb.Float(0.0, 1.0))
 
@@ -102,6 +104,25 @@ def test_who_will_measure_is_said_as_one_asks(tmp_path):
     assert [t.sources for t in both] == [{"reactor": "R3", "operator": "B"}] * 2
     opt.enqueue({"x": 0.5})
     assert opt.ask(by="R1").sources == {"reactor": "R1"}
+
+
+def test_a_prediction_is_at_a_source_that_was_told(monkeypatch):
+    opt = begin()
+    opt.tell({"x": 0.9}, 1.0, source={"reactor": "R1"})
+    with pytest.raises(ValueError, match=r"one that was told.*R1"):
+        opt.predict({"x": 0.5}, by="R2")
+    monkeypatch.setattr(FittedSurrogate, "source_shift", lambda _, by: SourceShift(0.5, 0.0) if by else None)
+    assert opt.predict({"x": 0.5}, by="R1").mean == opt.predict({"x": 0.5}).mean + 0.5
+
+
+def test_several_outcomes_have_an_expected_error_each():
+    events = [
+        {"event": "ask", "trial": 0, "params": {"x": 0.5}, "source": {"reactor": "R1"}},
+    ]
+    events[0] |= {"expected": {"a": 1.0, "b": 2.0}, "expected_sd": {"a": 0.3, "b": 0.1}}
+    events[0] |= {"expected_error": {"a": 0.5}, "expected_error_sd": {"a": 0.4}}
+    trial = History().apply_all(events)[0]
+    assert trial.expectations == {"a": (1.5, pytest.approx(0.5)), "b": (2.0, 0.1)}
 
 
 def test_all_values_of_a_source_are_excluded_corrected_and_as_told_again(tmp_path):

@@ -90,12 +90,14 @@ def _belief(
     """The belief in the user's units, of all values that count."""
     unit, errors = fitted.sign * fitted.scale, list[SourceError]()
     doubtful = [finding for finding in findings.doubtful if finding.atom.kind != "block"]  # which is nobody's fault
-    for finding in (*findings.believed, *doubtful):
-        matrix = matrix_among(finding.atom, of_fit, labels)
+    matrices = [matrix_among(finding.atom, of_fit, labels) for finding in findings.believed]
+    for finding, matrix in zip(findings.believed, matrices, strict=True):
         errors += _source_errors(finding, matrix, unit, of_fit, labels)
+    num_believed = len(errors)
+    for finding in doubtful:
+        errors += _source_errors(finding, matrix_among(finding.atom, of_fit, labels), unit, of_fit, labels)
     if not findings.believed:
         return SourceBelief(numbers, tuple(errors), None)
-    matrices = [matrix_among(finding.atom, of_fit, labels) for finding in findings.believed]
     too_high, shared = errors_in_rows(findings.believed, matrices)
     rows = np.flatnonzero((shared != 0).any(-1).numpy()).tolist()
     values, start = fitted.observations, findings.warm_start
@@ -105,7 +107,7 @@ def _belief(
         tuple(map(tuple, (fitted.scale * shared[rows]).tolist())),
         WarmStart(values.numbers, fitted.center, fitted.scale, typical_distance(values.values), start),
     )
-    return SourceBelief(numbers, tuple(errors), correction)
+    return SourceBelief(numbers, tuple(errors), correction, num_believed)
 
 
 def _source_errors(
