@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, overload
 
-from robustbo.guidance import Guided
+from robustbo.guidance import Guided, explain_misfits
 from robustbo.searchspace.tabular import Point, Points
 from robustbo.study.sources import check_labels
 from robustbo.trials.history import History
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from robustbo.view import view as views
 
 
+@explain_misfits()
 class Predicting(Guided):
     """A study that predicts."""
 

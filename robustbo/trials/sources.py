@@ -11,6 +11,7 @@ SourceLabel: TypeAlias = str | int | date
 Source: TypeAlias = SourceLabel | Mapping[str, SourceLabel | None]  # the only kind, or by kind
 Labels: TypeAlias = tuple[tuple[str, str], ...]  # the label of each kind, hashable
 DEFAULT_KIND = "source"  # of a label that comes without one
+COMPUTER = "computer"  # kind of the source that is recorded where nobody names one, and several computers measure
 EXAMPLE = 'such as "R3" or {"reactor": "R3", "operator": "B"}'
 
 

@@ -1,6 +1,7 @@
 """Sources as people tell them, ask by them and speak of them; the journal has it all."""
 
 import json
+import socket
 
 import pandas as pd
 import pytest
@@ -195,6 +196,19 @@ def test_several_outcomes_are_corrected_one_at_a_time():
         opt.correct(source="R3", error=1.0)
     (trial,) = opt.correct(source="R3", error=0.5, outcome="a")
     assert trial.values == {"a": 0.5, "b": 2.0}
+
+
+def test_another_computer_that_tells_is_a_source_without_being_told(monkeypatch):
+    opt = begin()
+    opt.tell({"x": 0.1}, 1.0)
+    opt.tell({"x": 0.2}, 1.0)
+    monkeypatch.setattr(socket, "gethostname", lambda: "node7")
+    assert opt.tell({"x": 0.3}, 1.0).sources == {"computer": "node7"}
+    assert opt.tell({"x": 0.4}, 1.0, source={"reactor": "R1"}).sources == {"reactor": "R1"}
+    asked = opt.ask(by="R2")
+    assert opt.tell(asked, 1.0).sources == {"reactor": "R2"}
+    monkeypatch.undo()
+    assert opt.tell({"x": 0.5}, 1.0).sources == {"computer": socket.gethostname()}
 
 
 def test_a_warning_says_once_that_a_source_is_in_doubt(monkeypatch):

@@ -25,6 +25,7 @@ from robustbo.numerics.sources.errors import SourceError
 from robustbo.numerics.sources.labels import SourceLabels
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.pursuit.sources import AtomFinding, SourceFindings, errors_in_rows, find_sources
+from robustbo.trials.sources import COMPUTER
 
 NO_SOURCES = "takes no sources: their errors are not looked for; relevance-pursuit, the default, does"
 LARGEST = 700.0  # log odds of which a probability is computed
@@ -60,7 +61,8 @@ def judge_sources(
     labels = _without(labels, numbers, among.vouched | among.bound_numbers)
     fitted = fit(among)
     if not (isinstance(fitted.model, RelevancePursuitGP) and fitted.model.is_named):
-        fits.get_small(("no sources", key), lambda: warn(f"{surrogate} {NO_SOURCES}", NumericsWarning))
+        if labels.names != (COMPUTER,):  # which nobody told
+            fits.get_small(("no sources", key), lambda: warn(f"{surrogate} {NO_SOURCES}", NumericsWarning))
         return None
     of_labels = labels.names, labels.levels, labels.codes.tobytes(), labels.order.tobytes()
 
