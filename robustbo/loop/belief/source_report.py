@@ -18,6 +18,7 @@ PLAUSIBLE = 0.2  # likewise where its error may be the objective's shape: that i
 BLOCK = "block"
 UNNAMED = Outcome()
 Status = Literal["fine", "in doubt", "not distinguishable", "block", "excluded", "corrected"]
+REGIONAL = "it measured one region only, where no error of it could be told from the objective: another should, too"
 APART = "it measured one region only, where its error and the objective cannot be told apart: measure there by another"
 
 
@@ -37,8 +38,9 @@ class SourceReport:
         since_at: When that was told.
         evidence: Nats that speak for the error.
         probability: The probability that there is one.
-        status: "fine", "in doubt" (more probable than not), "not distinguishable" (plausible, but it measured one
-            region only), "block", or what people have said of it: "excluded", "corrected".
+        status: "fine", "in doubt" (more probable than not), "not distinguishable" (it measured one region only, so
+            that an error of it and the objective's shape look the same), "block", or what people have said of it:
+            "excluded", "corrected".
         trials: The trials concerned.
         outcome: Which of several outcomes; None where there is only one.
         quantity: What is measured, with its unit.
@@ -65,8 +67,8 @@ class SourceReport:
 
     @property
     def is_doubtful(self) -> bool:
-        """Return whether an error that is somebody's fault is more probable than not, or cannot be told apart."""
-        return self.status in ("in doubt", "not distinguishable")
+        """Return whether an error, somebody's fault, is more probable than not, or plausible and not told apart."""
+        return self.status == "in doubt" or (self.status == "not distinguishable" and self.probability > PLAUSIBLE)
 
     @property
     def name(self) -> str:
@@ -80,6 +82,8 @@ class SourceReport:
         if self.status in ("excluded", "corrected"):
             return f"{of}{self.name} is {self.status} by your word{self._since}"
         chance = f", probability {_probability(self.probability)}"
+        if self.status == "not distinguishable" and not self.is_doubtful:
+            return f"{of}{self.name}: nothing wrong is known, but {REGIONAL}"
         if not self.is_doubtful and self.kind != BLOCK:
             return f"{of}{self.name}: nothing wrong is known{chance}"
         apart = f"; {APART}" if self.status == "not distinguishable" else ""
@@ -166,7 +170,7 @@ def _status(error: SourceError, word: SourceVerdict | None) -> Status:
     if is_block:
         return "block"
     if not is_doubtful:
-        return "fine"
+        return "not distinguishable" if error.is_regional else "fine"
     return "in doubt" if error.distinguishable else "not distinguishable"
 
 

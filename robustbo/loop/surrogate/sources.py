@@ -94,10 +94,11 @@ def _belief(
     doubtful = [finding for finding in findings.doubtful if finding.atom.kind != "block"]  # which is nobody's fault
     matrices = [matrix_among(finding.atom, of_fit, labels) for finding in findings.believed]
     for finding, matrix in zip(findings.believed, matrices, strict=True):
-        errors += _source_errors(finding, matrix, unit, of_fit, labels)
+        errors += _source_errors(finding, matrix, unit, of_fit, labels, findings.regional)
     num_believed = len(errors)
     for finding in doubtful:
-        errors += _source_errors(finding, matrix_among(finding.atom, of_fit, labels), unit, of_fit, labels)
+        matrix = matrix_among(finding.atom, of_fit, labels)
+        errors += _source_errors(finding, matrix, unit, of_fit, labels, findings.regional)
     if not findings.believed:
         return SourceBelief(numbers, tuple(errors), None)
     too_high, shared = errors_in_rows(findings.believed, matrices)
@@ -113,7 +114,12 @@ def _belief(
 
 
 def _source_errors(
-    finding: AtomFinding, matrix: Array, unit: float, of_fit: SourceLabels, labels: SourceLabels
+    finding: AtomFinding,
+    matrix: Array,
+    unit: float,
+    of_fit: SourceLabels,
+    labels: SourceLabels,
+    regional: frozenset[tuple[int, int]],
 ) -> list[SourceError]:
     """The errors that an atom is: one, or of a block effect one a level."""
     atom, sizes, sds = finding.atom, (unit * finding.sizes).tolist(), (abs(unit) * finding.sds).tolist()
@@ -131,6 +137,7 @@ def _source_errors(
             probability=1 / (1 + math.exp(-max(finding.log_odds, -LARGEST))),
             rows=tuple(np.flatnonzero(is_concerned).tolist()),
             distinguishable=finding.is_distinguishable,
+            is_regional=(atom.source, level) in regional,
         )
 
     if atom.kind == "block":

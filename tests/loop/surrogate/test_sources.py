@@ -71,6 +71,15 @@ def test_no_other_source_is_named():
     assert all(error.probability < 0.5 for error in fitted(history()).source_errors if error.level != "R2")
 
 
+def test_a_source_that_measured_one_region_only_is_known_as_such():
+    regional = {error.level for error in fitted(history(np.zeros(N))).source_errors if error.is_regional}
+    assert not regional
+    sources = [f"R{k}" if x < 0.75 else "R9" for k, x in zip(SOURCES, X[:, 0], strict=True)]
+    changes = {f"trial{i}": {"source": {"reactor": source}} for i, source in enumerate(sources)}
+    regional = {error.level for error in fitted(history(np.zeros(N), **changes)).source_errors if error.is_regional}
+    assert regional == {"R9"}
+
+
 def test_predictions_are_of_the_objective_without_the_error():
     assert error_of_prediction(fitted(history())) < 0.5 * error_of_prediction(fitted(history(has_sources=False)))
 
