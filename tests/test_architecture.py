@@ -83,6 +83,7 @@ WITHIN = {
         "storage": {"worker"},
         "trial": set(),
         "sources": set(),
+        "times": {"trial"},
         "verdicts": {"storage", "trial", "sources"},
         "by_point": {"trial"},
         "tree": {"trial", "by_point"},

@@ -93,8 +93,8 @@ def _new_trial(trials: Sequence[Trial] | Draft, event: Event) -> Trial:
     )
 
 
-def _when(event: Event) -> datetime | None:
-    at = event.get("at")
+def _when(event: Event, key: str = "at") -> datetime | None:
+    at = event.get(key)
     return None if at is None else datetime.fromisoformat(at)
 
 
@@ -154,7 +154,8 @@ def _end_fields(trials: Sequence[Trial] | Draft, trial: Trial, event: Event) -> 
     """The end of a trial: who told it, when, its place in the order, and its sources, as asked for unless told."""
     order = trials.num_ended if isinstance(trials, Draft) else None
     sources = {**trial.sources, **event.get("source", {})}
-    return {"order": order, "told_by": event.get("by"), "told_at": _when(event), "sources": sources}
+    told = {"order": order, "told_by": event.get("by"), "told_at": _when(event), "sources": sources}
+    return told | ({"measured_at": _when(event, "measured_at")} if "measured_at" in event else {})
 
 
 def _vouches(event: Event) -> bool:

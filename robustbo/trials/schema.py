@@ -28,6 +28,7 @@ Spreads = Spread | None | dict[Text, Spread | None]
 Yes = Annotated[bool, Field(strict=True)]
 Label = Annotated[str, Field(strict=True, min_length=1, max_length=limits.SOURCE_CHARACTERS)]
 Source = Annotated[dict[Label, Label], Field(max_length=limits.SOURCE_KINDS)]
+Time = Annotated[str, Field(strict=True, pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?\+00:00$")]
 Params = Annotated[dict[Text, Value], Field(min_length=1)]
 ANY = ConfigDict(extra="allow")  # what later versions add
 
@@ -37,7 +38,7 @@ class _Event(TypedDict):
     trial: Number
     group: NotRequired[Annotated[list[Number], Field(min_length=2, max_length=2)]]
     by: NotRequired[Text | None]
-    at: NotRequired[Annotated[str, Field(strict=True, pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?\+00:00$")]]
+    at: NotRequired[Time]
 
 
 class _Ask(_Event):
@@ -79,6 +80,7 @@ class _Tell(_Event):
     sd: Spreads
     lost: NotRequired[list[Text]]
     source: NotRequired[Source]
+    measured_at: NotRequired[Time]
     params: NotRequired[Params]
     repeats: NotRequired[Number | None]
     origin: NotRequired[Text]
@@ -89,6 +91,7 @@ class _Fail(_Event):
     reason: Text
     retry: NotRequired[Yes]
     source: NotRequired[Source]
+    measured_at: NotRequired[Time]
     params: NotRequired[Params]
     repeats: NotRequired[Number | None]
     origin: NotRequired[Text]

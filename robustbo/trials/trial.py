@@ -133,6 +133,7 @@ class Trial(Brief):
         elsewhere: Of one that is measured again: the sources whose value is in doubt; another should measure it.
         as_told: The value as it was told, where a correction of its source has changed it (`correct`).
         is_source_excluded: Whether it is excluded with all values of its source.
+        measured_at: When it was measured, where that was told.
         told_by: Who told its value, or that it failed, as ``host:process:token``.
         told_at: When.
         order: Its place in the order of telling: how many had ended before it.
@@ -163,6 +164,7 @@ class Trial(Brief):
     is_source_excluded: bool = False
     expected_error: float | None = None
     expected_error_sd: float | None = None
+    measured_at: datetime | None = None
     told_by: str | None = field(default=None, compare=False, repr=False)
     told_at: datetime | None = field(default=None, compare=False, repr=False)
     order: int | None = field(default=None, compare=False, repr=False)
@@ -180,6 +182,11 @@ class Trial(Brief):
         told: dict[str, Any] = {"value": outcome.value, "sd": outcome.sd}
         told |= {key: getattr(outcome, key) for key in (*EXPECTATION, *EXPECTED_ERROR, "is_vouched", "as_told")}
         return replace(self, state=state, outcomes={}, note=outcome.note or self.note, **told)
+
+    @property
+    def time(self) -> datetime | None:
+        """The time at which it was measured, or else told; None where neither is known."""
+        return self.told_at if self.measured_at is None else self.measured_at
 
     @property
     def is_open(self) -> bool:

@@ -211,6 +211,37 @@ def test_another_computer_that_tells_is_a_source_without_being_told(monkeypatch)
     assert opt.tell({"x": 0.5}, 1.0).sources == {"computer": socket.gethostname()}
 
 
+def test_since_is_by_the_time_of_measuring_where_that_is_told(tmp_path):
+    opt = begin(tmp_path / "study.jsonl")
+    days = [3, 1, 2, 4]
+    table = pd.DataFrame({"x": [0.1, 0.2, 0.3, 0.4], "value": [1.0, 2.0, 3.0, 4.0], "reactor": "R3"})
+    opt.tell_frame(table.assign(day=[f"2026-11-{day:02}" for day in days]), source="reactor", time="day")
+    assert [trial.measured_at.day for trial in opt.history] == days
+    again = rb.Optimizer.resume(tmp_path / "study.jsonl")
+    assert [trial.number for trial in again.correct(source="R3", error=0.5, since=2)] == [0, 2, 3]
+    assert again.history[1].value == 2.0
+    later = again.tell({"x": 0.5}, 1.0, source={"reactor": "R3"})  # measured now
+    assert later.as_told == 1.0
+    assert again.tell({"x": 0.6}, 1.0, source={"reactor": "R3"}, measured_at="2026-11-01").as_told is None
+    frame = again.frame(evidence=False)
+    assert frame["measured_at"][0] == pd.Timestamp("2026-11-03", tz="UTC")
+    other = begin()
+    other.tell_frame(frame[["x", "value", "measured_at"]].dropna(), time="measured_at")
+    assert other.history[0].measured_at == again.history[0].measured_at
+    prior = begin(prior_data=again)
+    assert prior.history[0].measured_at == again.history[0].measured_at
+
+
+@pytest.mark.parametrize("time", [3.5, "yesterday", True])
+def test_a_time_must_be_one(time):
+    opt = begin()
+    with pytest.raises((ValueError, TypeError), match="measured_at must be a time"):
+        opt.tell({"x": 0.5}, 1.0, measured_at=time)
+    assert len(opt.history) == 0
+    with pytest.raises(rb.SpaceError, match="time: there must be a column 'when'"):
+        opt.tell_frame(pd.DataFrame({"x": [0.5], "value": [1.0]}), time="when")
+
+
 def test_a_warning_says_once_that_a_source_is_in_doubt(monkeypatch):
     opt = begin(num_initial=4)
     for i in range(6):

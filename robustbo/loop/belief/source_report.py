@@ -35,7 +35,7 @@ class SourceReport:
             standard deviation of its errors.
         sd: Standard deviation of that.
         since: The trial from whose telling on; None from the beginning.
-        since_at: When that was told.
+        since_at: When that was measured, or else told.
         evidence: Nats that speak for the error.
         probability: The probability that there is one.
         status: "fine", "in doubt" (more probable than not), "not distinguishable" (it measured one region only, so
@@ -151,7 +151,7 @@ def source_reports(
         key = () if error.level is None else ((error.source, error.level),)
         since = None if error.since is None else trials[numbers[error.since]]
         concerned = tuple(sorted(numbers[row] for row in error.rows))
-        number, at = (None, None) if since is None else (since.number, since.told_at)
+        number, at = (None, None) if since is None else (since.number, since.time)
         size = (error.error, error.sd, number, at)
         status = _status(error, words.pop(key, None))
         evidence = (error.evidence, error.probability, status, concerned)
@@ -180,6 +180,6 @@ def _report_of_word(word: SourceVerdict, trials: Trials, outcome: str | None, qu
     concerned = tuple(trial.number for trial in trials if trial.state in ("told", "excluded") and word.covers(trial))
     kinds, labels = ", ".join(word.source), ", ".join(word.source.values()) or None
     status: Status = "excluded" if word.kind == "exclude" else "corrected"
-    at = None if since is None else since.told_at
+    at = None if since is None else since.time
     size = (word.error if word.kind == "correct" else math.nan, math.nan, word.since, at)
     return SourceReport(kinds, labels, "", *size, math.nan, math.nan, status, concerned, outcome, quantity)

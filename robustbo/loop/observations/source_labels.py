@@ -6,11 +6,14 @@ import numpy as np
 
 from robustbo.numerics.sources.labels import SourceLabels
 from robustbo.trials.sources import COMPUTER
+from robustbo.trials.times import hours_of
 from robustbo.trials.trial import Trial
 
 
 def source_labels(trials: Sequence[Trial], rows: Sequence[int]) -> SourceLabels | None:
-    """The sources of measured values, and the order in which they were told; None where nobody told a source.
+    """The sources of measured values, and the times of these; None where nobody told a source.
+
+    Times are hours where it was told when values were measured, and else places in the order of telling.
 
     Which computer measured, where that was recorded without being told, is a source only where there are several.
 
@@ -34,7 +37,7 @@ def source_labels(trials: Sequence[Trial], rows: Sequence[int]) -> SourceLabels 
     codes = [
         [at.get(trial.sources.get(kind, ""), -1) for kind, at in zip(kinds, places, strict=True)] for trial in measured
     ]
-    order = [float(trial.number if trial.order is None else trial.order) for trial in measured]
+    order = hours_of(measured) or [float(trial.number if trial.order is None else trial.order) for trial in measured]
     return SourceLabels(kinds, levels, np.array(codes, dtype=int).reshape(len(measured), len(kinds)), np.array(order))
 
 
