@@ -65,7 +65,9 @@ def ask(
         opt = Optimizer.resume(journal)
         fixed_point = fixed_values(opt.settings.space, fixed or ())
         if sheet is not None:
-            trials: Any = add_rows(opt, sheet, n, column, fixed_point, ", ".join(by or ()) or None)
+            is_source = any("=" in text for text in by or ())
+            asker = source_of(by or (), "--by") if is_source else ", ".join(by or ()) or None
+            trials: Any = add_rows(opt, sheet, n, column, fixed_point, asker)
         elif by:
             trials = opt.ask(n, fixed=fixed_point, by=source_of(by, "--by"))
         else:
