@@ -19,7 +19,7 @@ from robustbo.trials.outcome import OutOfRange
 from robustbo.trials.sources import Source, labels_to_record
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State
-from robustbo.validation import flag, whole
+from robustbo.validation import flag, whole_number
 
 TRIES = 5  # of writing a sheet that others write too
 TO_KEEP_IT = (
@@ -67,7 +67,7 @@ class Sheets(Asking):
                 was then, and nothing was asked or told, unless the message says so.
             SpaceExhausted: As for `ask`.
         """
-        count, file, told, new = whole("n", n, 0), Path(path), list[Trial](), list[Trial]()
+        count, file, told, new = whole_number("n", n, 0), Path(path), list[Trial](), list[Trial]()
         labels = labels_to_record(by) if isinstance(by, Mapping) else {}
         asker = ", ".join(labels.values()) or (file.name if by is None else str(by))
         try:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from robustbo.trials.history import Trial
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.sources import source_text
-from robustbo.trials.trial import SAID, Measured
+from robustbo.trials.trial import FAILURE_VERDICTS, Measured
 
 
 def _verdict(outcome: Measured) -> str:
@@ -39,7 +39,7 @@ def line_of(trial: Trial, quantities: Mapping[str | None, Outcome] | None = None
     if trial.expectation is not None:
         mean, sd = trial.expectation
         expected = f", expected {only.amount(only.nearest(mean), sd)}"
-    retry = "" if trial.retry is None else f", {SAID[trial.retry]}"
+    retry = "" if trial.retry is None else f", {FAILURE_VERDICTS[trial.retry]}"
     return f"trial {trial.number} ({trial.state}, {trial.origin}{retry}), {place}{result}{expected}"
 
 
