@@ -85,13 +85,13 @@ class History:
 
         Args:
             event: ``{"event": kind, "trial": number, ...}`` with kind "ask" (params, origin; expected, expected_sd,
-                expected_noise and expected_error where a model asks; repeats and reason where it replicates another; fixed
-                where some values were given), "enqueue" (params), "assign" (a queued trial is given out), "requeue" (a
-                pending one waits again), "tell" (value, sd), "fail" (reason), "exclude", "include" (vouch: whether it
-                is a word for the value) or "amend" (value, sd). A "tell" or "fail" that carries params begins a trial
-                that nobody had asked for. A "diagnose" (all of `Diagnosis`) and an "extend" (rows of a pool) change no
-                trial. A "verdict" (`SourceVerdict`) changes all trials of a source. "at" and "by" say when and who,
-                "reason" of a verdict why, "source" what measured a value, or is to.
+                expected_noise and expected_error where a model asks; repeats and reason where it replicates another;
+                fixed where some values were given), "enqueue" (params), "assign" (a queued trial is given out),
+                "requeue" (a pending one waits again), "tell" (value, sd), "fail" (reason), "exclude", "include" (vouch:
+                whether it is a word for the value) or "amend" (value, sd). A "tell" or "fail" that carries params
+                begins a trial that nobody had asked for. A "diagnose" (all of `Diagnosis`) and an "extend" (rows of a
+                pool) change no trial. A "verdict" (`SourceVerdict`) changes all trials of a source. "at" and "by" say
+                when and who, "reason" of a verdict why, "source" what measured a value, or is to.
 
         Raises:
             ValueError: If the trial's state does not allow the event, or it repeats a trial that is not there.
