@@ -10,7 +10,7 @@ from botorch.models.gpytorch import GPyTorchModel
 from torch import Tensor
 
 from robustbo.determinism.isolation import isolation, seed_everything
-from robustbo.loop.observations.correction import SourceBelief
+from robustbo.loop.observations.correction import SourceBelief, SourceShift
 from robustbo.loop.observations.expectation import Appraisal, Expectation
 from robustbo.loop.observations.table import Observations, Row
 from robustbo.loop.observations.units import Units, in_model_units
@@ -60,6 +60,10 @@ class FittedSurrogate:
     def source_errors(self) -> Sequence[SourceError]:
         """The errors of the sources of its values, whose rows are those of its observations; none unless told."""
         return () if self.sources is None else self.sources.of(self.observations.numbers)
+
+    def source_shift(self, by: Mapping[str, str]) -> SourceShift | None:
+        """The error of the next value that a source measures, by what is believed; None where that is nothing."""
+        return None if self.sources is None else self.sources.shift_at(by)
 
     def apart(self, seed: int) -> AbstractContextManager[None]:
         """The context in which code of the surrogate runs, so that what it draws depends on the seed alone."""
