@@ -203,7 +203,7 @@ def next_replicate(study: Study) -> int | None:
     A `RobustSampler` does that by itself; this is for a study whose points another sampler finds.
 
     Returns:
-        The number of the trial that is to be measured again, by the next one that is asked for.
+        The number of the trial that is to be replicated, by the next one that is asked for.
 
     Raises:
         ValueError: If nothing has been measured.

@@ -21,7 +21,7 @@ from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fallback import PLAIN, fit_and_use
 from robustbo.loop.surrogate.fit import fit_to, is_robust
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
-from robustbo.trials.outcomes import Wanted
+from robustbo.trials.outcomes import OutcomeGoal
 from robustbo.trials.settings import Settings
 from robustbo.trials.tree import Trials
 
@@ -42,7 +42,7 @@ class OutcomeModel:
         failed: By trial, the probability that it failed as a whole, which spoils all its outcomes; see `trial_failure`.
     """
 
-    outcome: Wanted
+    outcome: OutcomeGoal
     settings: Settings
     data: Data
     fitted: FittedSurrogate
@@ -139,7 +139,7 @@ def _use_outcomes(
     where it cannot be.
     """
     models, reasons = list[OutcomeModel](), list[str]()
-    for outcome in settings.outcomes or (Wanted("", settings.direction),):
+    for outcome in settings.outcomes or (OutcomeGoal("", settings.direction),):
         table = data.of(outcome) if outcome.name else data
         if not table.told:  # as where only some outcomes have been told, which are judged all the same
             continue
@@ -160,7 +160,7 @@ def _use_outcomes(
 
 
 def _use_outcome(
-    outcome: Wanted,
+    outcome: OutcomeGoal,
     table: Data,
     use: Callable[[OutcomeModels], T] | None,
     settings: Settings,

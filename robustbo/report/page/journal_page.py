@@ -10,7 +10,7 @@ from robustbo.report.charts.chart import Chart
 from robustbo.report.charts.one_outcome import SingleOutcome, single_outcomes
 from robustbo.report.charts.slices import INCUMBENT
 from robustbo.report.page.attempts import Attempt
-from robustbo.report.page.best_section import ONE, SEVERAL, Recipes, best_recipe, front_recipes
+from robustbo.report.page.best_section import PLURAL, SINGULAR, Recipes, best_recipe, front_recipes
 from robustbo.report.page.environment import render
 from robustbo.report.page.failures_section import failures_section
 from robustbo.report.page.html import document
@@ -86,7 +86,7 @@ def sections(view: View, place: str = SOMEWHERE, made_at: datetime | None = None
     has_outliers = bool(outcomes.result and outcomes.result.singles) if is_several else is_told
     return {
         "lines": [f"{how(summary)}; {how_far(summary)}", *text_space.lines(summary)],
-        "best": _best(view, summary, outcomes, SEVERAL if is_several else ONE, is_believed=is_believed),
+        "best": _best(view, summary, outcomes, PLURAL if is_several else SINGULAR, is_believed=is_believed),
         "steps": todo(place, summary),
         "is_several": is_several,
         "num_objectives": len(settings.objectives),
