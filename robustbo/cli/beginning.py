@@ -128,8 +128,8 @@ def _with_negligible_errors(outcomes: Sequence[Outcome], texts: Sequence[str]) -
     else:
         errors = by_outcome("--negligible-error must be a number, or of several outcomes NAME=NUMBER", texts)
     names = [outcome.name for outcome in outcomes]
-    others = [Outcome(name) for name in errors if name not in names]
-    return [replace(of, negligible_error=errors.get(of.name, of.negligible_error)) for of in (*outcomes, *others)]
+    unnamed = [Outcome(name) for name in errors if name not in names]
+    return [replace(of, negligible_error=errors.get(of.name, of.negligible_error)) for of in (*outcomes, *unnamed)]
 
 
 def _in_new_names(options: dict[str, Any]) -> dict[str, Any]:

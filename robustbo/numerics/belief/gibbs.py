@@ -148,7 +148,7 @@ def sample(
             shares += np.exp(LOG_SHARES[states.dof])
             parts.append(draws.predictions(system.s2, log_shares))
     mean, mean_shares = (torch.from_numpy(sums / sweeps) for sums in (total, shares))
-    return GibbsSample(mean, states, mean_shares, Predictions.joined(parts))
+    return GibbsSample(mean, states, mean_shares, Predictions.concatenate(parts))
 
 
 def _begin(system: System, rate: float, begin: Collection[int]) -> tuple[Chain, States]:

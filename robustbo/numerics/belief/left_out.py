@@ -1,4 +1,4 @@
-"""What the other observations predict for each one, by the draws of the sampling: a mixture of normal distributions.
+"""Prediction of each observation by the others, from the draws of the sampling: a mixture of normal distributions.
 
 A draw is of all that is not known but the observation's own state: which of the others are odd, how noisy they are, the
 hyperparameters, the rate and the tails. It was drawn given all observations, the one in question too. Given the others
@@ -59,12 +59,12 @@ class Predictions(NamedTuple):
     t: Array
 
     @classmethod
-    def joined(cls, parts: Sequence["Predictions"]) -> "Predictions":
-        """All draws of some."""
+    def concatenate(cls, parts: Sequence["Predictions"]) -> "Predictions":
+        """Return all draws of some parts."""
         return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
-    def counting(self, log_count: float) -> "Predictions":
-        """The same draws, each of which counts more or less."""
+    def with_count(self, log_count: float) -> "Predictions":
+        """Return the draws, each of which counts more or less."""
         return self._replace(log_weight=self.log_weight + log_count)
 
     def without(self, rows: NDArray[np.intp]) -> "Predictions":
@@ -75,12 +75,12 @@ class Predictions(NamedTuple):
     def among(self, rows: NDArray[np.intp], shift: Array, t: Array | None) -> "Predictions":
         """The draws as those of some rows among others, their means shifted, in a warp's units; as one draw of each."""
         rate = math.log(len(self.of) / len(rows))
-        predictions = self._replace(of=rows[self.of], mean=self.mean + shift[self.of]).counting(-rate)
+        predictions = self._replace(of=rows[self.of], mean=self.mean + shift[self.of]).with_count(-rate)
         return predictions if t is None else predictions._replace(t=np.tile(t, (len(self.of), 1)))
 
 
 class SweepDraws(NamedTuple):
-    """What a sweep found as it came to each observation, in one chain or in several.
+    """Records of a sweep as it came to each observation, in one chain or in several.
 
     Attributes:
         q: ``... x n`` probabilities of being odd.
@@ -119,7 +119,7 @@ class SweepDraws(NamedTuple):
 
 
 class Expectations(NamedTuple):
-    """What is expected of ``n`` observations, before the warp.
+    """Expectations of ``n`` observations, before the warp.
 
     Attributes:
         center: The medians of what is predicted.
@@ -148,12 +148,12 @@ class Mixtures:
         self._b = np.sqrt(np.expm1(draws.t)) if draws.t.any() else None
         self._sd = np.sqrt(draws.v[:, None] + draws.s2[:, None] * MULTIPLES)
         log_W = draws.log_weight[:, None] + draws.log_shares
-        log_W -= self._reduced(np.maximum, log_W.max(1), -math.inf)[draws.of, None]
+        log_W -= self._extremes(np.maximum, log_W.max(1), -math.inf)[draws.of, None]
         W = np.exp(log_W)
         self._W = W / self._sum(W)[draws.of, None]
 
     def expectations(self, z: Array) -> Expectations:
-        """What is expected of observations, and the evidence against them."""
+        """Expectations of observations, and the evidence against them."""
         center = self.quantile(np.zeros(self._n))
         is_above = z >= center
         ways = [np.abs(self.quantile(np.where(is_above, far, -far)) - center) / far for far in (1.0, 2.0)]
@@ -168,12 +168,12 @@ class Mixtures:
     @lapack.quiet()  # the square of a gross error
     def log_density(self, z: Array) -> Array:
         """``n`` log densities."""
-        draws, (u, log_slope) = self._draws, self._warped(z)
+        draws, (u, log_slope) = self._draws, self._warp(z)
         with np.errstate(divide="ignore"):
             log_W = np.log(self._W)
         heights = log_W - np.log(self._sd) - 0.5 * np.square((u - draws.mean)[:, None] / self._sd)
         heights += log_slope[:, None]
-        highest = self._reduced(np.maximum, heights.max(1), -math.inf)
+        highest = self._extremes(np.maximum, heights.max(1), -math.inf)
         sums = self._sum(np.exp(heights - highest[draws.of, None]))
         log_density: Array = highest + np.log(sums) - HALF_LOG_2PI
         return log_density  # eq. 19.8
@@ -184,8 +184,11 @@ class Mixtures:
         Those of the single normal distributions are bounds; between these it is searched by Newton's steps.
         """
         p, scores = ndtr(score), score[self._draws.of, None]
-        ends = self._unwarped(self._draws.mean[:, None] + scores * self._sd[:, [0, -1]])
-        low, high = self._reduced(np.minimum, ends.min(1), math.inf), self._reduced(np.maximum, ends.max(1), -math.inf)
+        ends = self._unwarp(self._draws.mean[:, None] + scores * self._sd[:, [0, -1]])
+        low, high = (
+            self._extremes(np.minimum, ends.min(1), math.inf),
+            self._extremes(np.maximum, ends.max(1), -math.inf),
+        )
         z = self._weighted_median(ends[:, 0])
         for _ in range(STEPS):
             below, density = self._distribution(z)
@@ -199,12 +202,12 @@ class Mixtures:
 
     def _distribution(self, z: Array) -> tuple[Array, Array]:
         """``n`` probabilities of less, and densities."""
-        u, log_slope = self._warped(z)
+        u, log_slope = self._warp(z)
         x = (u - self._draws.mean)[:, None] / self._sd
         density = self._W * np.exp(-0.5 * np.square(x) + log_slope[:, None] - HALF_LOG_2PI) / self._sd
         return self._sum(self._W * ndtr(x)), self._sum(density)
 
-    def _warped(self, z: Array) -> tuple[Array, Array]:
+    def _warp(self, z: Array) -> tuple[Array, Array]:
         """``m`` numbers in the units of each draw's warp, and logarithms of its slopes there."""
         z = z[self._draws.of]
         if self._b is None:
@@ -212,7 +215,7 @@ class Mixtures:
         x = np.where(z > 0, self._b[:, 1], self._b[:, 0])
         return np.where(x > 0, np.arcsinh(x * z) / np.where(x > 0, x, 1.0), z), -0.5 * np.log1p(np.square(x * z))
 
-    def _unwarped(self, u: Array) -> Array:
+    def _unwarp(self, u: Array) -> Array:
         """``m x k`` numbers before each draw's warp."""
         if self._b is None:
             return u
@@ -231,7 +234,7 @@ class Mixtures:
         """``n`` sums of ``m x k`` numbers."""
         return np.bincount(self._draws.of, x.sum(1), self._n)
 
-    def _reduced(self, by: np.ufunc, x: Array, initial: float) -> Array:
+    def _extremes(self, by: np.ufunc, x: Array, initial: float) -> Array:
         """``n`` minima or maxima of ``m`` numbers."""
         bounds = np.full(self._n, initial)
         by.at(bounds, self._draws.of, x)

@@ -86,8 +86,8 @@ def sample_belief(
         belief = _doubtful_alone(model, of.fit, of.cache(), log_odd, rate, seed)
         q += of.weight / total * belief.q
         shares += of.weight / total * belief.shares
-        parts.append(belief.predictions.counting(np.log(of.weight)))
-    return Belief(q, shares, Predictions.joined(parts))
+        parts.append(belief.predictions.with_count(np.log(of.weight)))
+    return Belief(q, shares, Predictions.concatenate(parts))
 
 
 def _all_of_few(
@@ -124,7 +124,7 @@ def _all_of_few(
             shares += np.exp(LOG_SHARES[population.dof])
             log_s2 += np.log(population.systems.s2[:, 0] / s2_of_fits)
     q, shares, log_s2 = (weights @ sums / (weights.sum() * sweeps) for sums in (total, shares, log_s2))
-    return Belief(torch.from_numpy(q), torch.from_numpy(shares), Predictions.joined(parts), math.exp(log_s2))
+    return Belief(torch.from_numpy(q), torch.from_numpy(shares), Predictions.concatenate(parts), math.exp(log_s2))
 
 
 def _doubtful_alone(model: Model, fit: Fit, cache: PredictionCache, log_odd: Tensor, rate: float, seed: int) -> Belief:
@@ -157,11 +157,11 @@ def _doubtful_alone(model: Model, fit: Fit, cache: PredictionCache, log_odd: Ten
     )
     q[rows] = sample.q
     sampled = sample.predictions.among(rows.numpy(), (y[rows] - r).numpy(), t)
-    return Belief(q, sample.shares, Predictions.joined([predictions.without(rows.numpy()), sampled]))
+    return Belief(q, sample.shares, Predictions.concatenate([predictions.without(rows.numpy()), sampled]))
 
 
 class Conditional(NamedTuple):
-    """What is believed of ``n`` values, each given others that are not asked.
+    """Belief in ``n`` values, each given others that are not asked.
 
     Attributes:
         q: The probabilities that they are odd.
@@ -177,7 +177,7 @@ class Conditional(NamedTuple):
 
 
 def conditional_probabilities(e: Tensor, v: Tensor, s2: Tensor, log_odd: Tensor, rate: float) -> Conditional:
-    """What is believed of ``n`` values, each given others that are not asked.
+    """Belief in ``n`` values, each given others that are not asked.
 
     Args:
         e: ``n`` errors of what the others predict.

@@ -70,7 +70,7 @@ class PursuitBelief(ModelAveraging, WarpedGP):
         return s2 if is_known or not self.options.capabilities.is_robust else s2 * self.belief().noise_multiple
 
     def diagnose(self) -> Diagnostics:
-        """What the others predict for each observation, and the evidence against it, by the draws of `belief`.
+        """Predictions of each observation by the others, and the evidence against it, by the draws of `belief`.
 
         References:
             docs/equations.md (19.7) to (19.10).

@@ -32,14 +32,14 @@ def sampled(K, y, chains=300, sweeps=12, burn_in=12, rate=0.2):
         if sweep >= burn_in:
             parts.append(draws.predictions(population.systems.s2, log_shares))
             records.append((draws.q, np.tile(rates[:, None], n), draws.log_weight))
-    return Mixtures(Predictions.joined(parts), n), *(np.concatenate(of) for of in zip(*records, strict=True))
+    return Mixtures(Predictions.concatenate(parts), n), *(np.concatenate(of) for of in zip(*records, strict=True))
 
 
 def one_chain(K, y, count=40, rate=0.2):
     """The draws of single chains, one after the other."""
     system = System(K.numpy(), y.numpy(), np.full(len(y), NOISE), np.zeros(len(y)))
     parts = [sample(system, log_wrong(y), rate=rate, sweeps=100, seed=seed).predictions for seed in range(count)]
-    return Mixtures(Predictions.joined(parts), len(y))
+    return Mixtures(Predictions.concatenate(parts), len(y))
 
 
 @pytest.mark.parametrize("draw", [lambda K, y: sampled(K, y)[0], one_chain], ids=["side by side", "alone"])
@@ -98,7 +98,7 @@ def test_of_two_explanations_a_value_between_them_is_not_within_the_deviation_th
     part = SweepDraws(np.zeros(1), np.array([-1.0]), np.array([1e-4]), np.zeros(1))
     other = part._replace(mean=np.array([1.0]))
     noise, shares = np.array([1e-6]), LOG_SHARES[-1]
-    mixtures = Mixtures(Predictions.joined([part.predictions(noise, shares), other.predictions(noise, shares)]), 1)
+    mixtures = Mixtures(Predictions.concatenate([part.predictions(noise, shares), other.predictions(noise, shares)]), 1)
     expected = mixtures.expectations(np.array([0.5]))
     assert expected.evidence > 100
     assert abs(0.5 - expected.center) > abs(expected.side - expected.center)
