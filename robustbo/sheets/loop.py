@@ -78,8 +78,7 @@ class Sheets(Asking):
                 now, numbers = self._tell_rows(sheet, amends=False, out_of_range="raise")
                 told += now
                 if count > len(new):
-                    trials = self._ask(asker, count, self.settings.space.partial(fixed), labels)
-                    new += trials if isinstance(trials, list) else [trials]
+                    new += self.ask(count, fixed=fixed, by=labels) if labels else self.ask_as(asker, count, fixed=fixed)
                 present = numbers_in(sheet.grid, sheet.columns) | {*numbers.values()}
                 pending = [trial for trial in self.history.having("pending") if trial.number not in present]
                 rows = [trial for trial in pending if trial.asked_by == asker]
