@@ -35,7 +35,7 @@ SETTINGS = {"constant": "a constant of 100", "uniform": "uniform in [-3, 3]", "r
 UNSEEN = ("uniform", "random-point")
 COLUMNS = ("final", "average")
 RATES = {7: "10 %", 12: "20 %"}
-DRAWN = ("sobol", "standard", "winsorized", "power-transform", "trimmed", "student-t", "relevance-pursuit", "oracle")
+CURVES = ("sobol", "standard", "winsorized", "power-transform", "trimmed", "student-t", "relevance-pursuit", "oracle")
 
 
 def load_runs(folder: Path, *, is_unseen: bool = False) -> dict[tuple[int, str], Loaded]:
@@ -49,7 +49,7 @@ def draw(runs: dict[tuple[int, str], Loaded], path: Path) -> None:
     panels = []
     for (number, kind), run in runs.items():
         assert isinstance(run.spec, RunSpec)
-        chart = curves(run.spec, run.tables._replace(methods=[m for m in DRAWN if m in run.tables.methods]))
+        chart = curves(run.spec, run.tables._replace(methods=[m for m in CURVES if m in run.tables.methods]))
         panels.append(chart._replace(title=f"{RATES[number]} {SETTINGS[kind]}"))
     x, y = _around([chart.x for chart in panels]), _around([chart.y for chart in panels])
     panels = [chart._replace(x=x, y=y) for chart in panels]

@@ -79,7 +79,7 @@ def note_of(cell: OptimizationCell) -> Path:
     return cell.folder / "notes" / f"{cell.method}-{cell.replication}.json"
 
 
-def one(cell: OptimizationCell, commit: str) -> tuple[str, CellFailure | None]:
+def record_cell(cell: OptimizationCell, commit: str) -> tuple[str, CellFailure | None]:
     """Run a cell, and keep what its surrogate says in the end."""
     started = time.process_time()
     path, failure = recording.one(cell)
@@ -133,7 +133,7 @@ def count_replicates(cell: OptimizationCell) -> dict[str, int]:
 
 def record(options: argparse.Namespace) -> None:
     """Run what is not yet done."""
-    recording.record(cells(options), options.jobs, partial(one, commit=options.commit))
+    recording.record(cells(options), options.jobs, partial(record_cell, commit=options.commit))
 
 
 def detection(options: argparse.Namespace) -> None:

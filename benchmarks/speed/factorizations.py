@@ -44,7 +44,7 @@ FACTORS = (
     *(Call(torch.linalg, name, CHOLESKY) for name in ("cholesky", "cholesky_ex", "ldl_factor_ex")),
     Call(np.linalg, "cholesky", CHOLESKY),
 )
-OTHERS = (
+SOLVES = (
     *(Call(lapack, name, 2 / 3) for name in ("dpotri", "spotri", "dsytri")),
     *(Call(lapack, name, 2, 0, 1) for name in ("dpotrs", "spotrs")),
     *(Call(lapack, name, 1, 0, 1) for name in ("dtrtrs", "strtrs")),
@@ -84,7 +84,7 @@ def count_calls(n: int) -> Iterator[Counter[str]]:
         return counted_call
 
     with ExitStack() as stack:
-        for call in (*FACTORS, *OTHERS):
+        for call in (*FACTORS, *SOLVES):
             stack.enter_context(patch.object(call.module, call.name, counting(call)))
         yield counts
 

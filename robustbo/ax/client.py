@@ -16,7 +16,15 @@ from robustbo.view.frame import failure_frame, outlier_frame
 
 __all__ = ["FITS", "complete", "failures", "next_repeat", "outliers"]
 
-SAID = ("value", "expected", "sd", "evidence", "probability_wrong", "status", "flagged")  # of a value, in a frame
+EVIDENCE_COLUMNS = (
+    "value",
+    "expected",
+    "sd",
+    "evidence",
+    "probability_wrong",
+    "status",
+    "flagged",
+)  # of a value, in a frame
 
 
 def outliers(client: Any, metric: str | None = None) -> pd.DataFrame:
@@ -46,7 +54,7 @@ def outliers(client: Any, metric: str | None = None) -> pd.DataFrame:
         if view.history.having("told"):
             frames.append(_by_arm(outlier_frame(view.outliers()), runs, metric=name))
     frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
-    return frame.reindex(columns=["trial_index", "arm_name", "metric", *SAID])
+    return frame.reindex(columns=["trial_index", "arm_name", "metric", *EVIDENCE_COLUMNS])
 
 
 def failures(client: Any) -> pd.DataFrame:
@@ -141,7 +149,7 @@ def next_repeat(
     seed: int = 0,
     fixed_parameters: Mapping[str, Any] | None = None,
 ) -> dict[str, Any] | None:
-    """The parameters of an earlier trial whose re-evaluation is worth more than a new point; None if none is.
+    """The parameters of an earlier trial whose replicate is worth more than a new point; None if none is.
 
     That is a completed trial whose value is in doubt; or one that failed or was abandoned, looks like a flake, and
     promises nearly as much as the best new point: it is tried again, once.

@@ -78,7 +78,9 @@ def create(
     surrogate_options: Annotated[str | None, typer.Option(metavar="JSON", help="Its options.")] = None,
     acquisition: Annotated[str | None, typer.Option(help="auto, qLogNEI, qLogEI, LogEI or sobol.")] = None,
     num_initial: Annotated[int | None, typer.Option(help="How many space-filling points come first.")] = None,
-    replicate: Annotated[str | None, typer.Option(help="Measure again what is flagged, any, or never.")] = None,
+    replicate: Annotated[
+        str | None, typer.Option(help="Which values are replicated: flagged ones, any, or never.")
+    ] = None,
     max_replicates: Annotated[int | None, typer.Option(help="How many replicates one point may get.")] = None,
     remeasure: Annotated[str | None, typer.Option(hidden=True)] = None,
     max_repeats: Annotated[int | None, typer.Option(hidden=True)] = None,

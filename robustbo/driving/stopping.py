@@ -22,7 +22,7 @@ from robustbo.study.study import Study
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings, default_num_initial
 from robustbo.trials.tree import Trials
-from robustbo.validation import real, whole
+from robustbo.validation import real, whole_number
 from robustbo.view.view import View
 
 FRESH = 2  # times the default's initial points: until then a model takes for noise what it does not know
@@ -71,7 +71,7 @@ class LittleToGain:
 
     def __init__(self, tolerance: float = 0.1, patience: int = 3, absolute: float = 0.0) -> None:
         self.tolerance, self.absolute = _amount("tolerance", tolerance), _amount("absolute", absolute)
-        self.patience = whole("patience", patience, 1)
+        self.patience = whole_number("patience", patience, 1)
         self._known: dict[tuple[Settings, int], Promise] = {}
 
     def __repr__(self) -> str:

@@ -21,14 +21,14 @@ from robustbo.trials.former_names import reads_old_names
 from robustbo.trials.settings import DEFAULT_MAX_REPLICATES, DEFAULT_REPLICATE, Acquisition, Failures, Replicate
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State
-from robustbo.validation import whole
+from robustbo.validation import whole_number
 
 
 @reads_old_names
 class RobustGenerator(Generator):
     """Suggests points of a VOCS, and is not led astray by results that are wrong or missing.
 
-    A point to be measured again is suggested again, with an identifier of its own. It may be asked for more before its
+    A point to be replicated is suggested again, with an identifier of its own. It may be asked for more before its
     points are evaluated, used from any number of threads, and pickled. A copy without a journal goes its own way; with
     one, all copies share what they are told.
 
@@ -41,7 +41,7 @@ class RobustGenerator(Generator):
         surrogate_options: Keyword options of the surrogate.
         acquisition: What a new point is chosen by.
         num_initial: How many space-filling points come first.
-        replicate: Which values may be measured again.
+        replicate: Which values may be replicated.
         max_replicates: How many replicates one point may get.
         quarantine: Whether a value that was not to be expected is left out for now.
         failures: "learn" where evaluations fail, and keep away from there; or "ignore" it.
@@ -90,7 +90,7 @@ class RobustGenerator(Generator):
     ) -> None:
         super().__init__(vocs)
         self.vocs = vocs
-        self._batch_size = whole("batch_size", batch_size, 1)
+        self._batch_size = whole_number("batch_size", batch_size, 1)
         self._problem = problem_of(vocs, log)
         self.optimizer = Optimizer(
             self._problem.space,
@@ -126,7 +126,7 @@ class RobustGenerator(Generator):
         Raises:
             ValueError: If there are not so many points that nobody evaluates yet.
         """
-        count = self._batch_size if num_points is None else whole("num_points", num_points, 0)
+        count = self._batch_size if num_points is None else whole_number("num_points", num_points, 0)
         try:
             trials = self.optimizer.ask(count) if count else []
         except SpaceExhausted as error:

@@ -65,7 +65,7 @@ def step(
 
 
 def _sources_in_doubt(data: Data, suggestion: Suggestion) -> Labels:
-    """The sources of the value that a suggestion measures again: what another one says tells it from the function."""
+    """The sources of the value that a suggestion replicates: what another one says tells it from the function."""
     number = suggestion.trial_to_replicate
     return () if number is None else tuple(sorted(data.trials[number].sources.items()))
 

@@ -197,12 +197,12 @@ def amend(
 
 
 def next_repeat(study: Study) -> int | None:
-    """Enqueue a trial again whose re-evaluation is worth more than a new point; None if there is none.
+    """Enqueue a trial again whose replicate is worth more than a new point; None if there is none.
 
     A `RobustSampler` does that by itself; this is for a study whose points another sampler finds.
 
     Returns:
-        The number of the trial that is to be measured again, by the next one that is asked for.
+        The number of the trial that is to be replicated, by the next one that is asked for.
 
     Raises:
         ValueError: If nothing has been measured.

@@ -18,7 +18,7 @@ from robustbo.trials.history import Trial
 from robustbo.trials.outcome import OutOfRange
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State
-from robustbo.validation import flag, whole
+from robustbo.validation import flag, whole_number
 
 TRIES = 5  # of writing a sheet that others write too
 TO_KEEP_IT = (
@@ -65,7 +65,7 @@ class Sheets(Asking):
                 was then, and nothing was asked or told, unless the message says so.
             SpaceExhausted: As for `ask`.
         """
-        count, file, told, new = whole("n", n, 0), Path(path), list[Trial](), list[Trial]()
+        count, file, told, new = whole_number("n", n, 0), Path(path), list[Trial](), list[Trial]()
         asker = file.name if by is None else by
         try:
             for _ in range(TRIES):

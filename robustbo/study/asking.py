@@ -18,7 +18,7 @@ from robustbo.trials import worker
 from robustbo.trials.history import History, Trial
 from robustbo.trials.sources import Source
 from robustbo.trials.storage.line import Event
-from robustbo.validation import whole
+from robustbo.validation import whole_number
 
 if TYPE_CHECKING:
     from robustbo.loop.candidates import pending
@@ -48,7 +48,7 @@ class Asking(Recording):
     ) -> Trial | list[Trial]:
         """The next point to measure, or a list of the next ``n``; no two open ones are the same.
 
-        What waits (`enqueue`, `requeue`) comes first. A trial with `Trial.repeats` re-evaluates the point of an
+        What waits (`enqueue`, `requeue`) comes first. A trial with `Trial.repeats` replicates that of an
         earlier one whose value is in doubt. If you give a trial up, `fail` it: while a replicate is pending there is
         no other. Once every point of a finite space has been asked for, trials have the reason "nothing new left",
         and a warning says so.
@@ -60,7 +60,7 @@ class Asking(Recording):
             fixed: Values of parameters that cannot be chosen now, such as today's temperature: the point has them, and
                 of what waits only such points are given out. The surrogate learns from the others too.
             by: Which source will measure them, as for `tell`, whose values are of that source then unless told
-                otherwise. A value in doubt is measured again by another source than its own, where there is a choice
+                otherwise. A value in doubt is replicated by another source than its own, where there is a choice
                 (`Trial.elsewhere`).
 
         Raises:
@@ -82,7 +82,7 @@ class Asking(Recording):
         return self._ask(by, n, self.settings.space.partial(fixed), {})
 
     def _ask(self, asker: str, n: int | None, fixed: Fixed, labels: Mapping[str, str]) -> Trial | list[Trial]:
-        count = 1 if n is None else whole("n", n, 1)
+        count = 1 if n is None else whole_number("n", n, 1)
 
         def decide(history: History) -> list[Event]:
             view = views.View(self._store.settings, history, self.fits)

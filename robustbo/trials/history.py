@@ -83,7 +83,7 @@ class History:
 
         Args:
             event: ``{"event": kind, "trial": number, ...}`` with kind "ask" (params, origin; expected, expected_sd
-                and expected_noise where a model asks; repeats and reason where it measures again; fixed where some
+                and expected_noise where a model asks; repeats and reason where it replicates another; fixed where some
                 values were given), "enqueue" (params), "assign" (a queued trial is given out), "requeue" (a pending one
                 waits again), "tell" (value, sd), "fail" (reason), "exclude", "include" (vouch: whether it is a word for
                 the value) or "amend" (value, sd). A "tell" or "fail" that carries params begins a trial that nobody had

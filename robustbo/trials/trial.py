@@ -10,7 +10,7 @@ from robustbo.searchspace.parameters import Value
 
 REMEASURE = "re-measure"  # the reason of a trial that repeats another, whose value is in doubt
 RETRY = "retry"  # likewise, which failed and looks like a flake
-SAID = {True: "said to be a flake", False: "said to lie in its point"}  # a failure, by the user
+FAILURE_VERDICTS = {True: "said to be a flake", False: "said to lie in its point"}  # a failure, by the user
 State = Literal["told", "pending", "queued", "failed", "excluded"]
 STATES: tuple[State, ...] = get_args(State)
 Origin = Literal["sobol", "model", "user", "late"]
@@ -106,7 +106,7 @@ class Trial(Brief):
         reason: Why it failed, or why it was asked: "re-measure" (a value in doubt), "retry" (a failure that looks like
             a flake), "asked before" (the model wants another value at a point), "away from failures" (a Sobol point
             would probably fail), "nothing new left" (a finite space has been asked for as a whole).
-        repeats: The number of the trial that it measures again, if it was asked for that.
+        repeats: The number of the trial that it replicates, if it was asked for that.
         expected: What the model that asked for it expected to be told; None again once the user has vouched for a value
             (`include`, `amend`).
         expected_sd: Standard deviation of that expectation, noise included.
@@ -122,7 +122,7 @@ class Trial(Brief):
         is_vouched: Whether the user vouches for its value: it is believed, whatever a model says.
         note: Why the user excluded it, or included it, where that was said.
         sources: Which source of each kind measured it, or is to: ``{"reactor": "R3"}``; see `tell`.
-        elsewhere: Of one that is measured again: the sources whose value is in doubt; another should measure it.
+        elsewhere: Of a replicate: the sources whose value is in doubt; another should measure it.
         as_told: The value as it was told, where a correction of its source has changed it (`correct`).
         is_source_excluded: Whether it is excluded with all values of its source.
         told_by: Who told its value, or that it failed, as ``host:process:token``.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from robustbo.censored import censored_value
-from robustbo.trials.outcomes import Wanted
+from robustbo.trials.outcomes import OutcomeGoal
 from robustbo.trials.values import values_to_record
 from robustbo.validation import noise_sd, real
 
@@ -80,7 +80,7 @@ def outcome_of_error(error: BaseException) -> Evaluation:
     return Evaluation(None, _end_of("".join(told.format())), line[:LINE], error, kinds)
 
 
-def check_outcome(outcome: Evaluation, outcomes: Sequence[Wanted]) -> Evaluation:
+def check_outcome(outcome: Evaluation, outcomes: Sequence[OutcomeGoal]) -> Evaluation:
     """An outcome, or that func gave other numbers than there must be: of other outcomes, or without their names."""
     try:
         if outcome.measured is not None:

@@ -15,7 +15,7 @@ from robustbo.loop.surrogate.cache import FitCache
 from robustbo.searchspace.region.region import Fixed
 from robustbo.trials.history import History, Trial
 from robustbo.trials.outcome import Outcome
-from robustbo.trials.outcomes import Wanted
+from robustbo.trials.outcomes import OutcomeGoal
 from robustbo.trials.settings import Settings
 
 
@@ -71,7 +71,7 @@ def raw_best(settings: Settings, history: History) -> Incumbent:
     return Incumbent(data.trials[best.number], best.measured, sd, is_raw=True, quantity=objective.outcome or Outcome())
 
 
-def _objective(settings: Settings) -> Wanted:
+def _objective(settings: Settings) -> OutcomeGoal:
     """The only objective."""
     if len(settings.objectives) > 1:
         names = [name for name, _ in settings.objectives]

@@ -46,7 +46,7 @@ class Suggestion:
 
     @property
     def trial_to_replicate(self) -> int | None:
-        """The trial whose value is measured again; None of a new point, and of a failed trial that is tried again."""
+        """The trial that is replicated; None of a new point, and of a failed trial that is tried again."""
         return None if self.reason == RETRY else self.repeats
 
     @property

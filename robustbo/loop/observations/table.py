@@ -17,7 +17,7 @@ from robustbo.searchspace.region.region import Fixed, Region
 from robustbo.searchspace.space import Space
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import Diagnosis, History, Trial
-from robustbo.trials.outcomes import Wanted
+from robustbo.trials.outcomes import OutcomeGoal
 from robustbo.trials.settings import Settings
 from robustbo.trials.sources import Labels
 from robustbo.trials.tree import BARRED, LOST, OPENED, Trials
@@ -67,10 +67,10 @@ class Observations(NamedTuple):
         It is that of a hash of their points, and at one point of their values: so the first of them are a fair sample,
         in which those at one point stand together. Observations that are the same in all are so in the order of trials.
         """
-        points = [_digest(*row) for row in self.X]
+        points = [digest(*row) for row in self.X]
         sds = (0.0,) * len(self.values) if self.sds is None else self.sds
         is_vouched = [number in self.vouched for number in self.numbers]
-        values = [_digest(*value) for value in zip(self.values, sds, is_vouched, strict=True)]
+        values = [digest(*value) for value in zip(self.values, sds, is_vouched, strict=True)]
         return self.take(sorted(range(len(points)), key=lambda i: (points[i], values[i], self.numbers[i])))
 
     def without(self, numbers: Collection[int]) -> "Observations":
@@ -100,8 +100,8 @@ class Observations(NamedTuple):
         return self._replace(values=values, correction=correction)
 
 
-def _digest(*numbers: float) -> bytes:
-    """A hash of numbers, the same on every machine."""
+def digest(*numbers: float) -> bytes:
+    """A hash of numbers, the same on every machine: what it orders is a fair sample as far as one looks."""
     return hashlib.blake2b(
         struct.pack(f"<{len(numbers)}d", *(number + 0.0 for number in numbers)), digest_size=8
     ).digest()
@@ -133,7 +133,7 @@ class Data:
     correction: SourceCorrection | None = None
     least_noise: float = 0.0
 
-    def of(self, outcome: Wanted) -> "Data":
+    def of(self, outcome: OutcomeGoal) -> "Data":
         """The table of one outcome alone: for it, a trial where it is missing has failed."""
         trials = Trials(trial.of(outcome.name) for trial in self.trials)
         alone = {"sign": outcome.sign, "least_noise": outcome.quantity.least_noise}

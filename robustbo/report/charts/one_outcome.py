@@ -27,7 +27,7 @@ from robustbo.report.charts.marks import (
 )
 from robustbo.report.charts.palette import COLORS
 from robustbo.trials.history import History
-from robustbo.trials.outcomes import Wanted
+from robustbo.trials.outcomes import OutcomeGoal
 from robustbo.trials.settings import Settings
 from robustbo.trials.tree import Trials
 from robustbo.view.view import View
@@ -46,7 +46,7 @@ class SingleOutcome(NamedTuple):
         judged: Its values, with whether they are believed.
     """
 
-    outcome: Wanted
+    outcome: OutcomeGoal
     settings: Settings
     history: History
     fitted: FittedSurrogate
@@ -122,13 +122,13 @@ def steps(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]
 
 
-def bounds(outcome: Wanted) -> np.ndarray:
+def bounds(outcome: OutcomeGoal) -> np.ndarray:
     """The finite bounds of an outcome."""
     ends = np.array(outcome.bounds)
     return ends[np.isfinite(ends)]
 
 
-def limits(outcome: Wanted, across: Axis, up: Axis, *, is_upright: bool = False) -> list[Line]:
+def limits(outcome: OutcomeGoal, across: Axis, up: Axis, *, is_upright: bool = False) -> list[Line]:
     """Gray over what breaks the bounds of the outcome that is drawn upwards (or across), and dashes along them."""
     lines, over = list[Line](), across if is_upright else up
     for bound, end, is_broken in zip(

@@ -11,7 +11,7 @@ from robustbo.trials.history import Trial
 from robustbo.trials.outcome import Outcome
 
 SHAPES = ("o", "D", "s", "X")  # in turn, so that levels of one color differ
-OTHERS = "others"  # levels beyond those that have colors
+OTHER_LEVELS = "others"  # levels beyond those that have colors
 NUM_LEVELS = 12  # that have looks of their own
 
 
@@ -59,12 +59,12 @@ def _levels(trials: Sequence[Trial], kind: str, own: Sequence[SourceReport]) -> 
     names = sorted(order)  # a level keeps its color as long as no other comes
     colors = [color for color in COLORS if color != "#999999"]
     looks = {name: (colors[i % len(colors)], SHAPES[i // len(colors) % len(SHAPES)]) for i, name in enumerate(names)}
-    return looks | {OTHERS: ("#999999", "o")}
+    return looks | {OTHER_LEVELS: ("#999999", "o")}
 
 
 def _label(trial: Trial, kind: str, levels: Mapping[str, tuple[str, str]]) -> str:
-    level = trial.sources.get(kind, OTHERS)
-    return level if level in levels else OTHERS
+    level = trial.sources.get(kind, OTHER_LEVELS)
+    return level if level in levels else OTHER_LEVELS
 
 
 def _dots(

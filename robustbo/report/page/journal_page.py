@@ -12,7 +12,7 @@ from robustbo.report.charts.chart import Chart
 from robustbo.report.charts.one_outcome import SingleOutcome, single_outcomes
 from robustbo.report.charts.slices import INCUMBENT
 from robustbo.report.page.attempts import Attempt
-from robustbo.report.page.best_section import ONE, SEVERAL, Recipes, best_recipe, front_recipes
+from robustbo.report.page.best_section import PLURAL, SINGULAR, Recipes, best_recipe, front_recipes
 from robustbo.report.page.environment import render
 from robustbo.report.page.failures_section import failures_section
 from robustbo.report.page.html import document
@@ -133,7 +133,7 @@ def _around(view: View, summary: dict[str, Any], *, is_believed: bool) -> Around
 
 def _best(view: View, summary: dict[str, Any], outcomes: Attempt, *, is_believed: bool) -> Recipes:
     """The best recipe, or those of the front, or why there is none."""
-    title = SEVERAL if view.settings.outcomes else ONE
+    title = PLURAL if view.settings.outcomes else SINGULAR
     if outcomes.reason is not None:
         return Recipes(title, notes=(f"What is believed could not be computed: {outcomes.reason}.",))
     if not is_believed:

@@ -19,12 +19,12 @@ from robustbo.report.page.table import Table
 from robustbo.rounding import format_number
 from robustbo.searchspace.region.factory import region_of
 from robustbo.trials.outcome import Outcome
-from robustbo.trials.outcomes import Wanted
+from robustbo.trials.outcomes import OutcomeGoal
 from robustbo.trials.trial import point_of
 from robustbo.view.view import View
 
 ORDER = "Those that are predicted to keep all bounds first; of them, what the fewest beat in all objectives."
-DONE = "Every row that may be asked for has been measured, or is being measured."
+NO_ROW_LEFT = "Every row that may be asked for has been measured, or is being measured."
 BEST = 12  # rows that are listed
 EDGE = " What is beyond the frame is drawn at its edge."
 CHUNK = 500  # rows that are predicted at once: a prediction takes the square of them
@@ -89,7 +89,7 @@ def pool_section(view: View, singles: Sequence[SingleOutcome]) -> PoolSection:
     return PoolSection([_calibration(view.outliers(), quantity, "")], left)
 
 
-def _rank_several(outcomes: Sequence[Wanted], means: np.ndarray) -> np.ndarray:
+def _rank_several(outcomes: Sequence[OutcomeGoal], means: np.ndarray) -> np.ndarray:
     """Rank ``n x M`` predicted values: less by each row that beats them, and least where a bound is broken."""
     Y = np.stack([outcome.sign * means[:, m] for m, outcome in enumerate(outcomes) if outcome.is_objective], -1)
     low, high = np.array([outcome.bounds for outcome in outcomes]).T
@@ -129,7 +129,7 @@ def _list_rows(view: View, columns: Sequence[Column], rank: Rank) -> RowsLeft:
     occupied = {trial.point for trial in history if trial.is_open or trial.state == "told"}
     free = [point for point in region.all_points or [] if point_of(point) not in occupied]
     if not free:
-        return RowsLeft(None, DONE)
+        return RowsLeft(None, NO_ROW_LEFT)
     rows = [space.to_unit(point) for point in free]
     posteriors = [_posterior(column.fitted, rows) for column in columns]
     ranks = rank(np.stack([mean for mean, _ in posteriors], -1))
