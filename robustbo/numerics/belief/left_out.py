@@ -79,7 +79,8 @@ class Mixtures:
         widest = np.maximum(np.maximum(e, sd), np.finfo(float).tiny)
         own = -np.log(widest) - 0.5 * np.square(e / widest) - HALF_LOG_2PI
         evidence = np.maximum(own - log_density, 0.0)  # eq. 19.10
-        sd = np.minimum(sd, e / np.sqrt(_squared_error_of(evidence)), where=(evidence > 0) & (e > 0), out=sd)  # eq. 19.11
+        may_be_less = (evidence > 0) & (e > 0)
+        sd = np.minimum(sd, e / np.sqrt(_squared_error_of(evidence)), where=may_be_less, out=sd)  # eq. 19.11
         side = np.where(is_above, center + sd, center - sd)
         return Expectations(*(torch.from_numpy(x) for x in (center, side, log_density, evidence)))
 
