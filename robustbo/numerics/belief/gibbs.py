@@ -31,7 +31,7 @@ from torch import Tensor
 
 from robustbo.numerics.belief.chain import Chain
 from robustbo.numerics.belief.densities import LOG_SHARES, MULTIPLES
-from robustbo.numerics.belief.left_out import Predictions, SweepDraws
+from robustbo.numerics.belief.predictions import Predictions, SweepDraws
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 

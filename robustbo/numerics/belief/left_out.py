@@ -18,16 +18,15 @@ References:
 """
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from scipy.special import ndtr
 from torch import Tensor
 
 from robustbo.numerics.belief.densities import MULTIPLES
+from robustbo.numerics.belief.predictions import Predictions
 from robustbo.numerics.gp.warp import LONGEST
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
@@ -35,87 +34,6 @@ from robustbo.numerics.linalg.lapack import Array
 HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 STEPS, CLOSE = 60, 1e-10  # of a search for a quantile, and how close to the probability it comes
 NEWTON = 6  # steps to a squared error from above
-
-
-class Predictions(NamedTuple):
-    """Draws of what is predicted for ``n`` observations, each a normal distribution of the latent value.
-
-    Attributes:
-        of: ``m`` integers: the observation.
-        mean: ``m`` means, in the units of the draw's warp.
-        v: ``m`` variances, without the noise.
-        s2: ``m`` noise variances.
-        log_shares: ``m x 3`` logarithms of the shares of the noise's multiples.
-        log_weight: ``m`` logarithms of what the draws count, but for a constant of each observation.
-        t: ``m x 2`` coordinates of the draw's warp (`gp.warp`), zero where there is none.
-    """
-
-    of: NDArray[np.intp]
-    mean: Array
-    v: Array
-    s2: Array
-    log_shares: Array
-    log_weight: Array
-    t: Array
-
-    @classmethod
-    def concatenate(cls, parts: Sequence["Predictions"]) -> "Predictions":
-        """Return all draws of some parts."""
-        return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
-
-    def with_count(self, log_count: float) -> "Predictions":
-        """Return the draws, each of which counts more or less."""
-        return self._replace(log_weight=self.log_weight + log_count)
-
-    def without(self, rows: NDArray[np.intp]) -> "Predictions":
-        """The draws of all but some observations."""
-        is_kept = ~np.isin(self.of, rows)
-        return Predictions(*(column[is_kept] for column in self))
-
-    def among(self, rows: NDArray[np.intp], shift: Array, t: Array | None) -> "Predictions":
-        """The draws as those of some rows among others, their means shifted, in a warp's units; as one draw of each."""
-        rate = math.log(len(self.of) / len(rows))
-        predictions = self._replace(of=rows[self.of], mean=self.mean + shift[self.of]).with_count(-rate)
-        return predictions if t is None else predictions._replace(t=np.tile(t, (len(self.of), 1)))
-
-
-class SweepDraws(NamedTuple):
-    """Records of a sweep as it came to each observation, in one chain or in several.
-
-    Attributes:
-        q: ``... x n`` probabilities of being odd.
-        mean: ``... x n`` predictions by the right ones but itself.
-        v: ``... x n`` variances of these, without the noise.
-        log_weight: ``... x n`` logarithms of how much the draw counts given the others alone, but for a constant.
-    """
-
-    q: Array
-    mean: Array
-    v: Array
-    log_weight: Array
-
-    def predictions(
-        self, s2: Array, log_shares: Array, t: Array | None = None, log_count: Array | float = 0.0
-    ) -> Predictions:
-        """The draws of the predictions.
-
-        Args:
-            s2: ``... x n`` noise variances.
-            log_shares: ``... x 3`` logarithms of the shares of its multiples.
-            t: ``... x 2`` coordinates of the warp, where there is one.
-            log_count: ``...`` logarithms of how much the chains count.
-        """
-        shape = self.q.shape
-
-        def on_each(of_chain: Array) -> Array:
-            return np.broadcast_to(of_chain[..., None, :], (*shape, of_chain.shape[-1])).reshape(-1, of_chain.shape[-1])
-
-        t = np.zeros((*shape[:-1], 2)) if t is None else t
-        of = np.broadcast_to(np.arange(shape[-1]), shape).ravel()
-        log_weight = (self.log_weight + np.expand_dims(log_count, -1)).ravel()
-        return Predictions(
-            of, self.mean.ravel(), self.v.ravel(), s2.flatten(), on_each(log_shares), log_weight, on_each(t)
-        )
 
 
 class Expectations(NamedTuple):
@@ -161,7 +79,8 @@ class Mixtures:
         widest = np.maximum(np.maximum(e, sd), np.finfo(float).tiny)
         own = -np.log(widest) - 0.5 * np.square(e / widest) - HALF_LOG_2PI
         evidence = np.maximum(own - log_density, 0.0)  # eq. 19.10
-        sd = np.minimum(sd, e / np.sqrt(_squared_error_of(evidence)), where=evidence > 0, out=sd)  # eq. 19.11
+        may_be_less = (evidence > 0) & (e > 0)
+        sd = np.minimum(sd, e / np.sqrt(_squared_error_of(evidence)), where=may_be_less, out=sd)  # eq. 19.11
         side = np.where(is_above, center + sd, center - sd)
         return Expectations(*(torch.from_numpy(x) for x in (center, side, log_density, evidence)))
 

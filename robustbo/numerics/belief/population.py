@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from robustbo.numerics.belief.densities import LOG_SHARES, MULTIPLES
 from robustbo.numerics.belief.gibbs import FAR, ODD, draw_rates_and_dofs
-from robustbo.numerics.belief.left_out import SweepDraws
+from robustbo.numerics.belief.predictions import SweepDraws
 from robustbo.numerics.gp.wrong_density import HUGE
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array

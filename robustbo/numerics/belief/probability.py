@@ -20,8 +20,8 @@ from robustbo.numerics.belief.densities import DOFS, LOG_SHARES, MULTIPLES, log_
 from robustbo.numerics.belief.gibbs import BURN_IN, SWEEPS, System
 from robustbo.numerics.belief.gibbs import sample as sample_states
 from robustbo.numerics.belief.hyperparameters import HyperparameterWalk, systems_at
-from robustbo.numerics.belief.left_out import Predictions, SweepDraws
 from robustbo.numerics.belief.population import Population
+from robustbo.numerics.belief.predictions import Predictions, SweepDraws
 from robustbo.numerics.gp.log_posterior import Model, log_posterior, noise
 from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.prediction_cache import PredictionCache

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.belief.densities import MULTIPLES
-from robustbo.numerics.belief.left_out import Mixtures, Predictions
+from robustbo.numerics.belief.left_out import Mixtures
+from robustbo.numerics.belief.predictions import Predictions
 from robustbo.surrogates.common.predictive import PredictiveDistribution
 
 

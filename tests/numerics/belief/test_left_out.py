@@ -8,8 +8,9 @@ from scipy.stats import norm
 
 from robustbo.numerics.belief.densities import LOG_SHARES
 from robustbo.numerics.belief.gibbs import System, sample
-from robustbo.numerics.belief.left_out import Mixtures, Predictions, SweepDraws
+from robustbo.numerics.belief.left_out import Mixtures
 from robustbo.numerics.belief.population import Population, Systems
+from robustbo.numerics.belief.predictions import Predictions, SweepDraws
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.gp.warp import WarpedOutcomes
 from tests.numerics.belief.enumeration import NOISE, left_out_by_enumeration, log_wrong, problem
