@@ -2,7 +2,7 @@
 
 Notation (no batch dimensions):
     a   n      an atom of one vector; A (n x k) one of several
-    P   n x n  inverse covariance of the observations, the constant mean projected out: P1 = 0
+    P   n x n  inverse covariance of the observations, the constant mean projected out: P1 = 0, and an error of all
     al  n      P y
     t          a' al
     s          a' P a
@@ -23,13 +23,14 @@ from robustbo.numerics.sources.atoms import Atom, Rows, Timeline
 
 SIZES = (0.1, 0.4, 1.6, 6.4)  # prior standard deviations of a size, in those of the outcomes, equally probable
 VARIANCES = np.square(SIZES)
+LEAST = 1e-6  # length of a sum of an atom's vectors that is nothing but rounding
 
 
 class Precision(NamedTuple):
     """The observations as a fit has them.
 
     Attributes:
-        P: ``n x n`` inverse covariance, the constant mean projected out.
+        P: ``n x n`` inverse covariance, the constant mean and an error of everything projected out.
         al: ``n`` P times the observations.
         slope: ``n`` factors by which an error of the observations is longer in the fit's units (of a warp).
     """
@@ -40,10 +41,16 @@ class Precision(NamedTuple):
 
 
 def project_mean(P: Array, y: Array, slope: Array) -> Precision:
-    """The precision with the constant mean projected out of an inverse covariance."""
+    """The precision with the constant mean projected out of an inverse covariance, and an error of everything.
+
+    Where a warp bends the outcomes an error that all values have in common is another warp, and no mean.
+    """
     P1 = P.sum(-1)
     total = P1.sum()
-    return Precision(P - np.outer(P1, P1) / total, P @ y - P1 * (P1 @ y / total), slope)  # eq. 20.1
+    P, al = P - np.outer(P1, P1) / total, P @ y - P1 * (P1 @ y / total)  # eq. 20.1
+    u = P @ slope
+    s = max(VARIANCES) / (1 + max(VARIANCES) * max(slope @ u, 0.0))
+    return Precision(P - s * np.outer(u, u), al - s * u * (slope @ al), slope)  # eq. 20.10
 
 
 def statistics(precision: Precision, A: Array) -> tuple[Array, Array]:
@@ -89,14 +96,18 @@ class Sizes(NamedTuple):
 
 
 def sizes_of(precision: Precision, A: Array) -> Sizes:
-    """The sizes of an atom of ``k`` vectors, which are independent and of one prior variance."""
+    """The sizes of an atom of ``k`` vectors, which are independent and of one prior variance.
+
+    Of sizes that add up to nothing, as those of a block effect, their sum is known.
+    """
     scaled = A * precision.slope[:, None]
     values, V = np.linalg.eigh(scaled.T @ (precision.P @ scaled))
     values, z = np.maximum(values, 0.0), V.T @ (scaled.T @ precision.al)
     heights = _heights(z, values).sum(0)  # eq. 20.6
     log_factor = float(np.logaddexp.reduce(heights)) - math.log(len(heights))
     weights = np.exp(heights - np.logaddexp.reduce(heights))
-    shrunk = VARIANCES / (1 + VARIANCES * values[:, None])
+    is_seen = np.linalg.norm(A @ V, axis=0) > LEAST
+    shrunk = np.where(is_seen[:, None], VARIANCES / (1 + VARIANCES * values[:, None]), 0.0)
     by_variance = V @ (shrunk * z[:, None])  # eq. 20.7
     means = by_variance @ weights
     second = (np.square(V) @ shrunk + np.square(by_variance)) @ weights
