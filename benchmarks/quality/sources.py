@@ -2,9 +2,10 @@
 
 Space-filling points, or those of a loop, are measured by four workers, each with noise. One of them is off by a size in
 standard deviations of the objective over its space, too high or too low by turns: from the beginning ("offset"), or
-from a third of the values on ("step"); or all are, from 60 % on ("since"); or each of its values has an error of its own
-("broken"). Where nothing is wrong ("none"), also where a worker measures one region alone ("region"), nobody is to be
-named. Constants were chosen on "random", sums of cosines in 3 to 6 dimensions; problems of the registry judge.
+from a third of the values on ("step"); or all are, from 60 % on ("since"); or each of its values has an error of its
+own ("broken"); or each worker has a level of its own ("block"). Where nothing is wrong ("none"), also where a worker
+measures one region alone ("region"), nobody is to be named. Constants were chosen on "random", sums of cosines in 3 to
+6 dimensions; problems of the registry judge.
 
 Studies that --work has are not run again: another version of the code needs another file. Replications come before
 problems and cases, so that it may be stopped at any time.
@@ -35,13 +36,12 @@ from robustbo.searchspace.sobol import sobol_rows
 from robustbo.searchspace.space import Space
 from robustbo.tasks.problem import load
 
-CASES = ("none", "region", "offset", "step", "since", "broken")
 PROBLEMS = ("branin", "hartmann3", "hartmann6", "levy", "ackley")
 NUM_VALUES = 60
 WORKERS = 4
 OFF = 1  # the worker that is wrong, or that measures one region
 SAMPLED = 2000  # points whose values say how much an objective varies
-CULPRIT = {"since": None, "offset": f"W{OFF}", "step": f"W{OFF}", "broken": f"W{OFF}"}
+CULPRIT = {"since": None, "offset": f"W{OFF}", "step": f"W{OFF}", "broken": f"W{OFF}", "block": f"W{OFF}"}
 NORMAL = math.inf
 # Case, size of the error, noise, both in standard deviations of the objective, and degrees of freedom of the noise.
 WRONG = [(case, size, 0.02, NORMAL) for case in ("offset", "step") for size in (1.0, 0.5, 0.25)]
@@ -50,7 +50,8 @@ RIGHT = [
     for case in ("none", "region")
     for noise in ((0.02, NORMAL), (0.05, NORMAL), (0.2, NORMAL), (0.05, 3.0))
 ]
-POINTS = [*WRONG, ("since", 1.0, 0.02, NORMAL), ("broken", 1.0, 0.02, NORMAL), *RIGHT]
+POINTS = [*WRONG, ("since", 1.0, 0.02, NORMAL), ("broken", 1.0, 0.02, NORMAL), ("block", 0.5, 0.02, NORMAL)]
+POINTS = [*POINTS, *RIGHT]
 LOOPS = [(case, size, 0.02, NORMAL) for case in ("offset", "step") for size in (1.0, 0.5)]
 LOOPS = [*LOOPS, ("none", 0.0, 0.02, NORMAL), ("none", 0.0, 0.2, NORMAL)]
 STEP, SINCE, REGION = 1 / 3, 0.6, 0.25  # shares of the values, likewise, and of the first coordinate's range
@@ -61,7 +62,7 @@ class Cell(NamedTuple):
 
     Attributes:
         problem: "random", or a name of the registry.
-        case: One of `CASES`.
+        case: What is wrong.
         size: Of the error, in standard deviations of the objective.
         noise: Standard deviation of the noise, likewise.
         dof: Degrees of freedom of the noise; infinite where it is normal.
@@ -130,6 +131,8 @@ def error_of(cell: Cell, i: int, worker: int, generator: np.random.Generator) ->
     if cell.case == "broken":
         own = generator.normal()
         return cell.size * own if worker == OFF else 0.0
+    if cell.case == "block":
+        return cell.size * float(np.random.default_rng([cell.replication, 56]).normal(size=WORKERS)[worker])
     is_off = {
         "offset": worker == OFF,
         "step": worker == OFF and i >= STEP * cell.n,
@@ -165,8 +168,10 @@ def judge(*values: Any) -> dict[str, Any]:
     study, begin = measured(cell, objective)
     reports = study.view.sources()
     named = [report for report in reports if report.status == "in doubt" or report.kind == "block"]
-    own = [report for report in named if report.level == CULPRIT.get(cell.case, "nobody") and report.kind != "block"]
-    row = {"named": bool(own), "others": len(own) < len(named)}
+    is_block, culprit = cell.case == "block", CULPRIT.get(cell.case, "nobody")
+    own = [report for report in named if report.level == culprit and (report.kind == "block") == is_block]
+    others = [report for report in named if report not in own and not (is_block and report.kind == "block")]
+    row = {"named": bool(own), "others": bool(others)}
     row["is_apart"] = all(report.status != "not distinguishable" for report in reports if report.level == f"W{OFF}")
     row |= _claim(own[0], objective.sd, begin) if own else {"error": math.nan, "sd": math.nan, "late": math.nan}
     kinds = " ".join(f"{report.kind}:{report.level}" for report in named)

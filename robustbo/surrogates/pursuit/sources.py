@@ -15,7 +15,8 @@ from robustbo.numerics.sources.atoms import Atom, block_effects, timelines
 from robustbo.numerics.sources.evidence import Candidate, sizes_of
 from robustbo.numerics.sources.labels import SourceLabels
 from robustbo.numerics.sources.overlap import is_distinguishable
-from robustbo.numerics.sources.search import Problem, State, place_at, search_atoms
+from robustbo.numerics.sources.place import Problem, place_at
+from robustbo.numerics.sources.search import State, search_atoms
 from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.pursuit.warp_evidence import WarmStart
@@ -81,9 +82,11 @@ def find_sources(
 
         penalty, lines = model.options.penalty(search_model), list(timelines(labels))
         problem = Problem(search_model, penalty, lines, block_effects(labels, blocks), is_told_apart)
-        state, rest = search_atoms(problem, level) if lines else (State((), (), (), level, 0.0), [])
+        state, rest = search_atoms(problem, level) if lines else (State((), (), (), level), [])
         find = partial(_describe_atom, problem, state, _scale(model))
-        believed = tuple(find(atom, gain, without=i) for i, (atom, gain) in enumerate(zip(*state[:3:2], strict=True)))
+        believed = tuple(
+            find(atom, gain, without=i) for i, (atom, gain) in enumerate(zip(state.atoms, state.gains, strict=True))
+        )
         keys = {atom.key[:2] for atom in state.atoms}
         doubtful = tuple(find(c.atom, c.score) for c in _of_each_source(rest) if c.atom.key[:2] not in keys)
         return SourceFindings(believed, doubtful, _warm_start(model, state.level))
@@ -102,9 +105,10 @@ def _describe_atom(
 ) -> AtomFinding:
     """The belief in an atom beside all others of a state."""
     beside = [other for i, other in enumerate(state.atoms) if i != without]
-    place = place_at(problem, beside, state.A(problem.n, without), state.level)
+    about = None if without is None else state.errors[without].e
+    place = place_at(problem, state.all_errors(problem.n, without), beside, state.level, about)
     A = atom.matrix(problem.n)
-    posterior, is_apart = sizes_of(place.precision, A), problem.is_told_apart(state.level.fit, A)
+    posterior, is_apart = sizes_of(place.expansion, A), problem.is_told_apart(state.level.fit, A)
     log_odds = log_odds if is_apart else min(log_odds, 0.0) - np.log(2.0)  # as probably the objective's own shape
     sizes, sds = scale * posterior.means, scale * posterior.sds
     return AtomFinding(atom, sizes, sds, scale * posterior.spread, log_odds - atom.log_prior, log_odds, is_apart)
