@@ -50,6 +50,7 @@ class WarpedOutcomes:
         t: ``2`` coordinates, at least 0.
 
     Attributes:
+        t: The coordinates.
         y: ``n`` warped outcomes.
         log_slope: ``n`` logarithms of the warp's derivative.
         log_secant: ``n`` logarithms of w / z.
@@ -60,6 +61,7 @@ class WarpedOutcomes:
     """
 
     def __init__(self, z: Array, t: Sequence[float]) -> None:
+        self.t = tuple(t)
         self._is_high, square = z > 0, z * z
         c = np.where(self._is_high, math.expm1(t[1]), math.expm1(t[0]))
         self._c, x = c, c * square

@@ -23,7 +23,7 @@ FEWEST = 3  # rows of an atom: fewer are single values that are wrong
 PRIOR = 0.1  # probability that anything is wrong with a kind of source, or with everything since a time
 SHARES = {"offset": 0.4, "step": 0.3, "drift": 0.1, "broken": 0.2}  # of that prior among the kinds of error
 SHARES_OF_ALL = {"step": 0.75, "drift": 0.25}  # likewise of everything since a time
-BLOCK = 0.1  # probability that the levels of a kind of source differ as a matter of course
+BLOCK = 0.02  # probability that the levels of a kind of source differ as a matter of course
 EXPECTED_BLOCK = 0.5  # where the user has said that they may
 RAMPS = 4  # times at which a drift may begin
 

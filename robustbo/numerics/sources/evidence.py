@@ -55,10 +55,14 @@ def project_mean(P: Array, y: Array, slope: Array, jacobian: Array | float = 0.0
         slope: ``n`` derivatives of the warp.
         jacobian: ``n`` derivatives of the log of these, in the observations.
     """
+    P = mean_free(P)
+    return Expansion(0.0, slope * (P @ y) - jacobian, P * np.outer(slope, slope))
+
+
+def mean_free(P: Array) -> Array:
+    """An inverse covariance with the constant mean projected out."""
     P1 = P.sum(-1)
-    total = P1.sum()
-    al = P @ y - P1 * (P1 @ y / total)
-    return Expansion(0.0, slope * al - jacobian, (P - np.outer(P1, P1) / total) * np.outer(slope, slope))  # eq. 20.1
+    return P - np.outer(P1, P1) / P1.sum()  # eq. 20.1
 
 
 def statistics(expansion: Expansion, A: Array) -> tuple[Array, Array]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from robustbo.numerics.gp.log_posterior import Model, log_posterior
+from robustbo.numerics.gp.log_posterior import LogPosterior, Model, log_posterior
 from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.linalg.lapack import Array
 from robustbo.numerics.pursuit import walk
@@ -23,7 +23,8 @@ from robustbo.numerics.pursuit.penalty import Penalty
 from robustbo.numerics.pursuit.support_fit import Level, level_at, refit
 from robustbo.numerics.sources.atoms import Atom, Timeline
 from robustbo.numerics.sources.covariance import with_shared_errors
-from robustbo.numerics.sources.evidence import Expansion, project_mean, sizes_of
+from robustbo.numerics.sources.evidence import Expansion, Sizes, mean_free, project_mean, sizes_of
+from robustbo.numerics.sources.quadrature import sizes_by_quadrature
 
 FTOL = 1e-4
 ROUNDS = 2  # of settling a support beside an atom
@@ -81,24 +82,45 @@ class Place(NamedTuple):
     Attributes:
         level: The level.
         expansion: Of the log posterior density in errors beside those that are there.
-        is_about_none: Whether it is expanded about none, so that its F is the density itself.
+        about: ``n`` errors that it is expanded about; where they are zero its F is the density itself.
+        value: The density there.
+        y: ``n`` observations without all these errors, before the warp.
     """
 
     level: Level
     expansion: Expansion
-    is_about_none: bool
+    about: Array
+    value: LogPosterior
+    y: Array
 
     @property
     def score(self) -> float:
         """Log posterior density without another atom."""
         return self.expansion.F
 
+    def sizes(self, atom: Atom) -> Sizes:
+        """The sizes of an atom: about no error, and under a warp, those of one vector are integrated over."""
+        A, bend = atom.matrix(len(self.y)), self.value.warp
+        if bend is None or A.shape[1] > 1 or self.about.any():
+            return sizes_of(self.expansion, A)
+        P = mean_free(self.value.evidence.P.numpy())
+        return sizes_by_quadrature(P, self.y, bend.t, self.value.members, A[:, 0])
 
-def error_of(place: Place, atom: Atom) -> Errors:
-    """The error of an atom at a place: that of a broken source has an unknown sign."""
-    A = atom.matrix(len(place.expansion.g))
-    sizes = sizes_of(place.expansion, A)
-    return Errors(np.zeros(len(A)) if atom.kind == "broken" else A @ sizes.means, A * sizes.spread)
+    def unknown(self, atom: Atom, sizes: Sizes) -> Array:
+        """``k`` standard deviations of what is not known of sizes beside their means, as a fit beside them has them.
+
+        Under a warp they are those of the posterior, not of the prior: a term of the covariance is an error of warped
+        outcomes, and a large one would change these without the change of density that an error of outcomes has.
+        """
+        k = len(sizes.means)
+        is_prior = self.value.warp is None or atom.kind == "broken"
+        return np.full(k, sizes.spread) if is_prior else sizes.sds
+
+    def error_of(self, atom: Atom) -> Errors:
+        """The error of an atom: that of a broken source has an unknown sign."""
+        A, sizes = atom.matrix(len(self.y)), self.sizes(atom)
+        e = np.zeros(len(A)) if atom.kind == "broken" else A @ sizes.means
+        return Errors(e, A * self.unknown(atom, sizes))
 
 
 def place_at(problem: Problem, there: Errors, atoms: Sequence[Atom], level: Level, about: Array | None = None) -> Place:
@@ -113,15 +135,16 @@ def place_at(problem: Problem, there: Errors, atoms: Sequence[Atom], level: Leve
     """
     about = np.zeros(problem.n) if about is None else about
     model = problem.beside(there._replace(e=there.e + about), level.fit)
-    value = log_posterior(model, level.fit.theta, level.fit.rho)
+    value, y = log_posterior(model, level.fit.theta, level.fit.rho), model.y.numpy()
     score = value.F - problem.penalty.total(level.support) + math.fsum(atom.log_prior for atom in atoms)  # eq. 20.8
     if not math.isfinite(score):
-        return Place(level, Expansion(-math.inf, np.zeros(problem.n), np.zeros((problem.n, problem.n))), False)
-    bend, slope, jacobian = value.warp, np.ones(problem.n), np.zeros(problem.n)
-    if bend is not None:
-        slope, jacobian = np.exp(bend.log_slope), bend.log_jacobian_z(model.y.numpy(), value.members)
+        nothing = Expansion(-math.inf, np.zeros(problem.n), np.zeros((problem.n, problem.n)))
+        return Place(level, nothing, about, value, y)
+    slope, jacobian = np.ones(problem.n), np.zeros(problem.n)
+    if value.warp is not None:
+        slope, jacobian = np.exp(value.warp.log_slope), value.warp.log_jacobian_z(y, value.members)
     expansion = project_mean(value.evidence.P.numpy(), value.y.numpy(), slope, jacobian)._replace(F=score)
-    return Place(level, expansion.at_origin(about), not about.any())
+    return Place(level, expansion.at_origin(about), about, value, y)
 
 
 def settle(problem: Problem, errors: Errors, level: Level) -> Level:

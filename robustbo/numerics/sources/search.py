@@ -23,12 +23,14 @@ from robustbo.numerics.linalg.lapack import Array
 from robustbo.numerics.pursuit.support_fit import Level
 from robustbo.numerics.sources.atoms import Atom
 from robustbo.numerics.sources.evidence import Candidate, all_candidates
-from robustbo.numerics.sources.place import Errors, Place, Problem, clear, error_of, place_at, settle
+from robustbo.numerics.sources.place import Errors, Place, Problem, clear, place_at, settle
 
 MANY = 256  # observations beyond which hyperparameters are held: they are known well enough
 MOST = 4  # atoms at once
 CLIMBS = 2  # candidates that are climbed to at a time
 PROMISING = -6.0  # nats below no atom from which on one is climbed to
+STEPS = 3  # of expanding about an atom's error
+CONVERGED = 0.5  # twice the nats between two steps
 ANY = 1.0  # prior standard deviation of the errors of all sources, where hyperparameters are looked for
 
 
@@ -82,7 +84,7 @@ def search_atoms(problem: Problem, level: Level) -> tuple[State, list[Candidate]
     state = State((), (), (), level)
     while True:
         places = _places(problem, state)
-        reference = max(place.score for place in places if place.is_about_none)
+        reference = max(place.score for place in places if not place.about.any())
         entries = _best_by_key(problem, state, places)
         promising = [entry for entry in entries if entry.score > reference + PROMISING][:CLIMBS]
         climbed = [_climb(problem, state, entry) for entry in promising]
@@ -105,7 +107,7 @@ def _with_odds(entry: Entry, reference: float) -> Candidate:
 
 def _joined(state: State, entry: Entry, gain: float) -> State:
     """The state with another atom."""
-    error = error_of(entry.place, entry.candidate.atom)
+    error = entry.place.error_of(entry.candidate.atom)
     atoms = (*state.atoms, entry.candidate.atom)
     return State(atoms, (*state.errors, error), (*state.gains, gain), entry.place.level)
 
@@ -169,25 +171,39 @@ def _climb(problem: Problem, state: State, entry: Entry) -> Entry:
     Where its values are wrong by themselves, it is also climbed to without that: together they explain nothing more.
     """
     atom, level, there = entry.candidate.atom, entry.place.level, state.all_errors(problem.n)
-    own = error_of(entry.place, atom)
-    cleared, entries = clear(problem, level, atom.rows), [_about(problem, state, entry, level, own)]
+    own = entry.place.error_of(atom)
+    cleared, levels = clear(problem, level, atom.rows), [level]
     if problem.n <= MANY:
-        for start in [level] if cleared is level else [level, cleared]:
-            entries.append(_about(problem, state, entry, settle(problem, there.beside(own), start), own))
-    return max(entries, key=lambda e: e.score)
+        levels += [
+            settle(problem, there.beside(own), start) for start in (level, cleared)[: 1 + (cleared is not level)]
+        ]
+    return max((_at(problem, state, entry, level, own.e) for level in levels), key=lambda e: e.score)
 
 
-def _about(problem: Problem, state: State, entry: Entry, level: Level, own: Errors) -> Entry:
-    """An atom of a key at a level, expanded about its own error; twice, for that changes it."""
-    there = state.all_errors(problem.n)
-    place = place_at(problem, there, state.atoms, level, own.e)
-    again = place_at(problem, there, state.atoms, level, error_of(place, entry.candidate.atom).e)
-    return Entry(again, _best_of(problem, again, entry.candidate.atom))
+def _at(problem: Problem, state: State, entry: Entry, level: Level, e: Array) -> Entry:
+    """An atom of a key at a level: about its own error, and in the end, if it is of one vector, over all its sizes."""
+    there, candidate = state.all_errors(problem.n), entry.candidate
+    place = place_at(problem, there, state.atoms, level, e)
+    for _ in range(STEPS if problem.model.warp else 0):
+        candidate = _best_of(problem, state, place, candidate.atom)
+        e, before = place.error_of(candidate.atom).e, e
+        place = place_at(problem, there, state.atoms, level, e)
+        if (e - before) @ place.expansion.P @ (e - before) < CONVERGED:
+            break
+    candidate = _best_of(problem, state, place, candidate.atom)
+    if problem.model.warp and len(candidate.atom.columns) == 1:
+        place = place_at(problem, there, state.atoms, level)
+        candidate = candidate._replace(log_factor=place.sizes(candidate.atom).log_factor)
+    return Entry(place, candidate)
 
 
-def _best_of(problem: Problem, place: Place, atom: Atom) -> Candidate:
-    """The likeliest of the atoms that differ from one in their beginning alone."""
+def _best_of(problem: Problem, state: State, place: Place, atom: Atom) -> Candidate:
+    """The likeliest of the atoms that differ from one in their beginning alone, and are not there."""
     lines = [line for line in problem.lines if (line.source, line.level) == (atom.source, atom.level)]
     blocks = [atom] if atom.kind == "block" else []
-    alike = [c for c in all_candidates(place.expansion, lines, blocks) if c.atom.key == atom.key]
+    alike = [
+        c
+        for c in all_candidates(place.expansion, lines, blocks)
+        if c.atom.key == atom.key and c.atom not in state.atoms
+    ]
     return max(alike, key=lambda c: c.score)

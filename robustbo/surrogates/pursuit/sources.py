@@ -12,7 +12,7 @@ from robustbo.numerics.linalg.lapack import Array
 from robustbo.numerics.pursuit.growth import Pursuit
 from robustbo.numerics.pursuit.support_fit import Level, level_at
 from robustbo.numerics.sources.atoms import Atom, block_effects, timelines
-from robustbo.numerics.sources.evidence import Candidate, sizes_of
+from robustbo.numerics.sources.evidence import Candidate
 from robustbo.numerics.sources.labels import SourceLabels
 from robustbo.numerics.sources.overlap import is_distinguishable
 from robustbo.numerics.sources.place import Problem, place_at
@@ -31,6 +31,7 @@ class AtomFinding(NamedTuple):
         sizes: Posterior mean of the size of each of its vectors.
         sds: Their standard deviations.
         spread: A likely prior standard deviation of them.
+        unknown: Standard deviations of what is not known of each, as a fit beside them has them.
         log_factor: Log Bayes factor, in nats.
         log_odds: Log posterior odds.
         is_distinguishable: Whether the inputs do not tell it.
@@ -40,6 +41,7 @@ class AtomFinding(NamedTuple):
     sizes: Array
     sds: Array
     spread: float
+    unknown: Array
     log_factor: float
     log_odds: float
     is_distinguishable: bool
@@ -105,13 +107,16 @@ def _describe_atom(
 ) -> AtomFinding:
     """The belief in an atom beside all others of a state."""
     beside = [other for i, other in enumerate(state.atoms) if i != without]
-    about = None if without is None else state.errors[without].e
+    about = None if without is None or len(atom.columns) == 1 else state.errors[without].e
     place = place_at(problem, state.all_errors(problem.n, without), beside, state.level, about)
     A = atom.matrix(problem.n)
-    posterior, is_apart = sizes_of(place.expansion, A), problem.is_told_apart(state.level.fit, A)
+    posterior, is_apart = place.sizes(atom), problem.is_told_apart(state.level.fit, A)
     log_odds = log_odds if is_apart else min(log_odds, 0.0) - np.log(2.0)  # as probably the objective's own shape
-    sizes, sds = scale * posterior.means, scale * posterior.sds
-    return AtomFinding(atom, sizes, sds, scale * posterior.spread, log_odds - atom.log_prior, log_odds, is_apart)
+    sizes, sds, unknown = (
+        scale * values for values in (posterior.means, posterior.sds, place.unknown(atom, posterior))
+    )
+    spread, log_factor = scale * posterior.spread, log_odds - atom.log_prior
+    return AtomFinding(atom, sizes, sds, spread, unknown, log_factor, log_odds, is_apart)
 
 
 def _scale(model: RelevancePursuitGP) -> float:
@@ -147,5 +152,5 @@ def errors_in_rows(findings: tuple[AtomFinding, ...], matrices: list[Array]) -> 
     for finding, A in zip(findings, matrices, strict=True):
         if finding.atom.kind != "broken":
             errors += A @ finding.sizes
-        shared.append(A * finding.spread)
+        shared.append(A * finding.unknown)
     return errors, torch.from_numpy(np.concatenate(shared, axis=1))
