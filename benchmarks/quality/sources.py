@@ -44,16 +44,13 @@ SAMPLED = 2000  # points whose values say how much an objective varies
 CULPRIT = {"since": None, "offset": f"W{OFF}", "step": f"W{OFF}", "broken": f"W{OFF}", "block": f"W{OFF}"}
 NORMAL = math.inf
 # Case, size of the error, noise, both in standard deviations of the objective, and degrees of freedom of the noise.
-WRONG = [(case, size, 0.02, NORMAL) for case in ("offset", "step") for size in (1.0, 0.5, 0.25)]
-RIGHT = [
-    (case, 0.0, *noise)
-    for case in ("none", "region")
-    for noise in ((0.02, NORMAL), (0.05, NORMAL), (0.2, NORMAL), (0.05, 3.0))
-]
-POINTS = [*WRONG, ("since", 1.0, 0.02, NORMAL), ("broken", 1.0, 0.02, NORMAL), ("block", 0.5, 0.02, NORMAL)]
-POINTS = [*POINTS, *RIGHT]
-LOOPS = [(case, size, 0.02, NORMAL) for case in ("offset", "step") for size in (1.0, 0.5)]
-LOOPS = [*LOOPS, ("none", 0.0, 0.02, NORMAL), ("none", 0.0, 0.2, NORMAL)]
+SIZED = [("offset", 1.0), ("offset", 0.5), ("step", 1.0), ("step", 0.5)]
+WRONG = [(*case, 0.02, NORMAL) for case in SIZED]
+RIGHT = [("none", 0.0, *noise) for noise in ((0.02, NORMAL), (0.05, NORMAL), (0.2, NORMAL), (0.05, 3.0))]
+POINTS = [*WRONG, *RIGHT, ("region", 0.0, 0.02, NORMAL)]
+RARER = [("offset", 0.25), ("step", 0.25), ("since", 1.0), ("broken", 1.0), ("block", 0.5)]
+MORE = [*((*case, 0.02, NORMAL) for case in RARER), ("region", 0.0, 0.2, NORMAL)]
+PLANS = {"points": POINTS, "more": MORE, "loops": [*WRONG, *RIGHT[:1]]}
 STEP, SINCE, REGION = 1 / 3, 0.6, 0.25  # shares of the values, likewise, and of the first coordinate's range
 
 
@@ -189,7 +186,7 @@ def plan(problems: Sequence[str], plan: str, replications: Sequence[int]) -> Ite
     is_loop = plan == "loops"
     for replication in replications:
         for problem in problems:
-            for case, size, noise, dof in LOOPS if is_loop else POINTS:
+            for case, size, noise, dof in PLANS[plan]:
                 yield Cell(problem, case, size, noise, dof, NUM_VALUES, is_loop, replication)
 
 
@@ -220,7 +217,7 @@ def _shares(group: pd.DataFrame, is_wrong: bool) -> dict[str, Any]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the studies, and print or write their rows and a summary."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--plan", choices=("points", "loops"), required=True)
+    parser.add_argument("--plan", choices=PLANS, required=True)
     parser.add_argument("--problems", nargs="+", default=PROBLEMS)
     parser.add_argument("--replications", type=recording.replications, default=range(20))
     parser.add_argument("--work", type=Path, required=True, help="the rows, which it goes on with")

@@ -82,6 +82,20 @@ def find_sources(
         def is_told_apart(at: Fit, A: Array) -> bool:
             return is_distinguishable(X, at.theta[:d].exp(), A)
 
+        import os
+
+        if search_model.warp and not os.environ.get("WARPED"):
+            from robustbo.numerics.pursuit import walk
+            from robustbo.numerics.pursuit.support_fit import refit
+
+            k = len(search_model.warp)
+            bent = fit.theta[-k:]
+            search_model = search_model._replace(warp=())
+            fit = fit._replace(theta=fit.theta[:-k])
+            pen = model.options.penalty(search_model)
+            climb = lambda other, support: refit(search_model, other, support, ftol=1e-4)
+            level = climb(level_at(search_model, level.support, fit), level.support)
+            level = walk.settle(level, pen, climb)
         penalty, lines = model.options.penalty(search_model), list(timelines(labels))
         problem = Problem(search_model, penalty, lines, block_effects(labels, blocks), is_told_apart)
         state, rest = search_atoms(problem, level) if lines else (State((), (), (), level), [])
@@ -91,7 +105,10 @@ def find_sources(
         )
         keys = {atom.key[:2] for atom in state.atoms}
         doubtful = tuple(find(c.atom, c.score) for c in _of_each_source(rest) if c.atom.key[:2] not in keys)
-        return SourceFindings(believed, doubtful, _warm_start(model, state.level))
+        final = state.level
+        if len(final.fit.theta) < len(components[0].fit.theta if components else final.fit.theta):
+            final = final._replace(fit=final.fit._replace(theta=torch.cat([final.fit.theta, bent])))
+        return SourceFindings(believed, doubtful, _warm_start(model, final))
 
 
 def _of_each_source(candidates: list[Candidate]) -> list[Candidate]:
