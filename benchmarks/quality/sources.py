@@ -168,7 +168,7 @@ def judge(*values: Any) -> dict[str, Any]:
     is_block, culprit = cell.case == "block", CULPRIT.get(cell.case, "nobody")
     own = [report for report in named if report.level == culprit and (report.kind == "block") == is_block]
     others = [report for report in named if report not in own and not (is_block and report.kind == "block")]
-    row = {"named": bool(own), "others": bool(others)}
+    row: dict[str, Any] = {"named": bool(own), "others": bool(others)}
     row["is_apart"] = all(report.status != "not distinguishable" for report in reports if report.level == f"W{OFF}")
     row |= _claim(own[0], objective.sd, begin) if own else {"error": math.nan, "sd": math.nan, "late": math.nan}
     kinds = " ".join(f"{report.kind}:{report.level}" for report in named)

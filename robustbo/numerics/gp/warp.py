@@ -50,7 +50,6 @@ class WarpedOutcomes:
         t: ``2`` coordinates, at least 0.
 
     Attributes:
-        t: The coordinates.
         y: ``n`` warped outcomes.
         log_slope: ``n`` logarithms of the warp's derivative.
         log_secant: ``n`` logarithms of w / z.
@@ -61,10 +60,9 @@ class WarpedOutcomes:
     """
 
     def __init__(self, z: Array, t: Sequence[float]) -> None:
-        self.t = tuple(t)
         self._is_high, square = z > 0, z * z
         c = np.where(self._is_high, math.expm1(t[1]), math.expm1(t[0]))
-        self._c, x = c, c * square
+        x = c * square
         S, S_x = _secant(x) if any(t) else (np.ones_like(z), np.full_like(z, -1 / 6))
         self._x_t = square + x  # the derivative of c in t is 1 + c
         self._flat = 1 + x
@@ -87,10 +85,6 @@ class WarpedOutcomes:
     def y_t(self) -> Array:
         """``n`` derivatives of `y`, each in the coordinate of its side."""
         return self.y * self.log_secant_t
-
-    def log_jacobian_z(self, z: Array, members: NDArray[np.bool_]) -> Array:
-        """``n`` derivatives of the log Jacobian in the outcomes ``z`` that these are of."""
-        return self._c * z * np.where(members, 2 * self._relative, -1 / self._flat)
 
     def log_jacobian(self, members: NDArray[np.bool_]) -> float:
         """Log density of outcomes as they were over that of warped ones, some being members of a support."""

@@ -1,11 +1,10 @@
 """Evidence for error atoms at held hyperparameters, in closed form: all steps of a source by cumulative sums.
 
 Notation (no batch dimensions):
-    e   n      errors of the observations, y - e being right
-    P   n x n  minus the second derivative of the log likelihood in e, the constant mean projected out: P1 = 0 (no warp)
-    g   n      its first derivative at e = 0, to second order from where it was expanded
     a   n      an atom of one vector; A (n x k) one of several
-    t          a' g
+    P   n x n  inverse covariance of the observations, the constant mean projected out: P1 = 0
+    al  n      P y
+    t          a' al
     s          a' P a
     w          prior variance of the atom's size c
 
@@ -27,53 +26,34 @@ VARIANCES = np.square(SIZES)
 LEAST = 1e-6  # length of a sum of an atom's vectors that is nothing but rounding
 
 
-class Expansion(NamedTuple):
-    """The log likelihood of the observations as a function of their errors, to second order.
+class Precision(NamedTuple):
+    """The observations as a fit has them.
 
     Attributes:
-        F: At no error.
-        g: ``n`` first derivatives there.
-        P: ``n x n`` second derivatives, the sign changed.
+        P: ``n x n`` inverse covariance, the constant mean projected out.
+        al: ``n`` P times the observations.
     """
 
-    F: float
-    g: Array
     P: Array
-
-    def at_origin(self, e: Array) -> "Expansion":
-        """The expansion about errors ``e``, of which F and g are, as one about none."""
-        Pe = self.P @ e
-        return Expansion(self.F - e @ self.g - 0.5 * e @ Pe, self.g + Pe, self.P)  # eq. 20.11
+    al: Array
 
 
-def project_mean(P: Array, y: Array, slope: Array, jacobian: Array | float = 0.0) -> Expansion:
-    """The expansion of a Gaussian likelihood with a flat prior of the mean, F being zero.
-
-    Args:
-        P: ``n x n`` inverse covariance of warped observations.
-        y: ``n`` warped observations.
-        slope: ``n`` derivatives of the warp.
-        jacobian: ``n`` derivatives of the log of these, in the observations.
-    """
-    P = mean_free(P)
-    return Expansion(0.0, slope * (P @ y) - jacobian, P * np.outer(slope, slope))
-
-
-def mean_free(P: Array) -> Array:
-    """An inverse covariance with the constant mean projected out."""
+def project_mean(P: Array, y: Array) -> Precision:
+    """The precision with the constant mean projected out of an inverse covariance."""
     P1 = P.sum(-1)
-    return P - np.outer(P1, P1) / P1.sum()  # eq. 20.1
+    total = P1.sum()
+    return Precision(P - np.outer(P1, P1) / total, P @ y - P1 * (P1 @ y / total))  # eq. 20.1
 
 
-def statistics(expansion: Expansion, A: Array) -> tuple[Array, Array]:
+def statistics(precision: Precision, A: Array) -> tuple[Array, Array]:
     """``k`` values of t and s of atoms ``n x k``, of one vector each."""
-    return A.T @ expansion.g, np.einsum("ik,ik->k", A, expansion.P @ A)
+    return A.T @ precision.al, np.einsum("ik,ik->k", A, precision.P @ A)
 
 
-def step_statistics(expansion: Expansion, rows: Rows) -> tuple[Array, Array]:
+def step_statistics(precision: Precision, rows: Rows) -> tuple[Array, Array]:
     """``m`` values of t and s of the steps from each of ``m`` rows on to the last: O(m^2)."""
-    inner = expansion.P[np.ix_(rows, rows)]
-    t = expansion.g[rows][::-1].cumsum()[::-1]
+    t = precision.al[rows][::-1].cumsum()[::-1]
+    inner = precision.P[np.ix_(rows, rows)]
     s = (inner.diagonal() + 2 * np.triu(inner, 1).sum(-1))[::-1].cumsum()[::-1]  # eq. 20.5
     return t, s
 
@@ -105,13 +85,13 @@ class Sizes(NamedTuple):
     spread: float
 
 
-def sizes_of(expansion: Expansion, A: Array) -> Sizes:
+def sizes_of(precision: Precision, A: Array) -> Sizes:
     """The sizes of an atom of ``k`` vectors, which are independent and of one prior variance.
 
     Of sizes that add up to nothing, as those of a block effect, their sum is known.
     """
-    values, V = np.linalg.eigh(A.T @ (expansion.P @ A))
-    values, z = np.maximum(values, 0.0), V.T @ (A.T @ expansion.g)
+    values, V = np.linalg.eigh(A.T @ (precision.P @ A))
+    values, z = np.maximum(values, 0.0), V.T @ (A.T @ precision.al)
     heights = _heights(z, values).sum(0)  # eq. 20.6
     log_factor = float(np.logaddexp.reduce(heights)) - math.log(len(heights))
     weights = np.exp(heights - np.logaddexp.reduce(heights))
@@ -141,24 +121,24 @@ class Candidate(NamedTuple):
         return self.log_factor + self.atom.log_prior
 
 
-def candidates(expansion: Expansion, line: Timeline) -> list[Candidate]:
+def candidates(precision: Precision, line: Timeline) -> list[Candidate]:
     """All atoms of one timeline."""
-    n, steps, drifts = len(expansion.g), line.steps(), line.drifts()
-    t, s = step_statistics(expansion, line.rows)
+    n, steps, drifts = len(precision.al), line.steps(), line.drifts()
+    t, s = step_statistics(precision, line.rows)
     log_factors = log_bayes_factors(t, s).tolist()
     pairs = [(step, log_factors[place]) for step, place in zip(steps, line.starts, strict=True)]
     if line.source >= 0:
         broken = line.atom("broken", None)
         pairs += [(line.atom("offset", None), log_factors[0])] if line.may_be_off else []
-        pairs += [(broken, sizes_of(expansion, broken.matrix(n)).log_factor)]
+        pairs += [(broken, sizes_of(precision, broken.matrix(n)).log_factor)]
     if drifts:
         A = np.concatenate([drift.matrix(n) for drift in drifts], axis=1)
-        pairs += zip(drifts, log_bayes_factors(*statistics(expansion, A)).tolist(), strict=True)
+        pairs += zip(drifts, log_bayes_factors(*statistics(precision, A)).tolist(), strict=True)
     return [Candidate(*pair) for pair in pairs]
 
 
-def all_candidates(expansion: Expansion, lines: Sequence[Timeline], blocks: Sequence[Atom]) -> list[Candidate]:
+def all_candidates(precision: Precision, lines: Sequence[Timeline], blocks: Sequence[Atom]) -> list[Candidate]:
     """All atoms there are."""
-    n = len(expansion.g)
-    of_blocks = [Candidate(atom, sizes_of(expansion, atom.matrix(n)).log_factor) for atom in blocks]
-    return [candidate for line in lines for candidate in candidates(expansion, line)] + of_blocks
+    n = len(precision.al)
+    of_blocks = [Candidate(atom, sizes_of(precision, atom.matrix(n)).log_factor) for atom in blocks]
+    return [candidate for line in lines for candidate in candidates(precision, line)] + of_blocks

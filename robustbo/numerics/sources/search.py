@@ -23,14 +23,12 @@ from robustbo.numerics.linalg.lapack import Array
 from robustbo.numerics.pursuit.support_fit import Level
 from robustbo.numerics.sources.atoms import Atom
 from robustbo.numerics.sources.evidence import Candidate, all_candidates
-from robustbo.numerics.sources.place import Errors, Place, Problem, clear, place_at, settle
+from robustbo.numerics.sources.place import Place, Problem, clear, place_at, settle
 
 MANY = 256  # observations beyond which hyperparameters are held: they are known well enough
 MOST = 4  # atoms at once
 CLIMBS = 2  # candidates that are climbed to at a time
 PROMISING = -6.0  # nats below no atom from which on one is climbed to
-STEPS = 3  # of expanding about an atom's error
-CONVERGED = 0.5  # twice the nats between two steps
 ANY = 1.0  # prior standard deviation of the errors of all sources, where hyperparameters are looked for
 
 
@@ -39,22 +37,20 @@ class State(NamedTuple):
 
     Attributes:
         atoms: The atoms, in the order in which they joined.
-        errors: Of each.
+        parts: Of each ``n x k`` numbers, times its prior standard deviation.
         gains: Log posterior odds of each when it joined.
         level: The level.
     """
 
     atoms: tuple[Atom, ...]
-    errors: tuple[Errors, ...]
+    parts: tuple[Array, ...]
     gains: tuple[float, ...]
     level: Level
 
-    def all_errors(self, n: int, without: int | None = None) -> Errors:
-        """The errors of all atoms but one."""
-        total = Errors(np.zeros(n), np.zeros((n, 0)))
-        for i, part in enumerate(self.errors):
-            total = total if i == without else total.beside(part)
-        return total
+    def A(self, n: int, without: int | None = None) -> Array:
+        """All atoms but one as ``n x k`` numbers."""
+        parts = [part for i, part in enumerate(self.parts) if i != without]
+        return np.concatenate([np.zeros((n, 0)), *parts], axis=1)
 
 
 class Entry(NamedTuple):
@@ -84,7 +80,7 @@ def search_atoms(problem: Problem, level: Level) -> tuple[State, list[Candidate]
     state = State((), (), (), level)
     while True:
         places = _places(problem, state)
-        reference = max(place.score for place in places if not place.about.any())
+        reference = max(place.score for place in places)
         entries = _best_by_key(problem, state, places)
         promising = [entry for entry in entries if entry.score > reference + PROMISING][:CLIMBS]
         climbed = [_climb(problem, state, entry) for entry in promising]
@@ -107,32 +103,27 @@ def _with_odds(entry: Entry, reference: float) -> Candidate:
 
 def _joined(state: State, entry: Entry, gain: float) -> State:
     """The state with another atom."""
-    error = entry.place.error_of(entry.candidate.atom)
-    atoms = (*state.atoms, entry.candidate.atom)
-    return State(atoms, (*state.errors, error), (*state.gains, gain), entry.place.level)
+    atom, place = entry.candidate.atom, entry.place
+    return State((*state.atoms, atom), (*state.parts, place.columns(atom)), (*state.gains, gain), place.level)
 
 
 def _without_it(problem: Problem, state: State, place: Place) -> Place:
     """The state as it is, climbed to from where another atom has led."""
-    there, level = state.all_errors(problem.n), place.level
-    level = settle(problem, there, level) if problem.n <= MANY else level
-    return place_at(problem, there, state.atoms, level)
+    A, level = state.A(problem.n), place.level
+    return place_at(problem, state.atoms, A, settle(problem, A, level) if problem.n <= MANY else level)
 
 
 def _places(problem: Problem, state: State) -> list[Place]:
     """Places where atoms are looked for: as it is, without the added variances of one source, and where all may err."""
-    level, there = state.level, state.all_errors(problem.n)
-    places = [place_at(problem, there, state.atoms, level)]
+    level, A = state.level, state.A(problem.n)
+    levels = [level]
     for line in problem.lines if len(level.support) > 1 else ():
         cleared = clear(problem, level, line.rows)
         if line.source >= 0 and len(level.support) - len(cleared.support) > 1:
-            places.append(place_at(problem, there, state.atoms, cleared))
+            levels.append(cleared)
     if problem.n <= MANY:
-        B = _any_error(problem)
-        anything = settle(problem, there.beside(Errors(np.zeros(problem.n), B)), level)
-        places.append(place_at(problem, there, state.atoms, anything))
-        if problem.model.warp:
-            places.append(place_at(problem, there, state.atoms, anything, _likely(places[-1], B)))
+        levels.append(settle(problem, np.concatenate([A, _any_error(problem)], axis=1), level))
+    places = [place_at(problem, state.atoms, A, level) for level in levels]
     return [place for place in places if math.isfinite(place.score)]
 
 
@@ -148,17 +139,11 @@ def _any_error(problem: Problem) -> Array:
     return np.stack(columns, axis=-1)
 
 
-def _likely(place: Place, B: Array) -> Array:
-    """The posterior mean of the errors that the columns of ``n x k`` numbers sum up to, with sizes of variance one."""
-    inner = np.eye(B.shape[1]) + B.T @ place.expansion.P @ B
-    return B @ np.linalg.solve(inner, B.T @ place.expansion.g)
-
-
 def _best_by_key(problem: Problem, state: State, places: Sequence[Place]) -> list[Entry]:
     """The best atom of each key, at its best place and time, the likeliest first."""
     best: dict[tuple[int, int, str], Entry] = {}
     for place in places:
-        for candidate in all_candidates(place.expansion, problem.lines, problem.blocks):
+        for candidate in all_candidates(place.precision, problem.lines, problem.blocks):
             entry, key = Entry(place, candidate), candidate.atom.key
             if candidate.atom not in state.atoms and (key not in best or entry.score > best[key].score):
                 best[key] = entry
@@ -170,31 +155,14 @@ def _climb(problem: Problem, state: State, entry: Entry) -> Entry:
 
     Where its values are wrong by themselves, it is also climbed to without that: together they explain nothing more.
     """
-    atom, level, there = entry.candidate.atom, entry.place.level, state.all_errors(problem.n)
-    own = entry.place.error_of(atom)
-    cleared, levels = clear(problem, level, atom.rows), [level]
+    A, (place, candidate), entries = state.A(problem.n), entry, [entry]
     if problem.n <= MANY:
-        levels += [
-            settle(problem, there.beside(own), start) for start in (level, cleared)[: 1 + (cleared is not level)]
-        ]
-    return max((_at(problem, state, entry, level, own.e) for level in levels), key=lambda e: e.score)
-
-
-def _at(problem: Problem, state: State, entry: Entry, level: Level, e: Array) -> Entry:
-    """An atom of a key at a level: about its own error, and in the end, if it is of one vector, over all its sizes."""
-    there, candidate = state.all_errors(problem.n), entry.candidate
-    place = place_at(problem, there, state.atoms, level, e)
-    for _ in range(STEPS if problem.model.warp else 0):
-        candidate = _best_of(problem, state, place, candidate.atom)
-        e, before = place.error_of(candidate.atom).e, e
-        place = place_at(problem, there, state.atoms, level, e)
-        if (e - before) @ place.expansion.P @ (e - before) < CONVERGED:
-            break
-    candidate = _best_of(problem, state, place, candidate.atom)
-    if problem.model.warp and len(candidate.atom.columns) == 1:
-        place = place_at(problem, there, state.atoms, level)
-        candidate = candidate._replace(log_factor=place.sizes(candidate.atom).log_factor)
-    return Entry(place, candidate)
+        cleared, columns = clear(problem, place.level, candidate.atom.rows), place.columns(candidate.atom)
+        for start in [place.level] if cleared is place.level else [place.level, cleared]:
+            level = settle(problem, np.concatenate([A, columns], axis=1), start)
+            climbed = place_at(problem, state.atoms, A, level)
+            entries.append(Entry(climbed, _best_of(problem, state, climbed, candidate.atom)))
+    return max(entries, key=lambda e: e.score)
 
 
 def _best_of(problem: Problem, state: State, place: Place, atom: Atom) -> Candidate:
@@ -203,7 +171,7 @@ def _best_of(problem: Problem, state: State, place: Place, atom: Atom) -> Candid
     blocks = [atom] if atom.kind == "block" else []
     alike = [
         c
-        for c in all_candidates(place.expansion, lines, blocks)
+        for c in all_candidates(place.precision, lines, blocks)
         if c.atom.key == atom.key and c.atom not in state.atoms
     ]
     return max(alike, key=lambda c: c.score)

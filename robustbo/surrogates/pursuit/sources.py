@@ -12,10 +12,10 @@ from robustbo.numerics.linalg.lapack import Array
 from robustbo.numerics.pursuit.growth import Pursuit
 from robustbo.numerics.pursuit.support_fit import Level, level_at
 from robustbo.numerics.sources.atoms import Atom, block_effects, timelines
-from robustbo.numerics.sources.evidence import Candidate
+from robustbo.numerics.sources.evidence import Candidate, sizes_of
 from robustbo.numerics.sources.labels import SourceLabels
 from robustbo.numerics.sources.overlap import is_distinguishable
-from robustbo.numerics.sources.place import Problem, place_at
+from robustbo.numerics.sources.place import Problem, place_at, settle
 from robustbo.numerics.sources.search import State, search_atoms
 from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
@@ -31,7 +31,6 @@ class AtomFinding(NamedTuple):
         sizes: Posterior mean of the size of each of its vectors.
         sds: Their standard deviations.
         spread: A likely prior standard deviation of them.
-        unknown: Standard deviations of what is not known of each, as a fit beside them has them.
         log_factor: Log Bayes factor, in nats.
         log_odds: Log posterior odds.
         is_distinguishable: Whether the inputs do not tell it.
@@ -41,7 +40,6 @@ class AtomFinding(NamedTuple):
     sizes: Array
     sds: Array
     spread: float
-    unknown: Array
     log_factor: float
     log_odds: float
     is_distinguishable: bool
@@ -73,42 +71,30 @@ def find_sources(
     """
     model.eval()
     with torch.no_grad():
-        search_model = model.search_model()
-        components = model.components
-        fit = components[0].fit if components else model.fit_now(search_model)
-        level = level_at(search_model, search_model.groups.of(fit.support), fit)
+        bent = model.search_model()
+        fit = model.components[0].fit if model.components else model.fit_now(bent)
+        t = fit.theta[len(fit.theta) - len(bent.warp) :]
+        straight = bent._replace(warp=())
+        level = level_at(straight, straight.groups.of(fit.support), _without_warp(fit, len(t)))
         X, d = model.train_inputs[0], model.train_inputs[0].shape[-1]
 
         def is_told_apart(at: Fit, A: Array) -> bool:
             return is_distinguishable(X, at.theta[:d].exp(), A)
 
-        import os
-
-        if search_model.warp and not os.environ.get("WARPED"):
-            from robustbo.numerics.pursuit import walk
-            from robustbo.numerics.pursuit.support_fit import refit
-
-            k = len(search_model.warp)
-            bent = fit.theta[-k:]
-            search_model = search_model._replace(warp=())
-            fit = fit._replace(theta=fit.theta[:-k])
-            pen = model.options.penalty(search_model)
-            climb = lambda other, support: refit(search_model, other, support, ftol=1e-4)
-            level = climb(level_at(search_model, level.support, fit), level.support)
-            level = walk.settle(level, pen, climb)
-        penalty, lines = model.options.penalty(search_model), list(timelines(labels))
-        problem = Problem(search_model, penalty, lines, block_effects(labels, blocks), is_told_apart)
+        penalty, lines = model.options.penalty(straight), list(timelines(labels))
+        problem = Problem(straight, penalty, lines, block_effects(labels, blocks), is_told_apart)
+        if t.any() and lines:
+            level = settle(problem, np.zeros((problem.n, 0)), level)
         state, rest = search_atoms(problem, level) if lines else (State((), (), (), level), [])
         find = partial(_describe_atom, problem, state, _scale(model))
-        believed = tuple(
-            find(atom, gain, without=i) for i, (atom, gain) in enumerate(zip(state.atoms, state.gains, strict=True))
-        )
+        believed = tuple(find(atom, state.gains[i], without=i) for i, atom in enumerate(state.atoms))
         keys = {atom.key[:2] for atom in state.atoms}
         doubtful = tuple(find(c.atom, c.score) for c in _of_each_source(rest) if c.atom.key[:2] not in keys)
-        final = state.level
-        if len(final.fit.theta) < len(components[0].fit.theta if components else final.fit.theta):
-            final = final._replace(fit=final.fit._replace(theta=torch.cat([final.fit.theta, bent])))
-        return SourceFindings(believed, doubtful, _warm_start(model, final))
+        return SourceFindings(believed, doubtful, _warm_start(model, state.level, t))
+
+
+def _without_warp(fit: Fit, count: int) -> Fit:
+    return fit._replace(theta=fit.theta[: len(fit.theta) - count])
 
 
 def _of_each_source(candidates: list[Candidate]) -> list[Candidate]:
@@ -124,16 +110,12 @@ def _describe_atom(
 ) -> AtomFinding:
     """The belief in an atom beside all others of a state."""
     beside = [other for i, other in enumerate(state.atoms) if i != without]
-    about = None if without is None or len(atom.columns) == 1 else state.errors[without].e
-    place = place_at(problem, state.all_errors(problem.n, without), beside, state.level, about)
+    place = place_at(problem, beside, state.A(problem.n, without), state.level)
     A = atom.matrix(problem.n)
-    posterior, is_apart = place.sizes(atom), problem.is_told_apart(state.level.fit, A)
+    posterior, is_apart = sizes_of(place.precision, A), problem.is_told_apart(state.level.fit, A)
     log_odds = log_odds if is_apart else min(log_odds, 0.0) - np.log(2.0)  # as probably the objective's own shape
-    sizes, sds, unknown = (
-        scale * values for values in (posterior.means, posterior.sds, place.unknown(atom, posterior))
-    )
-    spread, log_factor = scale * posterior.spread, log_odds - atom.log_prior
-    return AtomFinding(atom, sizes, sds, spread, unknown, log_factor, log_odds, is_apart)
+    sizes, sds = scale * posterior.means, scale * posterior.sds
+    return AtomFinding(atom, sizes, sds, scale * posterior.spread, log_odds - atom.log_prior, log_odds, is_apart)
 
 
 def _scale(model: RelevancePursuitGP) -> float:
@@ -142,9 +124,10 @@ def _scale(model: RelevancePursuitGP) -> float:
     return transform.stdvs.item() if isinstance(transform, RobustStandardize) else 1.0
 
 
-def _warm_start(model: RelevancePursuitGP, level: Level) -> WarmStart:
-    """The start of a fit at a level."""
-    pursued, before = level._replace(cache=None), model.warm_start
+def _warm_start(model: RelevancePursuitGP, level: Level, t: Tensor) -> WarmStart:
+    """The start of a fit at a level without a warp, with the warp that the model has."""
+    fit = level.fit._replace(theta=torch.cat([level.fit.theta, t]))
+    pursued, before = level._replace(fit=fit, cache=None), model.warm_start
     transform = outcome_transform(model)
     unit = torch.ones(1, 1, dtype=torch.float64)
     center, scale = (0 * unit, unit)
@@ -169,5 +152,5 @@ def errors_in_rows(findings: tuple[AtomFinding, ...], matrices: list[Array]) -> 
     for finding, A in zip(findings, matrices, strict=True):
         if finding.atom.kind != "broken":
             errors += A @ finding.sizes
-        shared.append(A * finding.unknown)
+        shared.append(A * finding.spread)
     return errors, torch.from_numpy(np.concatenate(shared, axis=1))

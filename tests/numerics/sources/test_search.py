@@ -13,7 +13,8 @@ from robustbo.numerics.sources.atoms import block_effects, timelines
 from robustbo.numerics.sources.covariance import with_shared_errors
 from robustbo.numerics.sources.labels import SourceLabels
 from robustbo.numerics.sources.overlap import is_distinguishable
-from robustbo.numerics.sources.search import Problem, search_atoms
+from robustbo.numerics.sources.place import Problem
+from robustbo.numerics.sources.search import search_atoms
 
 N = 48
 X = torch.quasirandom.SobolEngine(2, scramble=True, seed=3).draw(N, dtype=torch.float64)
