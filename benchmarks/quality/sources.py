@@ -44,13 +44,24 @@ SAMPLED = 2000  # points whose values say how much an objective varies
 CULPRIT = {"since": None, "offset": f"W{OFF}", "step": f"W{OFF}", "broken": f"W{OFF}", "block": f"W{OFF}"}
 NORMAL = math.inf
 # Case, size of the error, noise, both in standard deviations of the objective, and degrees of freedom of the noise.
-SIZED = [("offset", 1.0), ("offset", 0.5), ("step", 1.0), ("step", 0.5)]
-WRONG = [(*case, 0.02, NORMAL) for case in SIZED]
-RIGHT = [("none", 0.0, *noise) for noise in ((0.02, NORMAL), (0.05, NORMAL), (0.2, NORMAL), (0.05, 3.0))]
-POINTS = [*WRONG, *RIGHT, ("region", 0.0, 0.02, NORMAL)]
-RARER = [("offset", 0.25), ("step", 0.25), ("since", 1.0), ("broken", 1.0), ("block", 0.5)]
-MORE = [*((*case, 0.02, NORMAL) for case in RARER), ("region", 0.0, 0.2, NORMAL)]
-PLANS = {"points": POINTS, "more": MORE, "loops": [*WRONG, *RIGHT[:1]]}
+POINTS = [
+    ("offset", 1.0, 0.02, NORMAL),
+    ("offset", 0.5, 0.02, NORMAL),
+    ("step", 1.0, 0.02, NORMAL),
+    ("none", 0.0, 0.02, NORMAL),
+    ("none", 0.0, 0.2, NORMAL),
+]
+MORE = [
+    ("step", 0.5, 0.02, NORMAL),
+    ("none", 0.0, 0.05, 3.0),
+    ("region", 0.0, 0.02, NORMAL),
+    ("offset", 0.25, 0.02, NORMAL),
+    ("step", 0.25, 0.02, NORMAL),
+    ("since", 1.0, 0.02, NORMAL),
+    ("broken", 1.0, 0.02, NORMAL),
+    ("block", 0.5, 0.02, NORMAL),
+]
+PLANS = {"points": POINTS, "more": MORE, "loops": POINTS}
 STEP, SINCE, REGION = 1 / 3, 0.6, 0.25  # shares of the values, likewise, and of the first coordinate's range
 
 

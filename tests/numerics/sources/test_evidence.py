@@ -20,7 +20,7 @@ from robustbo.numerics.sources.evidence import (
 from robustbo.numerics.sources.labels import SourceLabels
 
 N = 24
-RNG = np.random.default_rng(5)
+RNG = np.random.default_rng(8)
 X = RNG.random((N, 2))
 SG = np.exp(-4 * np.square(X[:, None] - X[None]).sum(-1)) + np.diag(0.02 + 0.1 * RNG.random(N))
 A_CODES = RNG.integers(3, size=N)
