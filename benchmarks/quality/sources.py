@@ -192,7 +192,7 @@ def _claim(report: SourceReport, unit: float, begin: int | None) -> dict[str, fl
     return {"error": round(report.error / unit, 3), "sd": round(report.sd / unit, 3), "late": late}
 
 
-def plan(problems: Sequence[str], plan: str, replications: Sequence[int]) -> Iterator[Cell]:
+def cells_of(plan: str, problems: Sequence[str], replications: Sequence[int]) -> Iterator[Cell]:
     """The cells of a plan: replications before problems and cases."""
     is_loop = plan == "loops"
     for replication in replications:
@@ -235,7 +235,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, help="a folder for the tables")
     parser.add_argument("--page", type=Path, help="a page with marks")
     o = parser.parse_args(arguments)
-    csv_rows.record_missing(o.work, Cell._fields, plan(o.problems, o.plan, o.replications), judge)
+    csv_rows.record_missing(o.work, Cell._fields, cells_of(o.plan, o.problems, o.replications), judge)
     rows = pd.read_csv(o.work)
     tables = {o.plan: summary(rows)}
     put({"rows": rows, **tables}, o.out)

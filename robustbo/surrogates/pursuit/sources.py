@@ -71,30 +71,35 @@ def find_sources(
     """
     model.eval()
     with torch.no_grad():
-        bent = model.search_model()
-        fit = model.components[0].fit if model.components else model.fit_now(bent)
-        t = fit.theta[len(fit.theta) - len(bent.warp) :]
-        straight = bent._replace(warp=())
-        level = level_at(straight, straight.groups.of(fit.support), _without_warp(fit, len(t)))
-        X, d = model.train_inputs[0], model.train_inputs[0].shape[-1]
-
-        def is_told_apart(at: Fit, A: Array) -> bool:
-            return is_distinguishable(X, at.theta[:d].exp(), A)
-
-        penalty, lines = model.options.penalty(straight), list(timelines(labels))
-        problem = Problem(straight, penalty, lines, block_effects(labels, blocks), is_told_apart)
-        if t.any() and lines:
-            level = settle(problem, np.zeros((problem.n, 0)), level)
-        state, rest = search_atoms(problem, level) if lines else (State((), (), (), level), [])
-        find = partial(_describe_atom, problem, state, _scale(model))
+        problem, level, t = straight_problem(model, labels, blocks)
+        state, rest = search_atoms(problem, level) if problem.lines else (State((), (), (), level), [])
+        find = partial(_describe_atom, problem, state, unit_of(model))
         believed = tuple(find(atom, state.gains[i], without=i) for i, atom in enumerate(state.atoms))
         keys = {atom.key[:2] for atom in state.atoms}
         doubtful = tuple(find(c.atom, c.score) for c in _of_each_source(rest) if c.atom.key[:2] not in keys)
         return SourceFindings(believed, doubtful, _warm_start(model, state.level, t))
 
 
-def _without_warp(fit: Fit, count: int) -> Fit:
-    return fit._replace(theta=fit.theta[: len(fit.theta) - count])
+def straight_problem(
+    model: RelevancePursuitGP, labels: SourceLabels, blocks: frozenset[str] = frozenset()
+) -> tuple[Problem, Level, Tensor]:
+    """The search over a fitted model's values without a warp, the level that it begins at, and the warp's coordinates.
+
+    Args:
+        model, labels, blocks: As in `find_sources`.
+    """
+    bent = model.search_model()
+    fit = model.components[0].fit if model.components else model.fit_now(bent)
+    d, count = model.train_inputs[0].shape[-1], len(fit.theta) - len(bent.warp)
+    straight, t = bent._replace(warp=()), fit.theta[count:]
+
+    def is_told_apart(at: Fit, A: Array) -> bool:
+        return is_distinguishable(model.train_inputs[0], at.theta[:d].exp(), A)
+
+    penalty, lines = model.options.penalty(straight), list(timelines(labels))
+    problem = Problem(straight, penalty, lines, block_effects(labels, blocks), is_told_apart)
+    level = level_at(straight, straight.groups.of(fit.support), fit._replace(theta=fit.theta[:count]))
+    return problem, settle(problem, np.zeros((problem.n, 0)), level) if t.any() and lines else level, t
 
 
 def _of_each_source(candidates: list[Candidate]) -> list[Candidate]:
@@ -118,7 +123,7 @@ def _describe_atom(
     return AtomFinding(atom, sizes, sds, scale * posterior.spread, log_odds - atom.log_prior, log_odds, is_apart)
 
 
-def _scale(model: RelevancePursuitGP) -> float:
+def unit_of(model: RelevancePursuitGP) -> float:
     """The units of the outcomes that the search sees as 1: before a warp."""
     transform = outcome_transform(model)
     return transform.stdvs.item() if isinstance(transform, RobustStandardize) else 1.0
