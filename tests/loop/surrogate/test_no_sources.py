@@ -31,7 +31,7 @@ def several_outcomes():
 
 
 def a_constraint():
-    opt = rb.Optimizer(SPACE, objectives={"a": "minimize"}, constraints=["c >= 0"], seed=1, num_initial=6)
+    opt = rb.Optimizer(SPACE, objectives={"a": "minimize"}, outcome_constraints=["c >= 0"], seed=1, num_initial=6)
     for x, y in GRID:
         opt.tell({"x": x, "y": y}, {"a": (x - 0.3) ** 2, "c": y - x + 1})
     return opt
