@@ -142,7 +142,8 @@ def _source_errors(
 
     if atom.kind == "block":
         levels = [int(of_fit.codes[rows[0], atom.source]) for rows in atom.columns]
-        return [error(*of_level) for of_level in zip(levels, sizes, sds, matrix.T != 0, strict=True)]
+        concerned = [labels.codes[:, atom.source] == level for level in levels]
+        return [error(*of_level) for of_level in zip(levels, sizes, sds, concerned, strict=True)]
     if atom.kind == "broken":
         spread = abs(unit) * finding.spread
         return [error(atom.level, spread, spread / math.sqrt(2 * len(atom.columns)), (matrix != 0).any(-1))]

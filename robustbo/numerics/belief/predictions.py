@@ -6,7 +6,7 @@ References:
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,8 @@ class Predictions(NamedTuple):
     def without(self, rows: NDArray[np.intp]) -> "Predictions":
         """The draws of all but some observations."""
         is_kept = ~np.isin(self.of, rows)
-        return Predictions(*(column[is_kept] for column in self))
+        columns: list[Any] = [column[is_kept] for column in self]
+        return Predictions(*columns)
 
     def among(self, rows: NDArray[np.intp], shift: Array, t: Array | None) -> "Predictions":
         """The draws as those of some rows among others, their means shifted, in a warp's units; as one draw of each."""
