@@ -136,8 +136,8 @@ class Data:
     def of(self, outcome: OutcomeGoal) -> "Data":
         """The table of one outcome alone: for it, a trial where it is missing has failed."""
         trials = Trials(trial.of(outcome.name) for trial in self.trials)
-        alone = {"sign": outcome.sign, "least_noise": outcome.quantity.least_noise}
-        return replace(self, trials=trials, diagnoses=(), objectives=(), **alone)
+        sign, least_noise = outcome.sign, outcome.quantity.least_noise
+        return replace(self, sign=sign, trials=trials, diagnoses=(), objectives=(), least_noise=least_noise)
 
     def with_correction(self, correction: SourceCorrection | None) -> "Data":
         """The table whose values are without the errors of their sources; the same where there is no correction."""

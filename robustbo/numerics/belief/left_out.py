@@ -151,7 +151,8 @@ class Mixtures:
 
     def _sum(self, x: Array) -> Array:
         """``n`` sums of ``m x k`` numbers."""
-        return np.bincount(self._draws.of, x.sum(1), self._n)
+        sums: Array = np.bincount(self._draws.of, x.sum(1), self._n).astype(np.float64, copy=False)
+        return sums
 
     def _extremes(self, by: np.ufunc, x: Array, initial: float) -> Array:
         """``n`` minima or maxima of ``m`` numbers."""
