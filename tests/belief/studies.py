@@ -9,7 +9,7 @@ import pytest
 import robustbo as rb
 
 FAILS_TODAY = pytest.mark.xfail(
-    strict=True, reason="the noise is the same everywhere: that of a region is not modelled"
+    strict=True, reason="noise that varies by region is not modelled: docs/equations.md section 19 has what was tried"
 )
 
 
