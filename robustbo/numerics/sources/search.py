@@ -90,7 +90,7 @@ def search_atoms(problem: Problem, level: Level) -> tuple[State, list[Candidate]
         if best is None or best.score <= reference or len(state.atoms) == MOST:
             rest = sorted([*climbed, *entries[len(promising) :]], key=lambda entry: -entry.score)
             return state, [_with_odds(entry, reference) for entry in rest]
-        state = _joined(state, best, best.score - reference)
+        state = _with_atom(state, best, best.score - reference)
 
 
 def _is_told_apart(problem: Problem, entry: Entry) -> bool:
@@ -101,7 +101,7 @@ def _with_odds(entry: Entry, reference: float) -> Candidate:
     return entry.candidate._replace(log_factor=entry.score - reference - entry.candidate.atom.log_prior)
 
 
-def _joined(state: State, entry: Entry, gain: float) -> State:
+def _with_atom(state: State, entry: Entry, gain: float) -> State:
     """The state with another atom."""
     atom, place = entry.candidate.atom, entry.place
     return State((*state.atoms, atom), (*state.parts, place.columns(atom)), (*state.gains, gain), place.level)
