@@ -203,7 +203,7 @@ def cells_of(plan: str, problems: Sequence[str], replications: Sequence[int]) ->
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
-    """Shares of studies in which the source in error, and another, was named; over all problems, and of each by `FEW`."""
+    """Shares of studies in which the source in error, and another, was named: over all problems, and of each."""
     by = ["case", "size", "noise", "dof"]
     is_split = len(rows) > len(rows.groupby(["problem", *by])) * FEW
     parts = [rows.assign(problem="all"), rows] if is_split else [rows.assign(problem="all")]
