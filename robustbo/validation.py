@@ -180,10 +180,10 @@ def index(trial: Any) -> int:
         return operator.index(plain)
     except TypeError:
         rule = "trial must be a Trial, its number or a mapping of parameters"
-        raise TypeError(f"{rule}, got {_one(trial)}") from None
+        raise TypeError(f"{rule}, got {_no_trial(trial)}") from None
 
 
-def _one(trial: Any) -> str:
+def _no_trial(trial: Any) -> str:
     """The value that came in the place of a trial, in words, and advice."""
     if isinstance(trial, str):
         return f"{trial!r}" + (f"; write {int(trial)}, without quotes" if trial.strip().isdecimal() else "")
@@ -198,7 +198,7 @@ def _one(trial: Any) -> str:
     return f"{trial!r}"
 
 
-def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
+def whole_number(name: str, value: Any, least: int, most: int | None = None) -> int:
     """A whole number of at least ``least``, and at most ``most``.
 
     Raises:

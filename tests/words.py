@@ -30,8 +30,8 @@ NO_PARTICIPLES = frozenset(
 # Adjectives of the field: with a noun after them they name a quantity, as "expected improvement" does.
 ADJECTIVES = frozenset(
     "augmented averaged censored centered changed combined conditioned constrained corrected damped diagonalized "
-    "discounted expected feasible filtered fitted fixed heated integrated learned marginalized masked measured "
-    "missing nested normalized observed paired pathwise pivoted pooled predicted projected quantized ranked "
+    "discounted expected feasible filtered fitted fixed heated integrated labelled learned marginalized masked "
+    "measured missing nested normalized observed paired pathwise pivoted pooled predicted projected quantized ranked "
     "reduced regularized rotated scaled signed sorted squared standardized stratified studentized suggested "
     "tempered tiled trimmed truncated unmeasured untested weighted whitened winsorized".split()
 )
@@ -130,6 +130,9 @@ def words_of(path: Path) -> Iterator[Word]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             is_refused = is_named_by_participle(name) and EXCEPTIONS.keys().isdisjoint({name, name.strip("_")})
             yield Word("function", path, node.lineno, scope, name, is_refused)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            is_refused = name.strip("_").lower() in PLACEHOLDERS and name not in EXCEPTIONS
+            yield Word("name", path, node.lineno, scope, name, is_refused)
         if isinstance(node, DEFINITIONS) and (docstring := ast.get_docstring(node)):
             line = 1 if isinstance(node, ast.Module) else node.lineno
             yield Word("docstring", path, line, name or "-", docstring.split("\n")[0], has_no_noun(docstring))
@@ -137,7 +140,7 @@ def words_of(path: Path) -> Iterator[Word]:
             scope = f"{scope}.{name}" if scope != "-" else name
         if isinstance(node, SCOPES):
             for bound, line in bound_names(node):
-                is_placeholder = bound.strip("_") in PLACEHOLDERS and bound not in EXCEPTIONS
+                is_placeholder = bound.strip("_").lower() in PLACEHOLDERS and bound not in EXCEPTIONS
                 yield Word("name", path, line, scope, bound, is_placeholder)
         for child in ast.iter_child_nodes(node):
             yield from visit(child, scope)

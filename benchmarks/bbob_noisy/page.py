@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmarks.bbob_noisy.scores import KINDS, OURS, RECOMMENDED, TARGETS, tables, whole, with_times
+from benchmarks.bbob_noisy.scores import KINDS, OURS, RECOMMENDED, TARGETS, complete_pairs, tables, with_times
 from benchmarks.common import pages
 
 
@@ -20,7 +20,7 @@ def draw(rows: pd.DataFrame, reference: pd.DataFrame | None, file: Path) -> None
     """A picture of the distributions: a kind of noise a row, a dimension a column, a method a line."""
     from matplotlib.figure import Figure
 
-    paired = whole(rows)
+    paired = complete_pairs(rows)
     dimensions = sorted(paired["dimension"].unique())
     figure = Figure(figsize=(3.2 * len(dimensions), 7.5), layout="constrained")
     axes = figure.subplots(len(KINDS), len(dimensions), sharex=True, sharey="row", squeeze=False)
@@ -87,7 +87,7 @@ def _all(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _heading(rows: pd.DataFrame) -> str:
-    paired = whole(rows)
+    paired = complete_pairs(rows)
     counts = paired.groupby(["function", "dimension"])["instance"].nunique()
     many = f"{counts.min()}" if counts.min() == counts.max() else f"{counts.min()} to {counts.max()}"
     return f"{len(paired)} cells: {len(counts)} pairs of function and dimension, {many} instances of each.\n"

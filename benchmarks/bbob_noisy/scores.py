@@ -65,7 +65,7 @@ def with_times(rows: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def whole(rows: pd.DataFrame) -> pd.DataFrame:
+def complete_pairs(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows of instances of a function and dimension that all methods there have, so that all are paired."""
     counts = rows.groupby(KEY[:3])["method"].transform("size")
     return rows[counts == rows["method"].nunique()]
@@ -108,7 +108,7 @@ def compare_methods(rows: pd.DataFrame, column: str, by: Sequence[str]) -> pd.Da
 
 def tables(rows: pd.DataFrame, reference: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
     """Targets reached by kind of noise, dimension and function, recommendations, costs, and the best of 2009."""
-    paired = whole(rows).assign(all="all")
+    paired = complete_pairs(rows).assign(all="all")
     logs = {f"recommended_{n}d": np.log10(paired[f"recommended_{n}d"].clip(lower=LEAST)) for n in RECOMMENDED}
     paired = paired.assign(**logs)
     by_name = {

@@ -49,7 +49,7 @@ COLUMNS = (
 SPACE = rb.Space(x=rb.Float(0.0, 1.0), c=rb.Choice("a", "b"))
 PATIENCE_S = 5.0  # a next call that takes longer has waited for a lock
 NEW_AFTER = 25  # interrupts in one study
-KEPT: list[BaseException] = []  # as `sys.last_value` is
+LAST_ERROR: list[BaseException] = []  # as `sys.last_value` is
 
 
 def interrupt_at(moment: int | None, act: Callable[[], object]) -> tuple[int, bool]:
@@ -71,7 +71,7 @@ def interrupt_at(moment: int | None, act: Callable[[], object]) -> tuple[int, bo
     try:
         act()
     except KeyboardInterrupt as error:
-        KEPT[:] = [error]
+        LAST_ERROR[:] = [error]
         is_interrupted = True
     finally:
         sys.setprofile(None)

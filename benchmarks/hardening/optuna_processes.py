@@ -31,7 +31,7 @@ from robustbo_problems.synthetic import levy
 NAME = "levy"
 PROBLEM = levy(6)
 POLL_S = 0.1
-DONE = (TrialState.COMPLETE,)
+COMPLETE = (TrialState.COMPLETE,)
 
 
 def storage_of(address: str) -> BaseStorage:
@@ -56,7 +56,7 @@ def work(address: str, trials: int) -> None:
     torch.set_num_threads(1)
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = optuna.load_study(study_name=NAME, storage=storage_of(address), sampler=RobustSampler(seed=0))
-    study.optimize(objective, callbacks=[optuna.study.MaxTrialsCallback(trials, states=DONE)])
+    study.optimize(objective, callbacks=[optuna.study.MaxTrialsCallback(trials, states=COMPLETE)])
 
 
 def run_shared_study(address: str, trials: int, processes: int, kills: int) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def run_shared_study(address: str, trials: int, processes: int, kills: int) -> d
     marks = [trials * (k + 1) // (kills + 1) for k in range(kills)]
     while any(worker.poll() is None for worker in workers):
         time.sleep(POLL_S)
-        if marks and len(study.get_trials(deepcopy=False, states=DONE)) >= marks[0]:
+        if marks and len(study.get_trials(deepcopy=False, states=COMPLETE)) >= marks[0]:
             killed = workers.pop()
             killed.kill()
             killed.wait()
@@ -80,7 +80,7 @@ def run_shared_study(address: str, trials: int, processes: int, kills: int) -> d
 
 
 def _row(study: optuna.Study, seconds: float) -> dict[str, Any]:
-    complete = study.get_trials(deepcopy=False, states=DONE)
+    complete = study.get_trials(deepcopy=False, states=COMPLETE)
     assert [t.number for t in study.get_trials(deepcopy=False)] == [*range(len(study.trials))]
     new = [tuple(t.params.items()) for t in complete if "repeats" not in notes.read(t)]
     flagged = outliers(study)["flagged"]

@@ -34,7 +34,7 @@ COUNTS = tuple(name for name in asdict(Driven()) if name not in ("faults", "seco
 WRONG = ("infeasible", "out_of_the_space", "not_fixed", "doubled", "not_the_same", "fell_back", "errors")
 
 
-def one(index: int, seed: int, asks: int, *, again: bool = True) -> dict[str, Any]:
+def run_space(index: int, seed: int, asks: int, *, again: bool = True) -> dict[str, Any]:
     """A row on one space, by its number: what was asked for in it, and what was wrong."""
     rng = random.Random(f"{seed} {index}")
     kind = list(KINDS)[index % len(KINDS)]
@@ -82,7 +82,7 @@ def main() -> None:
     rows, number_asked, started = [], 0, time.perf_counter()
     indices = [options.only] if options.only is not None else range(options.asks)
     for index in indices:
-        rows.append(one(index, options.seed, options.each))
+        rows.append(run_space(index, options.seed, options.each))
         number_asked += rows[-1]["asks"]
         wrong = sum(row[name] for row in rows for name in WRONG)
         print(

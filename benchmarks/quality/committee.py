@@ -50,7 +50,7 @@ COLUMNS = ("problem", "n", "seed", "method", "rmse", "coverage", "log_density", 
 RULES = ("calibrated", "rbcm", "normalized-entropy-gpoe")
 TEST_POINTS, NOISE, RATE, KNOWN_SIZE, EXPERT_SIZE = 1000, 0.05, 0.1, 4096, 256
 FIT_EXPERTS = 16  # hyperparameters of a committee from so many experts at most
-KNOWN = {  # inputs, length-scale, noise variance; the signal's variance is 1
+GAUSSIAN_PROCESSES = {  # inputs, length-scale, noise variance; the signal's variance is 1
     "d = 1, l = 0.1, s2 = 0.1": (1, 0.1, 0.1),
     "d = 2, l = 0.1, s2 = 0.1": (2, 0.1, 0.1),
     "d = 2, l = 0.3, s2 = 0.01": (2, 0.3, 0.01),
@@ -92,7 +92,7 @@ class Data(NamedTuple):
     sd: float
 
 
-class Said(NamedTuple):
+class Forecast(NamedTuple):
     """Means and standard deviations of the function at the test points, and seconds."""
 
     mean: Tensor
@@ -100,9 +100,9 @@ class Said(NamedTuple):
     seconds: float
 
 
-def predict_at_true_hyperparameters(name: str, n: int, seed: int, _: list[str]) -> Iterator[tuple[str, Data, Said]]:
-    """Predictions of each rule, one expert and the exact process for a drawn function, told the hyperparameters."""
-    d, length, s2 = KNOWN[name]
+def predict_at_true_hyperparameters(name: str, n: int, seed: int, _: list[str]) -> Iterator[tuple[str, Data, Forecast]]:
+    """Forecast of each rule, one expert and the exact process for a drawn function, told the hyperparameters."""
+    d, length, s2 = GAUSSIAN_PROCESSES[name]
     generator = torch.Generator().manual_seed(seed)
     m = TEST_POINTS
     X = torch.rand(n + m, d, generator=generator, dtype=torch.float64)
@@ -121,13 +121,13 @@ def predict_at_true_hyperparameters(name: str, n: int, seed: int, _: list[str]) 
     rho = evidence.error_correlation(shards, experts, shared, data.X_test)
     for rule in RULES:
         mean, variance = COMBINE[rule](mu, v, v0, rho)
-        yield rule, data, Said(mean, variance.sqrt(), math.nan)
+        yield rule, data, Forecast(mean, variance.sqrt(), math.nan)
     surest = v.argmin(0, keepdim=True)
-    yield "the surest expert", data, Said(mu.gather(0, surest)[0], v.gather(0, surest)[0].sqrt(), math.nan)
+    yield "the surest expert", data, Forecast(mu.gather(0, surest)[0], v.gather(0, surest)[0].sqrt(), math.nan)
     L = torch.linalg.cholesky(K[:n, :n] + s2 * identity[:n, :n])
     T = torch.linalg.solve_triangular(L, K[:n, n:], upper=False)
     white = torch.linalg.solve_triangular(L, y.unsqueeze(-1), upper=False).squeeze(-1)
-    yield "exact", data, Said(T.mT @ white, (1 - T.square().sum(0)).sqrt(), math.nan)
+    yield "exact", data, Forecast(T.mT @ white, (1 - T.square().sum(0)).sqrt(), math.nan)
 
 
 def draw_data(problem: str, n: int, seed: int, rate: float = RATE) -> Data:
@@ -142,7 +142,7 @@ def draw_data(problem: str, n: int, seed: int, rate: float = RATE) -> Data:
     return Data(*(torch.from_numpy(np.asarray(part)) for part in (X, y, X_test, of(X_test))), float(sd))
 
 
-def committee(data: Data, **options: Any) -> Iterator[tuple[str, Said]]:
+def committee(data: Data, **options: Any) -> Iterator[tuple[str, Forecast]]:
     """One fit, and what each rule and the surest expert make of it."""
     started = time.process_time()
     options = {"fit_experts": FIT_EXPERTS} | options
@@ -159,27 +159,27 @@ def committee(data: Data, **options: Any) -> Iterator[tuple[str, Said]]:
     mu, v = latent(k * shards.mask.unsqueeze(-2), experts, v0)
     surest = v.argmin(0, keepdim=True)
     mean, sd = mu.gather(0, surest)[0] + shared.m, v.gather(0, surest)[0].sqrt()
-    yield "the surest expert", Said(*in_outcome_units(outcome_transform(model), mean, sd), fitted)
+    yield "the surest expert", Forecast(*in_outcome_units(outcome_transform(model), mean, sd), fitted)
 
 
-def predict(model: Any, data: Data, fitted: float) -> Said:
+def predict(model: Any, data: Data, fitted: float) -> Forecast:
     """Prediction of a fitted model at the test points, a hundred at a time: a posterior is joint."""
     started = time.process_time()
     with torch.no_grad():
         posteriors = [model.posterior(part) for part in data.X_test.split(100)]
         mean = torch.cat([posterior.mean.squeeze(-1) for posterior in posteriors])
         sd = torch.cat([posterior.variance.squeeze(-1).sqrt() for posterior in posteriors])
-    return Said(mean, sd, fitted + time.process_time() - started)
+    return Forecast(mean, sd, fitted + time.process_time() - started)
 
 
-def alone(cls: Any, data: Data, **options: Any) -> Said:
+def alone(cls: Any, data: Data, **options: Any) -> Forecast:
     """One model of all values."""
     started = time.process_time()
     model = fit(cls(data.X, data.y.unsqueeze(-1), **options))
     return predict(model, data, time.process_time() - started)
 
 
-def default(data: Data) -> Said:
+def default(data: Data) -> Forecast:
     """The default optimizer's."""
     names = [f"x{i}" for i in range(data.X.shape[-1])]
     old = pd.DataFrame(data.X.numpy(), columns=names).assign(value=data.y.numpy())
@@ -189,13 +189,13 @@ def default(data: Data) -> Said:
     )
     predictions: Any = optimizer.predict(pd.DataFrame(data.X_test.numpy(), columns=names))
     mean, sd = (torch.tensor(predictions[column].to_list(), dtype=torch.float64) for column in ("mean", "sd"))
-    return Said(mean, sd, time.process_time() - started)
+    return Forecast(mean, sd, time.process_time() - started)
 
 
-def predict_with_fits(problem: str, n: int, seed: int, methods: list[str]) -> Iterator[tuple[str, Data, Said]]:
-    """Predictions of each method for a function of which a tenth of the values is gross."""
+def predict_with_fits(problem: str, n: int, seed: int, methods: list[str]) -> Iterator[tuple[str, Data, Forecast]]:
+    """Forecast of each method for a function of which a tenth of the values is gross."""
     data = draw_data(problem, n, seed)
-    single: dict[str, Callable[[], Said]] = {
+    single: dict[str, Callable[[], Forecast]] = {
         "default": lambda: default(data),
         "computation-aware": lambda: alone(ComputationAwareGP, data, iterations=200),
         "student-t": lambda: alone(StudentTGP, data),
@@ -209,15 +209,15 @@ def predict_with_fits(problem: str, n: int, seed: int, methods: list[str]) -> It
             yield method, data, single[method]()
 
 
-def misfit(name: str, n: int, seed: int, _: list[str]) -> Iterator[tuple[str, Data, Said]]:
-    """Predictions of committees of Hartmann6's values, other values and options; hyperparameters of four experts."""
+def misfit(name: str, n: int, seed: int, _: list[str]) -> Iterator[tuple[str, Data, Forecast]]:
+    """Forecast of committees of Hartmann6's values, other values and options; hyperparameters of four experts."""
     rate, options = VARIANTS[name]
     data = draw_data("hartmann6", n, seed, rate)
     for rule, prediction in committee(data, **{"fit_experts": 4, **options}):
         yield rule, data, prediction
 
 
-def scores(problem: str, seed: int, method: str, data: Data, prediction: Said) -> dict[str, Any]:
+def scores(problem: str, seed: int, method: str, data: Data, prediction: Forecast) -> dict[str, Any]:
     """A row."""
     e, sd = (prediction.mean - data.f_test) / data.sd, prediction.sd / data.sd
     numbers = {
@@ -243,7 +243,7 @@ def main() -> None:
     torch.set_num_threads(1)
     finished = {tuple(row[name] for name in COLUMNS[:4]) for row in read(options.out)}
     parts: dict[str, tuple[Any, Any, list[int], list[str]]] = {
-        "known": (predict_at_true_hyperparameters, KNOWN, [KNOWN_SIZE], ["exact"]),
+        "known": (predict_at_true_hyperparameters, GAUSSIAN_PROCESSES, [KNOWN_SIZE], ["exact"]),
         "fitted": (predict_with_fits, PROBLEMS, options.sizes, options.methods),
         "misfit": (misfit, VARIANTS, options.sizes, ["committee"]),
     }

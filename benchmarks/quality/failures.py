@@ -30,7 +30,7 @@ NAMES = ("memory", "disc", "half-space", "slab", "checkerboard", "flakes", "flak
 FLAKES, NONE = "flakes", "none"
 PEERS = ("optuna-gp", "optuna-tpe", "ax-viability", "ax-default")
 LEAST = 1e-6  # regret: the search for the best feasible value is as exact
-TOLD = (15, 20, 25, 30, 35)  # values, of 50 trials, 14 of them initial
+COUNTS = (15, 20, 25, 30, 35)  # values, of 50 trials, 14 of them initial
 
 
 def load_rows(folder: Path, name: str) -> tuple[pd.DataFrame, RunSpec]:
@@ -112,7 +112,7 @@ def flakes(flaky: pd.DataFrame, clean: pd.DataFrame, best: float) -> Rows:
     for method in in_common.unique("method"):
         pair = [table.loc[in_common].loc[method] for table in (with_them, without)]
         ends = [_at_the_end(pair[0], table) for table in pair]
-        for told, (mine, other) in [*((n, [table.get(n) for table in pair]) for n in TOLD), ("all", ends)]:
+        for told, (mine, other) in [*((n, [table.get(n) for table in pair]) for n in COUNTS), ("all", ends)]:
             if mine is None or other is None or (mine - other).isna().all():
                 continue
             row = {"method": method, "told": told, "replications": int((mine - other).notna().sum())}

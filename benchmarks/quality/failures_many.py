@@ -25,7 +25,7 @@ from robustbo.replay.spec.optimization import RunSpec
 from robustbo.replay.spec.reading import load
 from robustbo.tasks.failing import InjectedFailure
 
-LOOKED_AT, OTHERS = 400, 1000
+LOOKED_AT, NUM_TEST = 400, 1000
 REACH = (0.03, 0.1, 0.2)  # standard deviations around the best, of the unit interval
 
 
@@ -83,7 +83,7 @@ def main() -> None:
         spec = load(RUNS / f"failures-{name}.toml")
         assert isinstance(spec, RunSpec)
         trials = trial_sampler(spec, seed)
-        training, test = trials(n), trials(OTHERS)
+        training, test = trials(n), trials(NUM_TEST)
         few, few_s = score_model(training, test, seed)
         with mock.patch.multiple(model, LEARNED=n, MODELLED=n):
             every, every_s = score_model(training, test, seed)

@@ -47,11 +47,11 @@ STEPS, STRENGTH = 20, 10.0  # of the EM, and how many trials its prior rates cou
 RULES = ("alone", "laxer", "sum", "failed", "learned", "told")
 SCORES = ("found", "false", "auc", "trial_auc", "log_rmse", "nlpd", "capped")
 COLUMNS = (*Cell._fields, "wrong", *(f"{rule}.{score}" for rule in RULES for score in SCORES))
-Said = tuple[Tensor, Tensor]  # ``n x M``: a score, and what is disbelieved
+Verdicts = tuple[Tensor, Tensor]  # ``n x M``: a score, and what is disbelieved
 Scored = dict[tuple[int, ...], list[float]]  # by what is left out: log RMSE, NLPD, and capped
 
 
-def rules(q: Tensor, flagged: Tensor) -> dict[str, Said]:
+def rules(q: Tensor, flagged: Tensor) -> dict[str, Verdicts]:
     """Scores of each rule, by the probabilities of single outcomes and what their surrogates flag (``n x M``)."""
     total = log_likelihood_ratio(q, RATE).sum(-1, keepdim=True) + math.log(RATE / (1 - RATE))
     p, learned = (

@@ -19,21 +19,21 @@ RIGHT, WRONG, DISPUTED = 0, 1, 2
 TABLES, RIVERS, CLEAN, SHIPPED = "tables", "rivers", "nothing wrong", "shipped"
 KINDS = (TABLES, RIVERS, CLEAN, SHIPPED)
 # By turns of the names within each kind; rules and constants are chosen on the first and judged on the second.
-CHOSEN = (
+CHOSEN_HALF = (
     *("aircraft", "davis", "hbk", "newcomb", "stackloss"),
     *("river-blacksmith-2019-do", "river-blacksmith-2019-temp", "river-franklin-2014-temp"),
     *("river-mainstreet-2019-do", "river-mainstreet-2019-temp", "river-tonygrove-2014-ph"),
     *("faithful", "mcycle", "ozone", "sunspots"),
     *("shipped-carshare", "shipped-gapminder", "shipped-linnerud", "shipped-tips"),
 )
-JUDGED = (
+JUDGED_HALF = (
     *("coleman", "education", "hills", "phosphor", "telef"),
     *("river-blacksmith-2019-ph", "river-franklin-2014-cond", "river-mainstreet-2019-cond"),
     *("river-mainstreet-2019-ph", "river-tonygrove-2014-cond", "river-tonygrove-2014-temp"),
     *("gagurine", "mtcars", "quine", "trees"),
     *("shipped-diabetes", "shipped-iris", "shipped-stocks"),
 )
-HALVES = {"chosen": CHOSEN, "judged": JUDGED, "all": (*CHOSEN, *JUDGED)}
+HALVES = {"chosen": CHOSEN_HALF, "judged": JUDGED_HALF, "all": (*CHOSEN_HALF, *JUDGED_HALF)}
 MOST = 250  # rows of a shipped set that are taken: the first
 
 
@@ -88,7 +88,7 @@ def read_sets(data: Path, half: str) -> Iterator[LabelledSet]:
     """
     files = {file.stem: file for file in sorted(data.glob("*.csv"))}
     if strange := sorted(files.keys() - set(HALVES["all"])):
-        raise SystemExit(f"each file must be in CHOSEN or in JUDGED of labelled_data.py, got {', '.join(strange)}")
+        raise SystemExit(f"each file must be in one of HALVES of labelled_data.py, got {', '.join(strange)}")
     for name in sorted(files.keys() & set(HALVES[half])):
         table = pd.read_csv(files[name])
         yield labelled_set(name, kind_of(name, table["label"]), table)

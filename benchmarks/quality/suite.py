@@ -41,8 +41,8 @@ FUNCTIONS = {  # what each says beside its name
     "hartmann3": [],
     "ackley": ["problem_options.d=3"],
 }
-OTHERS = {"svm": [], "cnn": [], "rover": ["trials=100", "num_initial=20"]}
-PROBLEMS: dict[str, list[str]] = FUNCTIONS | OTHERS
+DEAR_PROBLEMS = {"svm": [], "cnn": [], "rover": ["trials=100", "num_initial=20"]}
+PROBLEMS: dict[str, list[str]] = FUNCTIONS | DEAR_PROBLEMS
 NOISE = {"ackley": "noise.share=0.02"}  # that values have in every setting that has no other noise
 METHODS = ("default", "standard", "informed", "oracle")
 SHARES = (0.4, 0.6, 0.8, 1.0)  # of the trials: 20, 30, 40 and 50 of 50

@@ -38,7 +38,7 @@ def loops(rows: pd.DataFrame, unit: str, digits: int) -> Iterator[str]:
     for kind, label in (("recommended", "what is recommended"), ("measured", "the best point measured")):
         yield f"Regret of {label} ({unit}), after shares of the trials:\n"
         yield markdown(loop_table(rows, kind, digits))
-    yield "Measuring again less not measuring again, paired; a minus is a win:\n"
+    yield "With replicates less without, paired; a minus is a win:\n"
     yield markdown(again_table(rows, digits))
 
 

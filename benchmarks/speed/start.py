@@ -19,7 +19,7 @@ import robustbo as rb
 from benchmarks.common import provenance
 from robustbo.report.summary.tables import render
 
-TOLD = 20  # trials of the journal
+NUM_TOLD = 20  # trials of the journal
 COMMANDS = {
     "import robustbo": ("-c", "import robustbo"),
     "import torch": ("-c", "import torch"),
@@ -38,8 +38,8 @@ COMMANDS = {
 def prepare(folder: Path) -> None:
     """A journal with told trials."""
     space = rb.Space(x=rb.Float(0.0, 1.0), y=rb.Float(0.0, 1.0))
-    opt = rb.Optimizer(space, direction="minimize", seed=0, num_initial=TOLD, journal=folder / "lab.jsonl")
-    for trial in opt.ask(TOLD):
+    opt = rb.Optimizer(space, direction="minimize", seed=0, num_initial=NUM_TOLD, journal=folder / "lab.jsonl")
+    for trial in opt.ask(NUM_TOLD):
         opt.tell(trial, (trial.params["x"] - 0.3) ** 2 + trial.params["y"])
 
 

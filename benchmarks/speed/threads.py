@@ -18,8 +18,8 @@ from typing import Any
 
 from benchmarks.common.tables import put_in
 
-ONE = "OMP_NUM_THREADS"
-LIMITS = (ONE, "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+OPENMP = "OMP_NUM_THREADS"
+LIMITS = (OPENMP, "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def data(n: int) -> tuple[Any, Any]:
@@ -86,7 +86,7 @@ def time_process(way: str, surrogate: str, n: int, is_limited: bool) -> tuple[fl
     environment = {name: value for name, value in os.environ.items() if name not in LIMITS}
     command = [sys.executable, "-m", __spec__.name, "--measure", way, surrogate, str(n)]
     output = subprocess.run(
-        command, env=environment | ({ONE: "1"} if is_limited else {}), capture_output=True, text=True, check=True
+        command, env=environment | ({OPENMP: "1"} if is_limited else {}), capture_output=True, text=True, check=True
     ).stdout
     wall, processor = output.split("took")[1].split()
     return float(wall), float(processor)

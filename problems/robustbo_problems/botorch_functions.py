@@ -25,7 +25,7 @@ from botorch.test_functions import (
 from robustbo.searchspace.parameters import Float
 from robustbo.searchspace.space import Space
 from robustbo.tasks.problem import Problem
-from robustbo.validation import whole
+from robustbo.validation import whole_number
 
 DTYPE = torch.float64
 
@@ -56,7 +56,7 @@ def rastrigin(d: int = 3) -> Problem:
     Raises:
         ValueError: If d is less than 1.
     """
-    return _of("rastrigin", Rastrigin(dim=whole("d", d, 1), dtype=DTYPE), 0.0, (0.0,) * d)
+    return _of("rastrigin", Rastrigin(dim=whole_number("d", d, 1), dtype=DTYPE), 0.0, (0.0,) * d)
 
 
 beale = _of("beale", Beale(dtype=DTYPE), 0.0, (3.0, 0.5))

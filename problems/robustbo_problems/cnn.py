@@ -22,7 +22,7 @@ from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.searchspace.parameters import Float, Int
 from robustbo.searchspace.space import Space
 from robustbo.tasks.problem import Problem
-from robustbo.validation import whole
+from robustbo.validation import whole_number
 from robustbo_problems.mnist import mnist
 
 MEAN, SD = 0.1307, 0.3081  # of the training images' pixels in [0, 1]
@@ -90,7 +90,7 @@ def cnn(preset: str = "small", seed: int = 0) -> Problem:
     """
     if preset not in PRESETS:
         raise ValueError(f"preset must be one of {sorted(PRESETS)}, got {preset!r}")
-    settings, seed = PRESETS[preset], whole("seed", seed, 0)
+    settings, seed = PRESETS[preset], whole_number("seed", seed, 0)
     value, point = BEST_SEEN.get(preset, (None, None)) if seed == 0 else (None, None)
     return Problem(
         name="cnn",

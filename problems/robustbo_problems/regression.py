@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robustbo import seeds
-from robustbo.validation import real, whole
+from robustbo.validation import real, whole_number
 from robustbo_problems.datasets import table
 from robustbo_problems.regression_corruptions import CORRUPTIONS
 from robustbo_problems.regression_functions import FUNCTIONS, sample
@@ -136,8 +136,8 @@ def task(
     if not 0 <= real("rate", rate) <= 1:
         raise ValueError(f"rate must lie in [0, 1], got {rate!r}")
     if n is not None:
-        whole("n", n, 2)
-    whole("seed", seed, 0)
+        whole_number("n", n, 2)
+    whole_number("seed", seed, 0)
     if noise_sd is not None and (name not in FUNCTIONS or not real("noise_sd", noise_sd) >= 0):
         raise ValueError(f"noise_sd must be at least 0 and is for {list(FUNCTIONS)}, got {noise_sd!r} for {name!r}")
     clean = draw_task(name, n, seed, noise_sd) if name in FUNCTIONS else split(name, n, seed)

@@ -25,7 +25,7 @@ from botorch.test_functions.synthetic import PressureVessel, WeldedBeamSO
 from robustbo.searchspace.parameters import Float
 from robustbo.searchspace.space import Space
 from robustbo.tasks.several import SeveralProblem
-from robustbo.validation import whole
+from robustbo.validation import whole_number
 
 BOTORCH = "as BoTorch's {}"
 
@@ -102,7 +102,7 @@ def dtlz2(d: int = 6, num_objectives: int = 2) -> SeveralProblem:
     Raises:
         ValueError: If there are not 2 to 4 objectives, and more inputs than these.
     """
-    if whole("num_objectives", num_objectives, 2) > 4 or whole("d", d, 2) <= num_objectives:
+    if whole_number("num_objectives", num_objectives, 2) > 4 or whole_number("d", d, 2) <= num_objectives:
         raise ValueError(f"d must exceed num_objectives, which must be 2 to 4, got {d!r} and {num_objectives!r}")
     function = DTLZ2(dim=d, num_objectives=num_objectives)
     names = [f"f{i}" for i in range(1, num_objectives + 1)]
@@ -115,7 +115,7 @@ def c2_dtlz2(d: int = 4) -> SeveralProblem:
     Raises:
         ValueError: If d is less than 3.
     """
-    function = C2DTLZ2(dim=whole("d", d, 3), num_objectives=2)
+    function = C2DTLZ2(dim=whole_number("d", d, 3), num_objectives=2)
     return _of_botorch("c2-dtlz2", function, ["f1", "f2"], ["slack"], hypervolume=0.4000539168500775)
 
 

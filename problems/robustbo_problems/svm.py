@@ -18,7 +18,7 @@ from robustbo.errors import DataError
 from robustbo.searchspace.parameters import Float
 from robustbo.searchspace.space import Space
 from robustbo.tasks.problem import Problem
-from robustbo.validation import whole
+from robustbo.validation import whole_number
 from robustbo_problems.datasets import TABLES, table
 
 try:
@@ -73,8 +73,8 @@ def svm(
         raise ValueError(f"dataset must be one of {sorted(TABLES)}, got {dataset!r}")
     settings = PRESETS[preset]
     if any(option is not None for option in (dataset, train_rows, test_rows)):
-        rows = settings.train_rows if train_rows is None else whole("train_rows", train_rows, 2)
-        tests = settings.test_rows if test_rows is None else whole("test_rows", test_rows, 2)
+        rows = settings.train_rows if train_rows is None else whole_number("train_rows", train_rows, 2)
+        tests = settings.test_rows if test_rows is None else whole_number("test_rows", test_rows, 2)
         settings = Preset(dataset or settings.dataset, rows, tests)
     value, point = BEST_SEEN.get(settings, (None, None))
     return Problem(

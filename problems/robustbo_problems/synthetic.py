@@ -15,7 +15,7 @@ import numpy as np
 from robustbo.searchspace.parameters import Float
 from robustbo.searchspace.space import Space
 from robustbo.tasks.problem import Problem
-from robustbo.validation import whole
+from robustbo.validation import whole_number
 
 
 def _branin(params: Mapping[str, Any]) -> float:
@@ -70,7 +70,7 @@ def _levy(x: np.ndarray) -> float:
 
 
 def _of_many(name: str, d: int, reach: float, function: Any, best: float, reference: str) -> Problem:
-    names = [f"x{i}" for i in range(1, whole("d", d, 1) + 1)]
+    names = [f"x{i}" for i in range(1, whole_number("d", d, 1) + 1)]
     return Problem(
         name=name,
         space=Space(**{input_name: Float(-reach, reach) for input_name in names}),

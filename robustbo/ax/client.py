@@ -9,14 +9,22 @@ import pandas as pd
 from robustbo.ax.experiment import Run
 from robustbo.ax.seen import FITS, ClientReader
 from robustbo.ax.wanted import metric_directions, metrics_of
-from robustbo.trials.former_names import reads_old_names
+from robustbo.trials.former_names import former_name, reads_old_names
 from robustbo.trials.settings import DEFAULT_MAX_REPLICATES, Failures, Replicate
 from robustbo.validation import nearest, real
 from robustbo.view.frame import failure_frame, outlier_frame
 
-__all__ = ["FITS", "complete", "failures", "next_repeat", "outliers"]
+__all__ = ["FITS", "complete", "failures", "next_repeat", "next_replicate", "outliers"]
 
-SAID = ("value", "expected", "sd", "evidence", "probability_wrong", "status", "flagged")  # of a value, in a frame
+EVIDENCE_COLUMNS = (
+    "value",
+    "expected",
+    "sd",
+    "evidence",
+    "probability_wrong",
+    "status",
+    "flagged",
+)  # of a value, in a frame
 
 
 def outliers(client: Any, metric: str | None = None) -> pd.DataFrame:
@@ -46,7 +54,7 @@ def outliers(client: Any, metric: str | None = None) -> pd.DataFrame:
         if view.history.having("told"):
             frames.append(_by_arm(outlier_frame(view.outliers()), runs, metric=name))
     frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
-    return frame.reindex(columns=["trial_index", "arm_name", "metric", *SAID])
+    return frame.reindex(columns=["trial_index", "arm_name", "metric", *EVIDENCE_COLUMNS])
 
 
 def failures(client: Any) -> pd.DataFrame:
@@ -131,7 +139,7 @@ def _pair(name: str, value: Any) -> tuple[float, ...]:
 
 
 @reads_old_names
-def next_repeat(
+def next_replicate(
     client: Any,
     *,
     surrogate: str | None = None,
@@ -141,7 +149,7 @@ def next_repeat(
     seed: int = 0,
     fixed_parameters: Mapping[str, Any] | None = None,
 ) -> dict[str, Any] | None:
-    """The parameters of an earlier trial whose re-evaluation is worth more than a new point; None if none is.
+    """The parameters of an earlier trial whose replicate is worth more than a new point; None if none is.
 
     That is a completed trial whose value is in doubt; or one that failed or was abandoned, looks like a flake, and
     promises nearly as much as the best new point: it is tried again, once.
@@ -152,7 +160,7 @@ def next_repeat(
     repeated.
 
     Args:
-        client: An Ax client; it is only read. With several objectives or with outcome constraints, one repeat measures
+        client: An Ax client; it is only read. With several objectives or with outcome constraints, a replicate measures
             all metrics.
         surrogate: A registry name, that of the client's strategy unless given; with "flagged" it must be one that
             flags outliers, or nothing is ever repeated.
@@ -168,7 +176,7 @@ def next_repeat(
 
     Example:
         >>> def next_trial(client):
-        ...     if (params := next_repeat(client)) is not None:
+        ...     if (params := next_replicate(client)) is not None:
         ...         return client.attach_trial(params), params
         ...     return next(iter(client.get_next_trials(max_trials=1).items()))
     """
@@ -179,3 +187,6 @@ def next_repeat(
     view, runs = reader.view(surrogate, seed=seed, **how)
     repeats = view.suggest(len(view.history), view.space.partial(fixed_parameters)).repeats
     return None if repeats is None else dict(runs[repeats].params)
+
+
+next_repeat = former_name("next_repeat", next_replicate)

@@ -37,7 +37,7 @@ from robustbo.surrogates.common.contract import outcome_class
 from robustbo.surrogates.registry import SURROGATES, check_options, model_class
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 from robustbo.trials.settings import DEFAULT_SURROGATE, FAILURES, Failures
-from robustbo.validation import name_in_registry, one_of, whole
+from robustbo.validation import name_in_registry, one_of, whole_number
 
 NUM_INITIAL = 5  # Ax's
 # As many as Ax climbs at once. Its 20 of 1024 led higher by over 0.01 in one of 60 asks (Hartmann6, 7 to 90 values).
@@ -125,9 +125,9 @@ def generation_strategy(
     name_in_registry("surrogate", surrogate, sorted(SURROGATES))
     options = dict(surrogate_options or {})
     check_options(surrogate, options)
-    seed = secrets.randbits(31) if seed is None else whole("seed", seed, 0)
+    seed = secrets.randbits(31) if seed is None else whole_number("seed", seed, 0)
     one_of("failures", failures, FAILURES)
-    initial = NUM_INITIAL if num_initial is None else whole("num_initial", num_initial, 1)
+    initial = NUM_INITIAL if num_initial is None else whole_number("num_initial", num_initial, 1)
     model = model_class(surrogate)
     outcome = outcome_class(model)
     handed_over = [HandOverFailures] if failures == "learn" else []

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from robustbo.trials.outcomes import Wanted, outcomes_of
+from robustbo.trials.outcomes import OutcomeGoal, outcomes_of
 from robustbo.trials.settings import Direction
 
 Objectives = tuple[tuple[str, Direction], ...]
@@ -84,7 +84,7 @@ class Goals(NamedTuple):
         return dict(zip(names, (self.objectives, self.constraints, self.reference_point), strict=True))
 
     @property
-    def outcomes(self) -> tuple[Wanted, ...]:
+    def outcomes(self) -> tuple[OutcomeGoal, ...]:
         """All that is wanted, the objectives first; no bound is relative."""
         return outcomes_of(self.objectives, self.constraints)[0]
 

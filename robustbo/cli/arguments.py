@@ -73,7 +73,7 @@ def by_outcome(takes: str, texts: Sequence[str], read: Callable[[str, str], floa
         texts: They.
         read: How a number is read, called with its text and what it is; as a mere number unless given.
     """
-    read = _number if read is None else read
+    read = read_number if read is None else read
     numbers: dict[str, float] = {}
     for text in texts:
         name, equals, number = text.partition("=")
@@ -91,7 +91,7 @@ def noise_of(texts: Sequence[str], outcomes: Sequence[str]) -> float | dict[str,
         return None
     if outcomes:
         return by_outcome(f"--sd must be like NAME=NUMBER, such as {outcomes[0]}=0.1", texts)
-    return _number(texts[-1], "--sd")
+    return read_number(texts[-1], "--sd")
 
 
 def source_of(texts: Sequence[str], option: str = "--source") -> str | dict[str, str] | None:
@@ -135,10 +135,10 @@ def _no_options(command: str, texts: Sequence[str]) -> None:
 def _value(text: str, label: str = "value") -> float:
     """A value: a number, or a bound such as <0.05."""
     bound = read_bound(text)
-    return _number(text, label) if bound is None else bound
+    return read_number(text, label) if bound is None else bound
 
 
-def _number(text: str, label: str = "value") -> float:
+def read_number(text: str, label: str = "value") -> float:
     """A number, as it is written nearly everywhere (1_000 is none, nor is 1,5)."""
     try:
         return float(text if "_" not in text else "")

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from robustbo.cli import terminal
 from robustbo.cli.terminal import Format
+from robustbo.report.summary.heading import Name
 from robustbo.trials.history import Trial, column_names
 
 
@@ -30,5 +31,5 @@ def _row(trial: Trial, names: Sequence[str], format_: Format) -> dict[str, objec
     cells = {name: trial.params.get(name, "") for name in names}  # one that does not exist there has an empty cell
     if format_ is Format.table:  # all digits
         cells |= {name: repr(cells[name]) for name in names if name in trial.params}
-    columns = zip(column_names(names, ["repeats"]), cells.values(), strict=True)
-    return {"trial": trial.number, **dict(columns), "repeats": trial.repeats}
+    columns = map(Name, column_names(names, ["repeats"]))
+    return {"trial": trial.number, **dict(zip(columns, cells.values(), strict=True)), "repeats": trial.repeats}

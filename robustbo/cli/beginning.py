@@ -4,15 +4,17 @@ Heavy imports happen inside the commands, so that ``--help`` answers at once.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from robustbo.cli import terminal
-from robustbo.cli.arguments import by_outcome, json_object, mendable, objective
+from robustbo.cli.arguments import by_outcome, json_object, mendable, objective, read_number
 from robustbo.cli.study import Journal
 from robustbo.errors import JournalExists
+from robustbo.trials.outcome import Outcome
 
 SPACE_HELP = (
     'TOML, or JSON like {"x": {"kind": "float", "low": 0, "high": 1}, ..., "constraints": ["x + y <= 1"]}. '
@@ -58,6 +60,14 @@ def create(
             help='What is measured, its unit and possible range: "0 <= yield (%) <= 100"; may be repeated.',
         ),
     ] = None,
+    negligible: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--negligible-error",
+            metavar="NUMBER",
+            help="What a value may be off without being wrong; of several outcomes NAME=NUMBER, may be repeated.",
+        ),
+    ] = None,
     block: Annotated[
         list[str] | None,
         typer.Option(
@@ -68,7 +78,9 @@ def create(
     surrogate_options: Annotated[str | None, typer.Option(metavar="JSON", help="Its options.")] = None,
     acquisition: Annotated[str | None, typer.Option(help="auto, qLogNEI, qLogEI, LogEI or sobol.")] = None,
     num_initial: Annotated[int | None, typer.Option(help="How many space-filling points come first.")] = None,
-    replicate: Annotated[str | None, typer.Option(help="Measure again what is flagged, any, or never.")] = None,
+    replicate: Annotated[
+        str | None, typer.Option(help="Which values are replicated: flagged ones, any, or never.")
+    ] = None,
     max_replicates: Annotated[int | None, typer.Option(help="How many replicates one point may get.")] = None,
     remeasure: Annotated[str | None, typer.Option(hidden=True)] = None,
     max_repeats: Annotated[int | None, typer.Option(hidden=True)] = None,
@@ -78,7 +90,6 @@ def create(
     """Begin an optimization."""
     from robustbo.cli.typed import space_of
     from robustbo.optimizer import Optimizer
-    from robustbo.trials.outcome import Outcome
     from robustbo.trials.storage.places import display_name
 
     arguments: dict[str, Any] = {"direction": direction, "surrogate": surrogate, "acquisition": acquisition}
@@ -89,7 +100,8 @@ def create(
         if surrogate_options is not None:
             arguments["surrogate_options"] = json_object("--surrogate-options", surrogate_options)
         search_space, described = space_of(space, pool, constraint or ())
-        arguments["outcome"] = [*described, *map(Outcome.read, outcome or ())] or None
+        outcomes = [*described, *map(Outcome.read, outcome or ())]
+        arguments["outcome"] = _with_negligible_errors(outcomes, negligible or ()) or None
         options = _in_new_names({key: value for key, value in arguments.items() if value is not None})
         try:
             opt = Optimizer(search_space, journal=journal, **{"if_exists": if_exists, **options})
@@ -106,6 +118,18 @@ def create(
         kinds = [f"{name} ({type(parameter).__name__})" for name, parameter in s.space.parameters]
         terminal.log(f"columns: {', '.join(kinds)}")
     terminal.lines([f"{display_name(journal)}: {s.goal} with {s.surrogate}, seed {s.seed}{rows}; {first}"])
+
+
+def _with_negligible_errors(outcomes: Sequence[Outcome], texts: Sequence[str]) -> list[Outcome]:
+    """The outcomes, with the negligible errors that were typed."""
+    if len(texts) == 1 and "=" not in texts[0] and len(outcomes) < 2:
+        name = outcomes[0].name if outcomes else ""
+        errors = {name: read_number(texts[0], "--negligible-error")}
+    else:
+        errors = by_outcome("--negligible-error must be a number, or of several outcomes NAME=NUMBER", texts)
+    names = [outcome.name for outcome in outcomes]
+    unnamed = [Outcome(name) for name in errors if name not in names]
+    return [replace(of, negligible_error=errors.get(of.name, of.negligible_error)) for of in (*outcomes, *unnamed)]
 
 
 def _in_new_names(options: dict[str, Any]) -> dict[str, Any]:

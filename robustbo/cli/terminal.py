@@ -67,7 +67,10 @@ def rows(records: list[dict[str, Any]], format_: Format, title: str = "") -> Non
     from robustbo.report.summary.tables import render
 
     if format_ is not Format.json:  # which escapes by itself
-        records = [{escape(key): escape(v) if isinstance(v, str) else v for key, v in row.items()} for row in records]
+        records = [
+            {type(key)(escape(key)): escape(v) if isinstance(v, str) else v for key, v in row.items()}
+            for row in records
+        ]
     _write(render(records, format_.value, title))
 
 

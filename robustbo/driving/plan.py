@@ -7,11 +7,11 @@ from datetime import timedelta
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from robustbo.driving.evaluators.cluster import Cluster
-from robustbo.driving.evaluators.evaluator import Evaluator, Here
+from robustbo.driving.evaluators.evaluator import Evaluator, LocalEvaluator
 from robustbo.driving.evaluators.outcome import Function, Types
 from robustbo.driving.evaluators.processes import Processes
 from robustbo.trials.history import Trial
-from robustbo.validation import real, whole
+from robustbo.validation import real, whole_number
 
 T = TypeVar("T")
 Several: TypeAlias = T | Iterable[T]
@@ -47,7 +47,7 @@ class Plan(NamedTuple):
         """
         if self.client is not None:
             return Cluster(self.func, self.client, self.jobs)
-        return Here(self.func, self.catch) if self.jobs == 1 else Processes(self.func, self.jobs)
+        return LocalEvaluator(self.func, self.catch) if self.jobs == 1 else Processes(self.func, self.jobs)
 
 
 def plan_of(func: Any, num_trials: Any, *, timeout: Any, jobs: Any, client: Any, catch: Any, callbacks: Any) -> Plan:
@@ -75,7 +75,9 @@ def plan_of(func: Any, num_trials: Any, *, timeout: Any, jobs: Any, client: Any,
     calls = (callbacks,) if callable(callbacks) else _tuple_of("callbacks", callbacks)
     if wrong := [call for call in calls if not callable(call)]:
         raise TypeError(f"callbacks must be callable with the optimizer and a trial, got {wrong[0]!r}")
-    return Plan(func, whole("num_trials", num_trials, 1), timeout_s, whole("jobs", jobs, 1), client, kinds, calls)
+    return Plan(
+        func, whole_number("num_trials", num_trials, 1), timeout_s, whole_number("jobs", jobs, 1), client, kinds, calls
+    )
 
 
 def check_takes_a_dict(func: Any) -> None:

@@ -27,10 +27,10 @@ from robustbo.searchspace.space import Space
 from robustbo.trials.history import History, Trial
 from robustbo.trials.tree import Trials
 
-Said = Mapping[int, Mapping[str, Any]]  # what the user says of trials, by number
+UserNotes = Mapping[int, Mapping[str, Any]]  # what the user says of trials, by number
 
 SUGGESTED = "sobol"  # the origin of what was not by a model
-KEPT = ("origin", "reason", "fallback")  # of what was decided on a trial
+DECISION_KEYS = ("origin", "reason", "fallback")  # of what was decided on a trial
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def gather_trials(
     space: Space,
     search_space: Mapping[str, BaseDistribution],
     trials: Sequence[FrozenTrial],
-    user_notes: Said,
+    user_notes: UserNotes,
     *,
     names: Sequence[str] = (),
     besides: int | None = None,
@@ -118,7 +118,7 @@ def gather_trials(
         note = notes.read(trial)
         if trial.number == besides or (params := _params(empty, trial, note)) is None:
             continue
-        became: Content = {key: note[key] for key in KEPT if key in note} | {"sources": sources(trial)}
+        became: Content = {key: note[key] for key in DECISION_KEYS if key in note} | {"sources": sources(trial)}
         word, stand_in = user_notes.get(trial.number, {}), instead.get(trial.number)
         became |= content(trial, note, word, names, stand_in=stand_in, is_exact=is_exact and not instead)
         repeats = numbers.get(note.get("repeats", trial.user_attrs.get(notes.REPEATS)))

@@ -17,11 +17,11 @@ from robustbo.loop.candidates.suggestion import Suggestion
 
 MARK = "robustbo:"
 NOTE = f"{MARK}note:"  # of a trial, followed by the number of the piece
-SAID = f"{MARK}trial:"  # of a study, followed by the number of the trial
+TRIAL_NOTE = f"{MARK}trial:"  # of a study, followed by the number of the trial
 SEED = f"{MARK}seed"  # of a study
 SD = f"{MARK}sd"  # of a trial, by the user: the standard deviation of its value's noise
 SOURCE = f"{MARK}source"  # of a trial, by the user: what measured it, a label or labels by kind
-REPEATS = f"{MARK}repeats"  # of a trial, by `next_repeat`: the trial that it measures again
+REPEATS = f"{MARK}repeats"  # of a trial, by `next_replicate`: the trial that it replicates
 LONGEST = 2000  # characters of a piece, and a number before the first
 
 Note = Mapping[str, Any]
@@ -57,13 +57,13 @@ def is_overtaken(study: Study, trial: FrozenTrial, trials_before: Sequence[Froze
 
 def say(study: Study, number: int, **content: Any) -> None:
     """Keep what the user says of a trial, with what was said before."""
-    study.set_user_attr(f"{SAID}{number}", {**user_notes(study).get(number, {}), **content})
+    study.set_user_attr(f"{TRIAL_NOTE}{number}", {**user_notes(study).get(number, {}), **content})
 
 
 def user_notes(study: Study) -> dict[int, dict[str, Any]]:
     """Notes of the user by trial."""
     attrs = study._storage.get_study_user_attrs(study._study_id)
-    return {int(key.removeprefix(SAID)): content for key, content in attrs.items() if key.startswith(SAID)}
+    return {int(key.removeprefix(TRIAL_NOTE)): content for key, content in attrs.items() if key.startswith(TRIAL_NOTE)}
 
 
 def seed_of(study: Study) -> int:

@@ -32,7 +32,7 @@ from robustbo.trials.settings import (
     Replicate,
     Settings,
 )
-from robustbo.validation import flag, whole
+from robustbo.validation import flag, whole_number
 from robustbo.view.view import View
 
 log = logging.getLogger("robustbo")
@@ -96,7 +96,7 @@ class RobustSampler(BaseSampler):
         independent_sampler: BaseSampler | None = None,
         warn_independent_sampling: bool = True,
     ) -> None:
-        self._seed = None if seed is None else whole("seed", seed, 0)
+        self._seed = None if seed is None else whole_number("seed", seed, 0)
         self._options: dict[str, Any] = {
             "surrogate": surrogate,
             "surrogate_options": surrogate_options,

@@ -32,7 +32,7 @@ def check_cells(names: Sequence[str], rows: Sequence[Row], labels: Sequence[Any]
     for name, column in zip(names, zip(*rows, strict=True), strict=True) if rows else ():
         missing = [labels[i] for i, v in enumerate(column) if v is None or v is na or v is nat or v != v]
         if missing:
-            raise SpaceError(f"{name}: every cell of a pool must have a value, it is missing in {_some(missing)}")
+            raise SpaceError(f"{name}: every cell of a pool must have a value, it is missing in {_labels(missing)}")
         if wrong := [(labels[i], v) for i, v in enumerate(column) if not isinstance(v, str | bool | int | float)]:
             raise SpaceError(f"{name}: cells are numbers, words or booleans, got {wrong[0][1]!r} in row {wrong[0][0]}")
 
@@ -54,7 +54,7 @@ def key_of(row: Iterable[Value]) -> tuple[tuple[bool, Value], ...]:
     return tuple((isinstance(value, bool), value) for value in row)
 
 
-def _some(labels: Sequence[Any]) -> str:
+def _labels(labels: Sequence[Any]) -> str:
     more = f" and {len(labels) - SHOWN} more" if len(labels) > SHOWN else ""
     return f"row{'s' if len(labels) > 1 else ''} {', '.join(map(str, labels[:SHOWN]))}{more}"
 

@@ -11,7 +11,7 @@ from robustbo.trials.history import Trial
 def next_trials(optimizer: Optimizer, count: int) -> list[Trial]:
     """The next trials, at most so many; fewer, or none, once each point of the space has been asked for.
 
-    A score that is in doubt may be measured again, and what failed tried again. Where the model wants another value of
+    A score that is in doubt may be replicated, and what failed tried again. Where the model wants another value of
     a point for its noise alone, the trial is left pending, so that it is not asked for again: the folds are the same.
     """
     trials: list[Trial] = []

@@ -13,7 +13,7 @@ from robustbo.searchspace.parameters import Choice, Float, Int, Ordinal, Paramet
 from robustbo.searchspace.parameters.listed import key
 from robustbo.validation import plain_scalar
 
-KNOWN = ("uniform", "loguniform", "reciprocal", "randint")  # the third is what SciPy calls the second as well
+KINDS = ("uniform", "loguniform", "reciprocal", "randint")  # the third is what SciPy calls the second as well
 
 
 class Values(NamedTuple):
@@ -99,7 +99,7 @@ def _unevenness(rising: Iterable[float]) -> float:
 def _from_distribution(name: str, frozen: Any) -> Parameter:
     """The range of a distribution, whose density is uniform on one scale or the other."""
     kind, (low, high) = frozen.dist.name, frozen.support()
-    if kind not in KNOWN:
+    if kind not in KINDS:
         raise SpaceError(
             f"{name}: of scipy.stats' distributions uniform, loguniform and randint have a range to search, got "
             f"{kind}; give a robustbo Float or Int with its bounds"

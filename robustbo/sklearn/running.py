@@ -21,7 +21,7 @@ from robustbo.sklearn.evaluation import (
     task,
 )
 from robustbo.trials.history import Trial
-from robustbo.validation import whole
+from robustbo.validation import whole_number
 
 
 class Running:
@@ -43,8 +43,8 @@ class Running:
 
     def __init__(self, search: Any, evaluate: Any) -> None:
         self._search, self._evaluate = search, evaluate
-        self._n_trials = whole("n_trials", search.n_trials, 1)
-        self._batch_size = whole("batch_size", search.batch_size, 1)
+        self._n_trials = whole_number("n_trials", search.n_trials, 1)
+        self._batch_size = whole_number("batch_size", search.batch_size, 1)
         self._folds = SameFolds(search)
         self._candidates = Candidates.of(search.space)
         self.optimizer = self._optimizer()

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, overload
 
-from robustbo.errors import ExhaustedWarning, FitError, SourceWarning, warn
+from robustbo.errors import ExhaustedWarning, warn
 from robustbo.guidance import explain_misfits
 from robustbo.lazy import Module
 from robustbo.study.lines import line_of
 from robustbo.study.queueing import own
 from robustbo.study.recording import Recording
+from robustbo.study.source_warning import warn_of_sources
 from robustbo.study.sources import labels_of
 from robustbo.trials import worker
 from robustbo.trials.history import History, Trial
 from robustbo.trials.sources import Source
 from robustbo.trials.storage.line import Event
-from robustbo.validation import whole
+from robustbo.validation import whole_number
 
 if TYPE_CHECKING:
     from robustbo.loop.candidates import pending
@@ -48,7 +48,7 @@ class Asking(Recording):
     ) -> Trial | list[Trial]:
         """The next point to measure, or a list of the next ``n``; no two open ones are the same.
 
-        What waits (`enqueue`, `requeue`) comes first. A trial with `Trial.repeats` re-evaluates the point of an
+        What waits (`enqueue`, `requeue`) comes first. A trial with `Trial.repeats` replicates that of an
         earlier one whose value is in doubt. If you give a trial up, `fail` it: while a replicate is pending there is
         no other. Once every point of a finite space has been asked for, trials have the reason "nothing new left",
         and a warning says so.
@@ -60,7 +60,7 @@ class Asking(Recording):
             fixed: Values of parameters that cannot be chosen now, such as today's temperature: the point has them, and
                 of what waits only such points are given out. The surrogate learns from the others too.
             by: Which source will measure them, as for `tell`, whose values are of that source then unless told
-                otherwise. A value in doubt is measured again by another source than its own, where there is a choice
+                otherwise. A value in doubt is replicated by another source than its own, where there is a choice
                 (`Trial.elsewhere`).
 
         Raises:
@@ -82,7 +82,7 @@ class Asking(Recording):
         return self._ask(by, n, self.settings.space.partial(fixed), {})
 
     def _ask(self, asker: str, n: int | None, fixed: Fixed, labels: Mapping[str, str]) -> Trial | list[Trial]:
-        count = 1 if n is None else whole("n", n, 1)
+        count = 1 if n is None else whole_number("n", n, 1)
 
         def decide(history: History) -> list[Event]:
             view = views.View(self._store.settings, history, self.fits)
@@ -96,7 +96,7 @@ class Asking(Recording):
         for trial in trials:
             log.info("asked: %s", line_of(trial, self._store.settings.quantities))
         if any(trial.origin == "model" for trial in trials):
-            self._warn_of_sources(history)
+            warn_of_sources(self)
         return trials[0] if n is None else trials
 
     def _warn(self, events: Sequence[Event], fixed: Fixed) -> None:
@@ -105,14 +105,3 @@ class Asking(Recording):
             size = factory.region_of(self.settings.space, fixed).size
             statement = f"each of the {size} points of the space has been asked for before"
             warn(f"{pending.NOTHING_NEW}: {statement}", ExhaustedWarning)
-
-    def _warn_of_sources(self, history: History) -> None:
-        """Say so where a source is more probably in error than not, and was not when it was last said."""
-        if not any(trial.sources for trial in history):
-            return
-        with suppress(FitError):  # which the ask has met, too, and says in `Trial.fallback`
-            doubtful = [report for report in self.view.sources() if report.is_doubtful]
-            new = [report for report in doubtful if (report.outcome, report.name) not in self._doubted_sources]
-            self._doubted_sources = {(report.outcome, report.name) for report in doubtful}
-            for report in new:
-                warn(f"{report.text}; `sources` has it all", SourceWarning)

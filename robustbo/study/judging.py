@@ -98,7 +98,7 @@ class Judging(Queueing):
         Of a source it takes an `exclude` or `correct` of that source back: its values are as they were told, and judged
         as any others.
 
-        Its point may be measured again all the same. The fit gives it the weight of the surrogate's method: under
+        Its point may be replicated all the same. The fit gives it the weight of the surrogate's method: under
         relevance pursuit, the default, the weight of any other value.
 
         Args:

@@ -24,7 +24,7 @@ from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.student_t.model import StudentTGP
 from robustbo.surrogates.transforms.inlier_rescale import standardize_by_inliers
 from robustbo.surrogates.transforms.retransform import original_outcomes
-from robustbo.validation import one_of, whole
+from robustbo.validation import one_of, whole_number
 
 DETECTORS: dict[str, type[GPyTorchModel]] = {
     "relevance-pursuit": RelevancePursuitGP,
@@ -96,8 +96,8 @@ class FilteredOptions(GPOptions):
         if not 0 < self.tail < 0.5:
             raise ValueError(f"tail must be in (0, 0.5), got {self.tail!r}")
         one_of("between", self.between, get_args(Between))
-        whole("start", self.start, 0)
-        whole("every", self.every, 1)
+        whole_number("start", self.start, 0)
+        whole_number("every", self.every, 1)
 
     @property
     def capabilities(self) -> Capabilities:

@@ -1,4 +1,4 @@
-"""A measured quantity: its name, its unit, and the values that are possible at all."""
+"""A measured quantity: its name, its unit, the values that are possible, and what error of one matters to nobody."""
 
 import math
 import re
@@ -34,6 +34,8 @@ class Outcome:
         unit: Such as "%".
         low: The least possible value; none unless given.
         high: The greatest.
+        negligible_error: What a value may be off, in its unit, without being wrong: twice the least standard deviation
+            of noise that the surrogate takes any value to have; 0, which is nothing, unless given.
 
     Raises:
         ValueError, TypeError: If an argument breaks its rule; the message says which.
@@ -49,6 +51,7 @@ class Outcome:
     unit: str = ""
     low: float = -math.inf
     high: float = math.inf
+    negligible_error: float = 0.0
 
     def __post_init__(self) -> None:
         name, unit = self.name if self.name == "" else check_name(self.name), self.unit
@@ -60,7 +63,10 @@ class Outcome:
             ends[key] = none if bound is None else real(f"{key} of the possible range", bound)
         if not ends["low"] < ends["high"]:
             raise ValueError(f"the possible range must have its low end below its high one, got {ends}")
-        for key, value in {"name": name, "unit": unit.strip(), **ends}.items():
+        negligible = real("negligible_error", self.negligible_error)
+        if not 0 <= negligible < math.inf:
+            raise ValueError(f"negligible_error must be at least 0 and finite, got {negligible!r}")
+        for key, value in {"name": name, "unit": unit.strip(), **ends, "negligible_error": negligible}.items():
             object.__setattr__(self, key, value)
 
     @classmethod
@@ -82,7 +88,8 @@ class Outcome:
     def to_dict(self) -> dict[str, Any]:
         """The outcome as plain JSON values, without what is not set."""
         ends = {key: value for key, value in (("low", self.low), ("high", self.high)) if math.isfinite(value)}
-        return {key: value for key, value in (("name", self.name), ("unit", self.unit)) if value} | ends
+        texts = {key: value for key, value in (("name", self.name), ("unit", self.unit)) if value}
+        return texts | ends | ({"negligible_error": self.negligible_error} if self.negligible_error else {})
 
     @classmethod
     def from_dict(cls, content: Any) -> "Outcome":
@@ -91,7 +98,7 @@ class Outcome:
         Raises:
             ValueError, TypeError: If it is none.
         """
-        keys = ("name", "unit", "low", "high")
+        keys = ("name", "unit", "low", "high", "negligible_error")
         if not isinstance(content, Mapping) or not {*content} <= {*keys}:
             raise ValueError(
                 f"an outcome must have {', '.join(keys[:-1])} and {keys[-1]}, or some of these, got {content!r}"
@@ -101,14 +108,18 @@ class Outcome:
     def check_content(self) -> None:
         """Raise a ValueError where nothing is said of it, or its name says what has a place of its own."""
         if not self.to_dict():
-            raise ValueError(
-                f"an outcome must have a name, a unit or a range, got none; write {WRITTEN.format('yield')}"
-            )
+            must = "an outcome must have a name, a unit, a range or a negligible_error"
+            raise ValueError(f"{must}, got none; write {WRITTEN.format('yield')}")
         unit = parts(self.name)[1] if self.unit or re.search(r"\s[(\[]", self.name) else ""
         if unit or "%" in self.name or RANGE.search(self.name):
             name = re.split(r"[%(\[0-9]", self.name)[0].strip() or "yield"
             hint = f"write such as {WRITTEN.format(name)}, or in a text {f'0 <= {name} (%) <= 100'!r}"
             raise ValueError(f"the name of an outcome must hold no unit and no range, got {self.name!r}; {hint}")
+
+    @property
+    def least_noise(self) -> float:
+        """Standard deviation of noise of which the negligible error is two."""
+        return self.negligible_error / 2
 
     @property
     def label(self) -> str:

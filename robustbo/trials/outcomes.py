@@ -17,7 +17,7 @@ EXAMPLES = "such as 'purity >= 0.95', 'cost <= 3' or '6 <= pH <= 8'"
 
 
 @dataclass(frozen=True)
-class Wanted:
+class OutcomeGoal:
     """One outcome of several: what is wanted of it.
 
     Attributes:
@@ -98,7 +98,7 @@ def nonempty_objectives(objectives: Any) -> tuple[tuple[str, Direction], ...]:
 
 def outcomes_of(
     objectives: Iterable[tuple[str, Direction]], constraints: Iterable[str], quantities: Iterable[Outcome] = ()
-) -> tuple[tuple[Wanted, ...], tuple[str, ...]]:
+) -> tuple[tuple[OutcomeGoal, ...], tuple[str, ...]]:
     """The outcomes of objectives and constraints, the objectives first; and the constraints, in one way of writing.
 
     Raises:
@@ -110,7 +110,7 @@ def outcomes_of(
         >>> texts, [goal.name for goal in goals], goals[1].low
         (('purity >= 0.95',), ['yield', 'purity'], 0.95)
     """
-    outcomes = {name: Wanted(name, direction) for name, direction in objectives}
+    outcomes = {name: OutcomeGoal(name, direction) for name, direction in objectives}
     quantities = tuple(quantities)
     names = {*outcomes, *(quantity.name for quantity in quantities)}
     for text in constraints:
@@ -121,11 +121,11 @@ def outcomes_of(
                 "outcome of its own, and bound that by its name, such as 'total <= 1' (where it is a name, say so: "
                 f"outcome=rb.Outcome({read.name!r}))"
             )
-        last = outcomes.get(read.name, Wanted(read.name))
+        last = outcomes.get(read.name, OutcomeGoal(read.name))
         low, high = max(last.low, read.low), min(last.high, read.high)
         if low > high:
             raise ValueError(f"outcome_constraints must leave {read.name!r} some value, got {low} <= ... <= {high}")
-        outcomes[read.name] = Wanted(read.name, last.direction, low, high)
+        outcomes[read.name] = OutcomeGoal(read.name, last.direction, low, high)
     for quantity in quantities:
         goal = outcomes[one_of("the name of an outcome", quantity.name, outcomes)]
         if goal.low > quantity.high or goal.high < quantity.low:
@@ -135,15 +135,15 @@ def outcomes_of(
     return tuple(outcomes.values()), tuple(text for goal in outcomes.values() for text in _constraint_texts(goal))
 
 
-def _read(text: Any) -> Wanted:
+def _read(text: Any) -> OutcomeGoal:
     subject, form = "an outcome constraint", "NAME >= NUMBER or NAME <= NUMBER"
     name, low, high = read_bounds(subject, form, EXAMPLES, text)
     if math.isinf(low) and math.isinf(high):
         raise ValueError(f"{subject} must be {form}, {EXAMPLES}, got {text!r}")
-    return Wanted(check_name(name), None, low, high)
+    return OutcomeGoal(check_name(name), None, low, high)
 
 
-def _constraint_texts(outcome: Wanted) -> list[str]:
+def _constraint_texts(outcome: OutcomeGoal) -> list[str]:
     low = [] if outcome.low == -math.inf else [f"{outcome.name} >= {outcome.low!r}"]
     return low + ([] if outcome.high == math.inf else [f"{outcome.name} <= {outcome.high!r}"])
 

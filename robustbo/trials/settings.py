@@ -13,14 +13,14 @@ from robustbo.trials.outcome import Outcome
 from robustbo.trials.outcomes import (
     DIRECTIONS,
     Direction,
-    Wanted,
+    OutcomeGoal,
     objectives_of,
     outcomes_of,
     quantities_of,
     reference_of,
 )
 from robustbo.trials.sources import kinds_of
-from robustbo.validation import flag, one_of, whole
+from robustbo.validation import flag, one_of, whole_number
 
 Replicate = Literal["flagged", "any", "never"]
 REPLICATES: tuple[str, ...] = get_args(Replicate)
@@ -88,7 +88,7 @@ class Settings:
     reference_point: tuple[tuple[str, float], ...] = ()
     outcome: tuple[Outcome, ...] = ()
     blocks: tuple[str, ...] = ()
-    outcomes: tuple[Wanted, ...] = field(init=False, repr=False, compare=False)
+    outcomes: tuple[OutcomeGoal, ...] = field(init=False, repr=False, compare=False)
     sign: float = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -100,9 +100,9 @@ class Settings:
         object.__setattr__(self, "blocks", kinds_of(self.blocks))
         object.__setattr__(self, "quarantine", flag("quarantine", self.quarantine))
         for name, least in (("num_initial", 1), ("max_replicates", 1), ("seed", 0)):
-            object.__setattr__(self, name, whole(name, getattr(self, name), least))
+            object.__setattr__(self, name, whole_number(name, getattr(self, name), least))
         if self.committee_from is not None:
-            object.__setattr__(self, "committee_from", whole("committee_from", self.committee_from, 1))
+            object.__setattr__(self, "committee_from", whole_number("committee_from", self.committee_from, 1))
         object.__setattr__(self, "sign", 1.0 if self.direction == "maximize" else -1.0)
 
     def _read_outcomes(self) -> None:
@@ -124,10 +124,14 @@ class Settings:
         for name, value in fields.items():
             object.__setattr__(self, name, value)
 
-    def of(self, outcome: Wanted) -> "Settings":
+    def of(self, outcome: OutcomeGoal) -> "Settings":
         """The settings of one of several outcomes alone."""
         direction: Direction = "maximize" if outcome.sign > 0 else "minimize"
-        return replace(self, objectives=(), outcome_constraints=(), reference_point=(), outcome=(), direction=direction)
+        negligible = outcome.quantity.negligible_error
+        quantity = (Outcome(negligible_error=negligible),) if negligible else ()
+        return replace(
+            self, objectives=(), outcome_constraints=(), reference_point=(), outcome=quantity, direction=direction
+        )
 
     @property
     def quantity(self) -> Outcome:

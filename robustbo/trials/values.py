@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, SupportsFloat
 
 from robustbo.censored import Bound, censored_value, check_noise
-from robustbo.trials.outcomes import Wanted
+from robustbo.trials.outcomes import OutcomeGoal
 from robustbo.validation import as_number, noise_sd, one_of, real
 
-Told = SupportsFloat | Bound | str  # a number, or a bound, such as Below(0.05) or "<0.05"
-Value = Told | Mapping[str, Told | None]  # of one outcome, or of several by name
+Measurement = SupportsFloat | Bound | str  # a number, or a bound, such as Below(0.05) or "<0.05"
+Value = Measurement | Mapping[str, Measurement | None]  # of one outcome, or of several by name
 Noise = float | None | Mapping[str, float | None]
 
 
@@ -40,7 +40,7 @@ def _number(name: str, value: Any) -> float:
 
 
 def values_to_record(
-    outcomes: Sequence[Wanted], value: Value, sd: Noise
+    outcomes: Sequence[OutcomeGoal], value: Value, sd: Noise
 ) -> tuple[float | dict[str, float], float | dict[str, float | None] | None, list[str]]:
     """A measurement as it is recorded: a number, or the finite numbers of several outcomes by name; its noise; and
     the outcomes that came to no finite number. What was told as a bound is a `robustbo.censored.CensoredValue`.

@@ -107,3 +107,20 @@ def test_of_several_outcomes_each_has_its_own(cli):
     _, out, _ = cli("front", "j.jsonl", "--format", "table")
     assert "yield (%)" in out
     assert "yield.sd" in cli("front", "j.jsonl", "--format", "csv")[1].splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        (("--negligible-error", 0.5), [rb.Outcome(negligible_error=0.5)]),
+        ((*SAID, "--negligible-error", 0.5), [rb.Outcome("yield", unit="%", low=0, high=100, negligible_error=0.5)]),
+        (
+            ("--objective", "a:maximize", "--objective", "b:minimize", "--negligible-error", "b=2"),
+            [rb.Outcome("b", negligible_error=2)],
+        ),
+    ],
+)
+def test_negligible_errors_are_typed(cli, typed, expected):
+    goal = () if "--objective" in typed else ("--direction", "maximize")
+    assert cli("create", *goal, "n.jsonl", "space.toml", *typed)[0] == 0
+    assert [*rb.Study.resume("n.jsonl").settings.outcome] == expected

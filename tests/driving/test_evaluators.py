@@ -14,7 +14,7 @@ import distributed
 import pytest
 
 from robustbo.driving.evaluators.cluster import Cluster
-from robustbo.driving.evaluators.evaluator import Here
+from robustbo.driving.evaluators.evaluator import LocalEvaluator
 from robustbo.driving.evaluators.outcome import attempt, attempt_elsewhere, receive
 from robustbo.driving.evaluators.processes import Processes
 from robustbo.trials.trial import Trial
@@ -197,7 +197,7 @@ class TestHere:
                 raise KeyboardInterrupt
             return value
 
-        here = Here(func)
+        here = LocalEvaluator(func)
         here.submit(Trial(0, {}))
         assert not here.has_room()
         with pytest.raises(KeyboardInterrupt):

@@ -16,7 +16,7 @@ from robustbo.report.charts import fronts, one_outcome, several_charts, timeline
 from robustbo.report.charts.chart import Axis, Chart
 from robustbo.report.charts.marks import OUTSIDE
 from robustbo.report.page import journal_page, journals
-from robustbo.trials.outcomes import Wanted
+from robustbo.trials.outcomes import OutcomeGoal
 from robustbo.trials.trial import Trial
 from robustbo.view.view import View
 
@@ -164,7 +164,7 @@ class TestOutcome:
         ],
     )
     def test_gray_is_what_breaks_a_bound(self, low, high, gray):
-        frame, wanted = Axis("", 0.0, 1.0), Wanted("p", None, low, high)
+        frame, wanted = Axis("", 0.0, 1.0), OutcomeGoal("p", None, low, high)
         for is_upright in (False, True):
             lines = one_outcome.limits(wanted, frame, frame, is_upright=is_upright)
             shades = [line for line in lines if line.low is not None]

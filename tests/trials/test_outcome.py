@@ -141,7 +141,7 @@ def test_other_names_do_as_they_are(name):
 
 @pytest.mark.parametrize("outcome", [Outcome(""), [Outcome("")]])
 def test_an_outcome_says_something(outcome):
-    with pytest.raises(ValueError, match=r"a name, a unit or a range, got none; write rb\.Outcome\('yield', unit="):
+    with pytest.raises(ValueError, match=r"a range or a negligible_error, got none; write rb\.Outcome\('yield', unit="):
         Settings(SPACE, outcome=outcome)
 
 
@@ -157,3 +157,20 @@ def test_an_outcome_says_something(outcome):
 def test_a_call_that_does_not_fit_says_what_does(args, given, said):
     with pytest.raises(TypeError, match=said):
         Outcome(*args, **given)
+
+
+def test_a_negligible_error_is_kept_where_it_is_said():
+    said = Outcome("pH", negligible_error=0.05)
+    assert Outcome.from_dict(said.to_dict()) == said
+    assert said.least_noise == 0.025
+    assert "negligible_error" not in Outcome("pH").to_dict()
+    with pytest.raises(ValueError, match="negligible_error must be at least 0 and finite, got -1"):
+        Outcome("pH", negligible_error=-1)
+
+
+def test_the_settings_of_one_of_several_outcomes_have_its_negligible_error():
+    objectives = (("pH", "maximize"), ("cost", "minimize"))
+    settings = Settings(Space(x=Float(0, 1)), objectives=objectives, outcome=(Outcome("pH", negligible_error=0.05),))
+    alone = [settings.of(outcome).quantity.least_noise for outcome in settings.outcomes]
+    assert alone == [0.025, 0.0]
+    assert Settings.from_dict(settings.to_dict()) == settings

@@ -10,7 +10,7 @@ from robustbo.searchspace.space import Space
 from robustbo.trials import schema
 from robustbo.trials.history import History
 from robustbo.trials.outcome import Outcome
-from robustbo.trials.outcomes import Wanted, outcomes_of
+from robustbo.trials.outcomes import OutcomeGoal, outcomes_of
 from robustbo.trials.settings import Settings, differences
 from robustbo.trials.values import values_to_record
 
@@ -37,7 +37,7 @@ def several(**given):
 )
 def test_a_constraint_is_a_bound_or_two(text, low, high):
     outcomes, texts = outcomes_of(OBJECTIVES, [text])
-    assert outcomes[-1] == Wanted("p", None, low, high)
+    assert outcomes[-1] == OutcomeGoal("p", None, low, high)
     assert outcomes_of(OBJECTIVES, texts) == (outcomes, texts)  # as it is written down
 
 
@@ -65,7 +65,11 @@ def test_what_is_no_constraint_is_refused(text):
 
 def test_constraints_of_one_outcome_are_one_and_an_objective_may_have_one():
     found = several(outcome_constraints=("p >= 1", "cost <= 5", "p <= 2", "p >= 0.5")).outcomes
-    assert found == (Wanted("yield", "maximize"), Wanted("cost", "minimize", high=5), Wanted("p", None, 1, 2))
+    assert found == (
+        OutcomeGoal("yield", "maximize"),
+        OutcomeGoal("cost", "minimize", high=5),
+        OutcomeGoal("p", None, 1, 2),
+    )
     assert [wanted.sign for wanted in found] == [1, -1, 1]
     with pytest.raises(ValueError, match="leave 'p' some value"):
         several(outcome_constraints=("p >= 1", "p <= 0"))
@@ -102,7 +106,7 @@ def test_settings_come_back_from_their_journal_and_the_short_form_is_written_as_
 
 
 def test_of_one_outcome_the_settings_are_those_of_the_short_form():
-    of = several(outcome_constraints=("p >= 1",), seed=3).of(Wanted("cost", "minimize"))
+    of = several(outcome_constraints=("p >= 1",), seed=3).of(OutcomeGoal("cost", "minimize"))
     assert of == Settings(SPACE, direction="minimize", seed=3)
 
 

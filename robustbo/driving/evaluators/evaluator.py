@@ -34,7 +34,7 @@ class Evaluator(Protocol):
         """Leave nothing behind; with ``is_at_once`` what is being evaluated is given up."""
 
 
-class Here:
+class LocalEvaluator:
     """An `Evaluator` in this process, one trial at a time: while it is waited for.
 
     Args:
@@ -42,7 +42,7 @@ class Here:
         also: Which exceptions of it are outcomes, besides any ``Exception``.
 
     Example:
-        >>> here = Here(lambda params: 2 * params["x"])
+        >>> here = LocalEvaluator(lambda params: 2 * params["x"])
         >>> here.submit(Trial(0, {"x": 1.0}))
         >>> here.wait(None)
         >>> [outcome.measured for _, outcome in here.take()]

@@ -31,7 +31,7 @@ class Outlier:
         trial: The trial.
         value: What was measured.
         expected: What the other measurements predict for it.
-        sd: Standard deviation of that prediction, noise included.
+        sd: Standard deviation of that prediction, noise included; the way to the quantile on the side of the value.
         evidence: Log-likelihood ratio of this value having an error of its own, in nats (5 nats: 150 times as likely).
         probability_wrong: How probable it is that it is wrong; see `robustbo.loop.observations.probability_wrong`.
         status: "flagged" where it is disbelieved, "quarantined" where it is so by what was expected of it and left out

@@ -14,7 +14,7 @@ from robustbo.loop.surrogate.fallback import check_finite
 from robustbo.searchspace.parameters import Value
 from robustbo.trials.history import Trial
 from robustbo.trials.outcome import Outcome
-from robustbo.trials.outcomes import Wanted
+from robustbo.trials.outcomes import OutcomeGoal
 
 LEAST = 1e-300  # a standard deviation that is as good as none
 LIKELY = 0.5  # probability that all constraints are kept, from which on a point may be recommended
@@ -161,7 +161,7 @@ def probability_feasible(
     return p
 
 
-def probability_within(outcome: Wanted, mean: Tensor, sd: Tensor) -> Tensor:
+def probability_within(outcome: OutcomeGoal, mean: Tensor, sd: Tensor) -> Tensor:
     """The probability that ``m`` values of an outcome, of these means and standard deviations, keep its bounds."""
     at_most, below = (torch.special.ndtr((bound - mean) / sd.clamp_min(LEAST)) for bound in outcome.bounds[::-1])
     return (at_most - below).clamp_min(0)

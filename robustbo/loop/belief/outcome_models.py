@@ -21,7 +21,7 @@ from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fallback import PLAIN, fit_and_use
 from robustbo.loop.surrogate.fit import fit_to, is_robust
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
-from robustbo.trials.outcomes import Wanted
+from robustbo.trials.outcomes import OutcomeGoal
 from robustbo.trials.settings import Settings
 from robustbo.trials.tree import Trials
 
@@ -42,7 +42,7 @@ class OutcomeModel:
         failed: By trial, the probability that it failed as a whole, which spoils all its outcomes; see `trial_failure`.
     """
 
-    outcome: Wanted
+    outcome: OutcomeGoal
     settings: Settings
     data: Data
     fitted: FittedSurrogate
@@ -121,7 +121,7 @@ def use_models(
         What it made, None if nothing could be made; and, where it was not by the first surrogates, why.
     """
     if not settings.outcomes:
-        only = Wanted("", settings.direction)
+        only = OutcomeGoal("", settings.direction)
         return fit_and_use(
             settings, data, lambda *fit: use((_outcome_model(only, data, *fit),)), fits, is_judging=is_judging
         )
@@ -156,7 +156,7 @@ def _fit_outcomes(
     return _leave_out_failed_trials(tuple(models), fits) if settings.quarantine else tuple(models), reasons
 
 
-def _outcome_model(outcome: Wanted, table: Data, settings: Settings, fitted: FittedSurrogate) -> OutcomeModel:
+def _outcome_model(outcome: OutcomeGoal, table: Data, settings: Settings, fitted: FittedSurrogate) -> OutcomeModel:
     return OutcomeModel(outcome, settings, table.with_correction(fitted.observations.correction), fitted)
 
 

@@ -80,9 +80,13 @@ def points_of_surprise(
         if len(believed) < 2:
             continue
         is_needle = are_out or surprising > EVEN
-        noise = _noise_of_replicates(believed, expectation) if is_needle else _lack_of_fit(believed, expectation, shown)
+        if is_needle:
+            noise: float | None = _noise_of_replicates(believed, expectation)
+        else:
+            noise = _lack_of_fit(believed, expectation, shown, model.least_noise)
         if noise is not None:
-            noises = {t.number: max(noise if t.sd is None else t.sd, LEAST * model.scale) for t in told}
+            least = max(LEAST * model.scale, model.least_noise)
+            noises = {t.number: max(noise if t.sd is None else t.sd, least) for t in told}
             points[row] = SurprisingPoint(believed, noises, chances)
     return points
 
@@ -94,16 +98,18 @@ def _noise_of_replicates(believed: Sequence[Trial], expectation: Expectation) ->
     return expectation.noise_sd * together.factor
 
 
-def _lack_of_fit(believed: Sequence[Trial], expectation: Expectation, shown: float | None) -> float | None:
+def _lack_of_fit(
+    believed: Sequence[Trial], expectation: Expectation, shown: float | None, least: float
+) -> float | None:
     """The noise of values whose mean a fit misses by more than that noise allows; None where it does not."""
     values = [t.measured for t in believed]
     sds = [t.sd for t in believed if t.sd is not None]
     if len(sds) == len(values):
-        noise = max(sds)
+        noise = max(*sds, least)
     elif shown is None:
         return None
     else:
-        noise = max(shown, statistics.stdev(values))
+        noise = max(shown, statistics.stdev(values), least)
     off = abs(statistics.fmean(values) - expectation.mean) * math.sqrt(len(values))
     return noise if off > LACK * noise and off > LACK * LEAST * expectation.sd else None
 

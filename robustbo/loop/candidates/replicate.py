@@ -6,7 +6,7 @@ so the two are compared: the value of knowing (`numerics.improvement.value_of_in
 improvement of the new point.
 
 A value that is far too good is never quarantined, so that the fit may adapt to it and doubt it no more. The model that
-asked for it had not seen it: what is beyond all that this one expected is measured again as if it were flagged.
+asked for it had not seen it: what is beyond all that this one expected is replicated as if it were flagged.
 """
 
 import math

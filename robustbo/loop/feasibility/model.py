@@ -1,4 +1,4 @@
-"""The model of where trials give a value, fitted to how all trials ended, as a function of the history alone.
+"""The model of where trials give a value, fitted to how all trials ended, as a function of the set of them alone.
 
 A crash is information: what a point promises counts by the probability that anything is measured there (how much, says
 `feasibility_weight.CAUTION`). A flake is none: a rate of failures that have nothing to do with their points is learned
@@ -19,9 +19,8 @@ from torch import Tensor
 
 from robustbo import seeds
 from robustbo.lazy import cached_property
-from robustbo.loop.observations.table import Data, Row
+from robustbo.loop.observations.table import Data, Row, digest
 from robustbo.loop.surrogate.cache import FitCache
-from robustbo.loop.surrogate.warm_start import predecessor
 from robustbo.numerics.failures.likelihood import Outcomes
 from robustbo.numerics.failures.map_fit import FailureModel, evaluate, search
 from robustbo.numerics.failures.predictive import Predictor
@@ -82,8 +81,14 @@ def feasibility_model(data: Data, seed: int, fits: FitCache) -> FeasibilityModel
     if not failed:
         return None
     ok = {trial.number for trial in (*data.told, *data.excluded)} - {*failed}
-    ended = [(number, data.rows[number], number in ok, failed.get(number, False)) for number in sorted(ok | {*failed})]
-    return _fit_trials(data.space, tuple(ended), seed, fits)
+    ended = [(number, data.rows[number], number in ok, failed.get(number, False)) for number in ok | {*failed}]
+    return _fit_trials(data.space, tuple(sorted(ended, key=_own_order)), seed, fits)
+
+
+def _own_order(trial: TrialEnd) -> tuple[object, ...]:
+    """A key by which trials stand in an order of their own, as `Observations.in_own_order` has it."""
+    number, row, is_ok, is_sure = trial
+    return digest(*row), is_ok, is_sure, number
 
 
 def _fit_trials(space: Space, ended: tuple[TrialEnd, ...], seed: int, fits: FitCache) -> FeasibilityModel:
@@ -91,25 +96,9 @@ def _fit_trials(space: Space, ended: tuple[TrialEnd, ...], seed: int, fits: FitC
 
     def fit() -> FeasibilityModel:
         numbers, rows, is_ok, is_sure = zip(*ended, strict=True)
-        predictor = fit_predictor(inputs(space, rows), is_ok, is_sure, seed, _warm_start(space, ended, fits))
-        fits.get_small(("failures", space, ended), lambda: predictor.x)  # where the next search begins
-        return FeasibilityModel(space, numbers, predictor)
+        return FeasibilityModel(space, numbers, fit_predictor(inputs(space, rows), is_ok, is_sure, seed))
 
     return fits.get_small(("viability", space, ended, seed), fit)
-
-
-def _warm_start(space: Space, ended: tuple[TrialEnd, ...], fits: FitCache) -> Tensor | None:
-    """Hyperparameters where the search of an earlier count of these trials ended; None where one begins anew."""
-    count = predecessor(len(ended))
-    if count is None or all(is_ok for _, _, is_ok, _ in ended[:count]):
-        return None
-
-    def search_before() -> Tensor:
-        _, rows, is_ok, is_sure = zip(*ended[:count], strict=True)
-        places = PointOutcomes.of(inputs(space, rows), is_ok, is_sure)
-        return search(places.model(places.most_telling_indices(LEARNED)), _warm_start(space, ended[:count], fits)).x
-
-    return fits.get_small(("failures", space, ended[:count]), search_before)
 
 
 class PointOutcomes(NamedTuple):
@@ -150,9 +139,7 @@ class PointOutcomes(NamedTuple):
         return FailureModel(outcomes, stationary(self.Z[indices], KERNEL, prior, None))
 
 
-def fit_predictor(
-    X: Tensor, is_ok: Sequence[bool], is_sure: Sequence[bool], seed: int, before: Tensor | None = None
-) -> Predictor:
+def fit_predictor(X: Tensor, is_ok: Sequence[bool], is_sure: Sequence[bool], seed: int) -> Predictor:
     """The model fitted to how trials ended; those at one place count as one.
 
     Where there are many places, the most telling ones stand for all: few say how far places speak for each other and
@@ -163,7 +150,6 @@ def fit_predictor(
         is_ok: Whether each of ``n`` trials ended with a value.
         is_sure: Whether it failed by its point, by the user's word.
         seed: Of the samples.
-        before: Hyperparameters where the search begins; several places unless given.
 
     Returns:
         Its ``log_odds`` are those of the ``n`` trials.
@@ -171,7 +157,7 @@ def fit_predictor(
     places = PointOutcomes.of(X, is_ok, is_sure)
     indices, more = places.most_telling_indices(LEARNED), places.most_telling_indices(MODELLED)
     model = places.model(indices)
-    value = search(model, before).value
+    value = search(model).value
     if len(more) > len(indices):
         larger = places.model(more)
         value_there = evaluate(larger, value.x)

@@ -42,19 +42,22 @@ class CorruptionModel:
         scale: Their robust standard deviation.
         rate: The prior probability of being wrong.
         shared: The values that stand at several points, to the last digit: failures may all look alike.
+        least_noise: The least standard deviation that the noise of a value is taken to have.
     """
 
     center: float
     scale: float
     rate: float
     shared: frozenset[float]
+    least_noise: float = 0.0
 
     @classmethod
     def of(cls, data: Data, rate: float) -> "CorruptionModel":
         """The model whose center and scale are those of the told values."""
         points = Counter(value for group in data.groups.values() for value in {t.measured for t in group.told})
         center, scale = robust_center_and_scale([t.measured for t in data.told])
-        return cls(center, scale, rate, frozenset(value for value, count in points.items() if count > 1))
+        shared = frozenset(value for value, count in points.items() if count > 1)
+        return cls(center, scale, rate, shared, data.least_noise)
 
     def probability_wrong(self, trials: Sequence[Trial], expectation: Expectation) -> dict[int, float]:
         """Probabilities, by trial, that its value is wrong, by what is expected at their point."""
@@ -74,7 +77,7 @@ class CorruptionModel:
         """
         once = {t.measured: i for i, t in reversed([*enumerate(trials)]) if t.measured in self.shared}
         distinct = [t for i, t in enumerate(trials) if once.get(t.measured, i) == i]
-        noise = [expectation.noise_sd if t.sd is None else t.sd for t in distinct]
+        noise = [max(expectation.noise_sd if t.sd is None else t.sd, self.least_noise) for t in distinct]
         about = {"center": self.center, "scale": self.scale, "rate": self.rate, "noise_dof": expectation.noise_dof}
         values = [t.measured for t in distinct]
         belief: PointBelief = judge_point(values, expectation.mean, expectation.latent_sd, noise, **about)

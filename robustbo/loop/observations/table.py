@@ -17,7 +17,7 @@ from robustbo.searchspace.region.region import Fixed, Region
 from robustbo.searchspace.space import Space
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import Diagnosis, History, Trial
-from robustbo.trials.outcomes import Wanted
+from robustbo.trials.outcomes import OutcomeGoal
 from robustbo.trials.settings import Settings
 from robustbo.trials.sources import Labels
 from robustbo.trials.tree import BARRED, LOST, OPENED, Trials
@@ -67,10 +67,10 @@ class Observations(NamedTuple):
         It is that of a hash of their points, and at one point of their values: so the first of them are a fair sample,
         in which those at one point stand together. Observations that are the same in all are so in the order of trials.
         """
-        points = [_digest(*row) for row in self.X]
+        points = [digest(*row) for row in self.X]
         sds = (0.0,) * len(self.values) if self.sds is None else self.sds
         is_vouched = [number in self.vouched for number in self.numbers]
-        values = [_digest(*value) for value in zip(self.values, sds, is_vouched, strict=True)]
+        values = [digest(*value) for value in zip(self.values, sds, is_vouched, strict=True)]
         return self.take(sorted(range(len(points)), key=lambda i: (points[i], values[i], self.numbers[i])))
 
     def without(self, numbers: Collection[int]) -> "Observations":
@@ -100,8 +100,8 @@ class Observations(NamedTuple):
         return self._replace(values=values, correction=correction)
 
 
-def _digest(*numbers: float) -> bytes:
-    """A hash of numbers, the same on every machine."""
+def digest(*numbers: float) -> bytes:
+    """A hash of numbers, the same on every machine: what it orders is a fair sample as far as one looks."""
     return hashlib.blake2b(
         struct.pack(f"<{len(numbers)}d", *(number + 0.0 for number in numbers)), digest_size=8
     ).digest()
@@ -120,6 +120,7 @@ class Data:
         objectives: The names of those that are told by their names.
         by: The source that will measure what is asked for now, where that is known.
         correction: By which the values are corrected; None where they are as they were told.
+        least_noise: The least standard deviation that the noise of a value is taken to have.
     """
 
     space: Space
@@ -130,11 +131,13 @@ class Data:
     objectives: tuple[str, ...] = ()
     by: Labels = ()
     correction: SourceCorrection | None = None
+    least_noise: float = 0.0
 
-    def of(self, outcome: Wanted) -> "Data":
+    def of(self, outcome: OutcomeGoal) -> "Data":
         """The table of one outcome alone: for it, a trial where it is missing has failed."""
         trials = Trials(trial.of(outcome.name) for trial in self.trials)
-        return replace(self, sign=outcome.sign, trials=trials, diagnoses=(), objectives=())
+        sign, least_noise = outcome.sign, outcome.quantity.least_noise
+        return replace(self, trials=trials, diagnoses=(), objectives=(), sign=sign, least_noise=least_noise)
 
     def with_correction(self, correction: SourceCorrection | None) -> "Data":
         """The table whose values are without the errors of their sources; the same where there is no correction."""
@@ -209,7 +212,7 @@ class Data:
     def all_observations(self) -> Observations:
         """The observations of all told trials: not of failed, excluded or pending ones."""
         told = self.told
-        sds = [t.sd for t in told if t.sd is not None]
+        sds = [max(t.sd, self.least_noise) for t in told if t.sd is not None]
         lacking = [t.number for t in told if t.sd is None and not is_bound(t.measured)]
         if sds and lacking:
             trials = f"trial {lacking[0]}" + (f" and {len(lacking) - 1} more" if len(lacking) > 1 else "")
@@ -220,7 +223,9 @@ class Data:
             tuple(t.number for t in told),
             tuple(self.rows[t.number] for t in told),
             tuple(t.measured for t in told),
-            tuple(mean_sd if t.sd is None else t.sd for t in told) if sds and not lacking else None,
+            tuple(mean_sd if t.sd is None else max(t.sd, self.least_noise) for t in told)
+            if sds and not lacking
+            else None,
             self.vouched.intersection(t.number for t in told),
             self.correction,
         )
@@ -235,4 +240,5 @@ def observations(settings: Settings, history: History, fixed: Fixed = (), by: La
     """The table of a history, for asks with some values fixed, or by a source."""
     objectives = tuple(name for name, _ in settings.objectives)
     space = space_of(settings, history)
-    return Data(space, settings.sign, history.trials, history.diagnoses, fixed, objectives, by)
+    least_noise = settings.quantity.least_noise
+    return Data(space, settings.sign, history.trials, history.diagnoses, fixed, objectives, by, least_noise=least_noise)

@@ -24,7 +24,7 @@ from robustbo.numerics.censored.sites import log_probability_of_stuck_sensor, lo
 
 FEWEST = 3  # values, at as many points, that make a heap
 SHARE = 0.05  # of all values, likewise
-OTHERS = 10  # values beside the heaps, of which less can be told
+MIN_OTHERS = 10  # values beside the heaps, of which less can be told
 OUTSTANDING = 2  # times as many as of any value between: where numbers have few digits, many coincide
 CONVINCING = math.log(10.0)  # nats by which a limit must be the better explanation
 
@@ -62,7 +62,7 @@ def find_heaps(told: Observations) -> list[Heap]:
     heaps = [Heap(sign, limit, tuple(i for i in free if told.values[i] == limit)) for sign, limit in ends]
     heaps = [h for h in heaps if counts[h.limit] >= least and len({told.X[i] for i in h.rows}) >= FEWEST]
     num_others = len(told.values) - sum(len(heap.rows) for heap in heaps)
-    return heaps if num_others >= OTHERS else []
+    return heaps if num_others >= MIN_OTHERS else []
 
 
 def with_bounds(told: Observations, heaps: list[Heap]) -> Observations:
@@ -103,7 +103,7 @@ def _is_limit(told: Observations, heap: Heap, base: FittedSurrogate) -> bool:
     bounds = bound_rows(of_heap, base, 0.0).bounds(noise_variances(base.model, X).sqrt().numpy())
     k, n = len(heap.rows), len(told.values)
     as_limit = pseudo_values(m, C, bounds).L
-    as_values = log_probability_of_values(m, C, bounds, _step(told) / base.scale)
+    as_values = log_probability_of_values(m, C, bounds, base.units.sd_to_model(_step(told)))
     return as_limit > max(as_values, log_probability_of_stuck_sensor(k, n)) + CONVINCING
 
 

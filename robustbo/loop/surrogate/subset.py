@@ -98,7 +98,7 @@ def thin_evenly(told: Observations) -> Observations:
 def rows_to_keep(guess: RoughPrediction, told: Observations, room: int) -> list[bool]:
     """Booleans of the observations that stay: as many as there is room for, those of one point one after the other.
 
-    Points that have several are the first of the best ones: what was measured again matters.
+    Points that have several are the first of the best ones: what was replicated matters.
     """
     places: dict[tuple[float, ...], list[int]] = {}
     for i, row in enumerate(told.X):

@@ -31,6 +31,7 @@ from torch import Tensor
 
 from robustbo.numerics.belief.chain import Chain
 from robustbo.numerics.belief.densities import LOG_SHARES, MULTIPLES
+from robustbo.numerics.belief.predictions import Predictions, SweepDraws
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 
@@ -74,17 +75,31 @@ class States(NamedTuple):
         """``n`` booleans."""
         return self.state == ODD
 
+    @property
+    def log_shares(self) -> Array:
+        """``3`` logarithms of the shares of the noise's multiples."""
+        log_shares: Array = LOG_SHARES[self.dof]
+        return log_shares
+
     def noise(self, s2: Array) -> Array:
         """``n`` noise variances of right observations."""
         return s2 * MULTIPLES[np.minimum(self.state, ODD - 1)]
 
 
 class GibbsSample(NamedTuple):
-    """``n`` probabilities that an observation is odd, what was drawn last, and ``3`` shares of right ones by noise."""
+    """The draws of a chain.
+
+    Attributes:
+        q: ``n`` probabilities that an observation is odd.
+        states: What was drawn last.
+        shares: ``3`` shares of right ones by noise.
+        predictions: What the right ones but itself predict of each observation.
+    """
 
     q: Tensor
     states: States
     shares: Tensor
+    predictions: Predictions
 
 
 @lapack.quiet()  # the square of a gross error
@@ -124,14 +139,16 @@ def sample(
     most = n // 2 if most is None else most
     may_be_odd = np.ones(n, dtype=bool) if cleared is None else ~cleared.numpy()
     chain, states = _begin(system, rate, begin)
-    total, shares, burn_in = np.zeros(n), np.zeros(ODD), max(BURN_IN, sweeps // 8)
+    total, shares, burn_in, parts = np.zeros(n), np.zeros(ODD), max(BURN_IN, sweeps // 8), list[Predictions]()
     for sweep in range(burn_in + sweeps):
-        q = _sweep(chain, system, states, log_odd.numpy(), may_be_odd, most, rng)
+        draws, log_shares = _sweep(chain, system, states, log_odd.numpy(), may_be_odd, most, rng), states.log_shares
         states = _draw_rate_and_tails(states, rate, beside, rng)
         if sweep >= burn_in:
-            total += q
+            total += draws.q
             shares += np.exp(LOG_SHARES[states.dof])
-    return GibbsSample(torch.from_numpy(total / sweeps), states, torch.from_numpy(shares / sweeps))
+            parts.append(draws.predictions(system.s2, log_shares))
+    mean, mean_shares = (torch.from_numpy(sums / sweeps) for sums in (total, shares))
+    return GibbsSample(mean, states, mean_shares, Predictions.concatenate(parts))
 
 
 def _begin(system: System, rate: float, begin: Collection[int]) -> tuple[Chain, States]:
@@ -150,10 +167,11 @@ def _chain(system: System, states: States) -> Chain:
 
 def _sweep(
     chain: Chain, system: System, states: States, log_odd: Array, may_be_odd: Array, most: int, rng: Generator
-) -> Array:
-    """Draw the state of each observation in turn, in place; return the probabilities of being odd that it had."""
+) -> SweepDraws:
+    """Draw the state of each observation in turn, in place; return what was found of each."""
     n, q, state = len(system.r), np.zeros(len(system.r)), states.state
-    log_shares = (LOG_SHARES[states.dof] - 0.5 * math.log(2 * math.pi)).tolist()
+    errors, latent, log_total = np.empty((3, n))
+    log_shares = (states.log_shares - 0.5 * math.log(2 * math.pi)).tolist()
     log_odds = (log_odd - system.log_slope + math.log(states.rate / (1 - states.rate))).tolist()
     s2, multiples, is_free = system.s2.tolist(), MULTIPLES.tolist(), may_be_odd.tolist()
     for i, u in zip(rng.permutation(n).tolist(), rng.random(n).tolist(), strict=True):
@@ -166,13 +184,14 @@ def _sweep(
         weights = [math.exp(height - highest) for height in heights]
         threshold, k = u * math.fsum(weights), 0
         q[i] = weights[ODD] / math.fsum(weights) if len(weights) > ODD else 0.0
+        errors[i], latent[i], log_total[i] = e, v, highest + math.log(math.fsum(weights))
         while threshold > weights[k] and k < len(weights) - 1:
             threshold -= weights[k]
             k += 1
         if k != state[i]:
             chain.move(i, None if k == ODD else s2[i] * multiples[k])
             state[i] = k
-    return q
+    return SweepDraws(q, system.r - errors, latent, -log_total - system.log_slope)  # eq. 19.7
 
 
 def _draw_rate_and_tails(states: States, rate: float, beside: tuple[int, int], rng: Generator) -> States:

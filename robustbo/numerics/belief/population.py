@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from robustbo.numerics.belief.densities import LOG_SHARES, MULTIPLES
 from robustbo.numerics.belief.gibbs import FAR, ODD, draw_rates_and_dofs
+from robustbo.numerics.belief.predictions import SweepDraws
 from robustbo.numerics.gp.wrong_density import HUGE
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
@@ -134,8 +135,8 @@ class Population:
         return e, np.maximum(v, LEAST * self.systems.K[:, i, i])
 
     @lapack.quiet()  # the square of a gross error
-    def sweep(self, log_odd: Array, may_be_odd: NDArray[np.bool_], most: int, rng: Generator) -> Array:
-        """Draw the state of each observation in turn; return the ``B x n`` probabilities of being odd that it had.
+    def sweep(self, log_odd: Array, may_be_odd: NDArray[np.bool_], most: int, rng: Generator) -> SweepDraws:
+        """Draw the state of each observation in turn; return what was found of each.
 
         Args:
             log_odd: ``n`` log densities of the observations, if they are odd.
@@ -145,6 +146,7 @@ class Population:
         """
         B, n = self.state.shape
         q, s2 = np.zeros((B, n)), self.systems.s2
+        errors, latent, log_total = np.empty((3, n, B))
         log_shares, num_odd = LOG_SHARES[self.dof], self.is_odd.sum(1)
         log_odds = log_odd - self.systems.log_slope + (np.log(self.rate / (1 - self.rate)) + HALF_LOG_2PI)[:, None]
         heights = np.empty((B, ODD + 1))
@@ -155,14 +157,16 @@ class Population:
             heights[:, :ODD] = log_shares - 0.5 * (np.log(variances) + (e * e)[:, None] / variances)
             is_free = may_be_odd[i] & (num_odd - (state == ODD) < most)
             heights[:, ODD] = np.where(is_free, log_odds[:, i], -np.inf)
-            weights = np.exp(heights - heights.max(1, keepdims=True))
+            highest = heights.max(1)
+            weights = np.exp(heights - highest[:, None])
             below = weights.cumsum(1)
             q[:, i] = weights[:, ODD] / below[:, ODD]
+            errors[i], latent[i], log_total[i] = e, v, highest + np.log(below[:, ODD])
             new_state = (u[:, None] * below[:, ODD:] > below[:, :ODD]).sum(1)
             if len(rows := np.flatnonzero(new_state != state)):
                 num_odd[rows] += (new_state[rows] == ODD).astype(int) - (state[rows] == ODD)
                 self._move(rows, i, new_state[rows], v[rows])
-        return q
+        return SweepDraws(q, self.systems.r - errors.T, latent.T, -log_total.T - self.systems.log_slope)  # eq. 19.7
 
     def _move(self, rows: NDArray[np.intp], i: int, state: NDArray[np.intp], v: Array) -> None:
         """Give observation i another state in some of the chains: an update of rank one of each inverse."""

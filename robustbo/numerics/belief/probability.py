@@ -17,9 +17,11 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.belief.densities import DOFS, LOG_SHARES, MULTIPLES, log_right
-from robustbo.numerics.belief.gibbs import BURN_IN, SWEEPS, System, sample
+from robustbo.numerics.belief.gibbs import BURN_IN, SWEEPS, System
+from robustbo.numerics.belief.gibbs import sample as sample_states
 from robustbo.numerics.belief.hyperparameters import HyperparameterWalk, systems_at
 from robustbo.numerics.belief.population import Population
+from robustbo.numerics.belief.predictions import Predictions, SweepDraws
 from robustbo.numerics.gp.log_posterior import Model, log_posterior, noise
 from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.prediction_cache import PredictionCache
@@ -47,11 +49,13 @@ class Belief(NamedTuple):
     Attributes:
         q: ``n`` probabilities that an observation is odd.
         shares: ``3`` shares that the noise variances of `densities.MULTIPLES` have among right ones.
+        predictions: What is predicted of each observation by the others, in every draw.
         s2_factor: Noise variance of most right ones, by that of the fits, whose normal noise has no tails.
     """
 
     q: Tensor
     shares: Tensor
+    predictions: Predictions
     s2_factor: float = 1.0
 
     @property
@@ -77,11 +81,13 @@ def sample_belief(
         return _all_of_few(model, fits, log_odd, rate, effort, seed)
     total = math.fsum(of.weight for of in fits)
     q, shares = torch.zeros_like(model.y), torch.zeros(len(MULTIPLES), dtype=torch.float64)
+    parts = []
     for of in fits:
         belief = _doubtful_alone(model, of.fit, of.cache(), log_odd, rate, seed)
         q += of.weight / total * belief.q
         shares += of.weight / total * belief.shares
-    return Belief(q, shares)
+        parts.append(belief.predictions.with_count(np.log(of.weight)))
+    return Belief(q, shares, Predictions.concatenate(parts))
 
 
 def _all_of_few(
@@ -103,52 +109,75 @@ def _all_of_few(
     sweeps, total = effort * max(SWEEPS, math.ceil(STEPS / n)), np.zeros((count, n))
     shares = np.zeros((count, len(MULTIPLES)))
     may_be_odd = np.ones(n, dtype=bool) if model.cleared is None else ~model.cleared.numpy()
-    burn_in = max(BURN_IN, sweeps // 6)
+    burn_in, parts = max(BURN_IN, sweeps // 6), list[Predictions]()
     for sweep in range(burn_in + sweeps):
-        q = population.sweep(log_odd.numpy(), may_be_odd, n // 2, rng)
+        draws = population.sweep(log_odd.numpy(), may_be_odd, n // 2, rng)
+        if sweep >= burn_in:
+            total += draws.q
+            t = (theta if walk is None else walk.theta)[:, -len(model.warp) :] if model.warp else None
+            predictions = draws.predictions(population.systems.s2, LOG_SHARES[population.dof], t, np.log(weights))
+            parts.append(predictions)
         population.draw_rate_and_tails(rng)
         if walk is not None:
             walk.draw(population, rng)
         if sweep >= burn_in:
-            total += q
             shares += np.exp(LOG_SHARES[population.dof])
             log_s2 += np.log(population.systems.s2[:, 0] / s2_of_fits)
     q, shares, log_s2 = (weights @ sums / (weights.sum() * sweeps) for sums in (total, shares, log_s2))
-    return Belief(torch.from_numpy(q), torch.from_numpy(shares), math.exp(log_s2))
+    return Belief(torch.from_numpy(q), torch.from_numpy(shares), Predictions.concatenate(parts), math.exp(log_s2))
 
 
 def _doubtful_alone(model: Model, fit: Fit, cache: PredictionCache, log_odd: Tensor, rate: float, seed: int) -> Belief:
     bend = model.warp_at(fit.theta)
-    s2, slope = noise(model, fit.theta, bend), torch.zeros_like(model.y)
+    s2, slope, y = noise(model, fit.theta, bend), torch.zeros_like(model.y), model.y
     if bend is not None:
-        slope = torch.from_numpy(bend.log_slope)
-    q, is_base = conditional_probabilities(cache.e, cache.v, s2, log_odd - slope, rate)
-    if model.cleared is not None:
-        q = q.masked_fill(model.cleared, 0.0)
+        slope, y = torch.from_numpy(bend.log_slope), torch.from_numpy(bend.y)
+    alone = conditional_probabilities(cache.e, cache.v, s2, log_odd - slope, rate)
+    q = alone.q if model.cleared is None else alone.q.masked_fill(model.cleared, 0.0)
     is_odd = q >= 1 - SURE
-    is_certain = (is_odd | (is_base & (q <= SURE))) & (is_odd == (fit.rho > 0))
-    rows, shares = (~is_certain).nonzero().flatten(), torch.from_numpy(np.exp(LOG_SHARES[TYPICAL]))
-    if len(rows):
-        C = torch.linalg.inv(cache.P[rows][:, rows])  # what the others leave of their covariance
-        r, C = C @ cache.al[rows], C - torch.diag((s2 + fit.rho)[rows])
-        odd = int((is_certain & is_odd).sum())
-        system = System(0.5 * (C + C.mT).numpy(), r.numpy(), s2[rows].numpy().copy(), slope[rows].numpy())
-        draws = sample(
-            system,
-            log_odd[rows],
-            rate=rate,
-            begin=(fit.rho[rows] > 0).nonzero().flatten().tolist(),
-            cleared=None if model.cleared is None else model.cleared[rows],
-            most=max(0, len(q) // 2 - odd),
-            beside=(len(q) - len(rows) - odd, odd),
-            seed=seed,
-        )
-        q[rows], shares = draws.q, draws.shares
-    return Belief(q, shares)
+    is_certain = (is_odd | (alone.is_base & (q <= SURE))) & (is_odd == (fit.rho > 0))
+    columns = q, y - cache.e, alone.latent, -alone.log_density - slope
+    draws = SweepDraws(*(column.numpy() for column in columns))
+    t = fit.theta[-len(model.warp) :].numpy() if model.warp else None
+    predictions, shares = draws.predictions(s2.numpy(), LOG_SHARES[TYPICAL], t), np.exp(LOG_SHARES[TYPICAL])
+    if not (rows := (~is_certain).nonzero().flatten()).numel():
+        return Belief(q, torch.from_numpy(shares), predictions)
+    C = torch.linalg.inv(cache.P[rows][:, rows])  # what the others leave of their covariance
+    r, C = C @ cache.al[rows], C - torch.diag((s2 + fit.rho)[rows])
+    odd = int((is_certain & is_odd).sum())
+    sample = sample_states(
+        System(0.5 * (C + C.mT).numpy(), r.numpy(), s2[rows].numpy().copy(), slope[rows].numpy()),
+        log_odd[rows],
+        rate=rate,
+        begin=(fit.rho[rows] > 0).nonzero().flatten().tolist(),
+        cleared=None if model.cleared is None else model.cleared[rows],
+        most=max(0, len(q) // 2 - odd),
+        beside=(len(q) - len(rows) - odd, odd),
+        seed=seed,
+    )
+    q[rows] = sample.q
+    sampled = sample.predictions.among(rows.numpy(), (y[rows] - r).numpy(), t)
+    return Belief(q, sample.shares, Predictions.concatenate([predictions.without(rows.numpy()), sampled]))
 
 
-def conditional_probabilities(e: Tensor, v: Tensor, s2: Tensor, log_odd: Tensor, rate: float) -> tuple[Tensor, Tensor]:
-    """The probabilities that ``n`` values are odd, each given others that are not asked; and which are not very noisy.
+class Conditional(NamedTuple):
+    """Belief in ``n`` values, each given others that are not asked.
+
+    Attributes:
+        q: The probabilities that they are odd.
+        is_base: Which are not very noisy, if they are right.
+        latent: Variances of what is predicted, without noise.
+        log_density: Log densities of the values, right or odd, by the prior share of right ones.
+    """
+
+    q: Tensor
+    is_base: Tensor
+    latent: Tensor
+    log_density: Tensor
+
+
+def conditional_probabilities(e: Tensor, v: Tensor, s2: Tensor, log_odd: Tensor, rate: float) -> Conditional:
+    """Belief in ``n`` values, each given others that are not asked.
 
     Args:
         e: ``n`` errors of what the others predict.
@@ -159,5 +188,6 @@ def conditional_probabilities(e: Tensor, v: Tensor, s2: Tensor, log_odd: Tensor,
     """
     shares, latent = LOG_SHARES[TYPICAL], (v - s2).clamp_min(0.0)
     right = log_right(e, latent, s2, shares)
-    odds = log_odd - right.logsumexp(-1) + math.log(rate / (1 - rate))
-    return odds.sigmoid(), right.softmax(-1)[:, 0] > np.exp(shares[0]) / 2
+    log_density, odd = right.logsumexp(-1), log_odd + math.log(rate / (1 - rate))
+    is_base = right.softmax(-1)[:, 0] > np.exp(shares[0]) / 2
+    return Conditional((odd - log_density).sigmoid(), is_base, latent, torch.logaddexp(odd, log_density))

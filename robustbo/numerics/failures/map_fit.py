@@ -122,16 +122,18 @@ def information(model: FailureModel, value: FailureLogPosterior) -> Tensor:
     return torch.from_numpy(lapack.on_diagonal(A, np.array(precisions)))
 
 
-def search(model: FailureModel, before: Tensor | None = None) -> Ascent:
-    """The highest of the maxima that searches lead to: from ``p`` hyperparameters nearby, or from several places.
+def height_of(model: FailureModel) -> Objective:
+    """The log posterior density of a model's hyperparameters, as searches climb it."""
+    return Objective(model.bounds, partial(evaluate, model), partial(slopes, model), partial(information, model))
+
+
+def search(model: FailureModel) -> Ascent:
+    """The highest of the maxima that searches from several places lead to.
 
     Raises:
         FitError: If expectation propagation settles nowhere.
     """
-    height = Objective(model.bounds, partial(evaluate, model), partial(slopes, model), partial(information, model))
-    if before is not None and math.isfinite((value := evaluate(model, before)).F):
-        return objective.climb(height, value, ftol=FINE)
-    ascent = objective.search(height, model.starts, rough=ROUGH, fine=FINE)
+    ascent = objective.search(height_of(model), model.starts, rough=ROUGH, fine=FINE)
     if not math.isfinite(ascent.F):
         raise FitError(f"no sites settled for {len(model.outcomes.k)} places")
     return ascent

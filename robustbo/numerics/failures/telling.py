@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from robustbo.numerics.linalg.lapack import Array
 
-TAKEN = -1.0  # in the place of the squared distance of those that are chosen
+EXCLUDED = -1.0  # in the place of the squared distance of those that are chosen
 
 
 def most_informative(Z: Array, is_ok: NDArray[np.bool_], count: int) -> NDArray[np.intp]:
@@ -33,12 +33,12 @@ def most_informative(Z: Array, is_ok: NDArray[np.bool_], count: int) -> NDArray[
     d2, nearest = np.full(len(Z), np.inf), np.zeros(len(Z), dtype=np.intp)
     order = list[int]()
     for turn in range(min(count, len(Z))):
-        is_wrong = (is_ok != is_ok[nearest]) & (d2 > TAKEN)
-        among = np.where(is_wrong, d2, TAKEN) if turn % 2 and is_wrong.any() else d2
+        is_wrong = (is_ok != is_ok[nearest]) & (d2 > EXCLUDED)
+        among = np.where(is_wrong, d2, EXCLUDED) if turn % 2 and is_wrong.any() else d2
         farthest = int(among.argmax())
         distance = np.square(Z - Z[farthest]).sum(-1)
         is_nearer = distance < d2
         d2[is_nearer], nearest[is_nearer] = distance[is_nearer], farthest
-        d2[farthest] = TAKEN
+        d2[farthest] = EXCLUDED
         order.append(farthest)
     return np.array(order)

@@ -24,7 +24,7 @@ from robustbo.numerics.linalg.lapack import as_tensor
 MANY = 256  # points beyond which kernels come from products of inputs: faster there, exact to rounding of their squares
 FACTORS = (1.0, 2.0, 0.5)  # of the prior's mode: length-scales of the starts
 
-ONE = as_tensor(1.0)
+UNIT_SIGNAL = as_tensor(1.0)
 LOG_L = (math.log(2.5e-2), math.log(1e3))  # the lower bound is BoTorch's
 LOG_S2F = (math.log(1e-3), math.log(1e6))
 
@@ -90,7 +90,7 @@ def stationary(X: Tensor, kernel: str, l_prior: LogNormal, s2f_prior: LogNormal 
     def at(theta: Tensor) -> Covariance:
         log_x = theta.numpy()
         x = as_tensor(np.exp(log_x))
-        l, s2f = x[:d], ONE if s2f_prior is None else x[d]
+        l, s2f = x[:d], UNIT_SIGNAL if s2f_prior is None else x[d]
         matrix = form.kernel_matrix(kernel, inputs, l, s2f)
 
         def back(G: Tensor) -> Tensor:

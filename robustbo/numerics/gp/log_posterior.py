@@ -44,7 +44,7 @@ class Model(NamedTuple):
         cleared: ``n`` booleans: the observations that need no variance of their own, whatever they would gain by it.
         groups: Which observations are right or wrong together.
         warp: The coordinates of the observations' warp, `warp.FREE` or `warp.fixed_warp`; none where there is no warp.
-        s2_least: The least noise variance that is searched: that of rounding (`resolution`).
+        s2_least: The least noise variance that is searched: that of rounding (`resolution`), or the least that matters.
     """
 
     y: Tensor
@@ -97,7 +97,7 @@ class Model(NamedTuple):
 def noise_block(s2_prior: LogNormal, least: float = 0.0) -> Block:
     """The noise variance that is searched."""
     low, high = LOG_S2
-    low = max(low, math.log(least)) if least > 0 else low
+    low = min(max(low, math.log(least)), high) if least > 0 else low
     return Block("s2", (max(s2_prior.log_mode, low),), (low, high), s2_prior)
 
 

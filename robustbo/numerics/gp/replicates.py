@@ -17,7 +17,7 @@ from torch import Tensor
 BLOCK = 2**22  # comparisons at once
 ROUNDING = 1e-12  # relative, of values that are the same: transforms round a vector's last elements another way
 FEW = 3  # points at which a value must stand to be one that recurs
-SOME = 2  # values that stand at several points at most where failures are to blame
+MAX_RECURRING = 2  # values that stand at several points at most where failures are to blame
 
 
 def agreement_mask(X: Tensor, y: Tensor, tolerance: Tensor) -> Tensor:
@@ -89,8 +89,8 @@ class Groups(NamedTuple):
 def find_recurring_groups(X: Tensor, y: Tensor) -> Groups:
     """Find the observations of each value that stands, but for rounding, at `FEW` different points or more.
 
-    Where more than `SOME` values stand at several points, outcomes are coarse, and no value counts as recurring; nor
-    does one of more than half of the observations.
+    Where more than `MAX_RECURRING` values stand at several points, outcomes are coarse, and no value counts as
+    recurring; nor does one of more than half of the observations.
 
     Args:
         X: ``n x d`` inputs.
@@ -107,7 +107,7 @@ def find_recurring_groups(X: Tensor, y: Tensor) -> Groups:
     value = _number_values(y)
     rows = [(value == i).nonzero().squeeze(-1) for i in (value.bincount() > 1).nonzero().squeeze(-1)]
     places = [len(X[group].unique(dim=0)) for group in rows]
-    if sum(k > 1 for k in places) > SOME:
+    if sum(k > 1 for k in places) > MAX_RECURRING:
         return Groups()
     recurring_rows = [r for r, k in zip(rows, places, strict=True) if k >= FEW and 2 * len(r) <= len(y)]
     return Groups(tuple(tuple(r.tolist()) for r in recurring_rows))

@@ -37,7 +37,7 @@ def curves(spec: RunSpec, tables: Tables) -> Chart:
     best = spec.best
     across = axis("trials", *(mine.trials for mine in curve_by_method.values()), is_whole=True)
     ends = (end for mine in curve_by_method.values() for end in mine[1:])
-    quantity = _what(spec)
+    quantity = _value_name(spec)
     up = axis(quantity, *ends, None if best is None else np.array([best[1]]))
     lines, notes = [line for line, _ in marks], []
     if best is not None:
@@ -47,7 +47,7 @@ def curves(spec: RunSpec, tables: Tables) -> Chart:
     return Chart(name, across, up, lines, dots, notes, about=f"{name}: {quantity} by trial")
 
 
-def _what(spec: RunSpec) -> str:
+def _value_name(spec: RunSpec) -> str:
     """Label of the quantity that a curve shows."""
     problem = spec.load_problem()
     return VOLUME if isinstance(problem, SeveralProblem) and len(problem.objectives) > 1 else VALUE
@@ -65,7 +65,7 @@ def _mark(tables: Tables, method: str, mine: Curve) -> tuple[Line, Dots | None]:
 def show(run: Loaded, spec: RunSpec) -> str:
     """One run: curves with switches, results, detection, a replication's timeline, timing, and how it is repeated."""
     about = f"{spec.problem}, {goes_wrong(spec)}; {spec.trials} trials, {spec.num_initial} of them initial"
-    mean = f"<p>The mean {_what(spec)}, with its 90 % bootstrap interval.</p>"
+    mean = f"<p>The mean {_value_name(spec)}, with its 90 % bootstrap interval.</p>"
     first = [svg.draw(curves(spec, run.tables)) + mean, _results(run.tables, spec)]
     is_several = isinstance(spec.load_problem(), SeveralProblem)
     last = [piece for piece in ("" if is_several else _one_replication(run), _timing(run)) if piece]
@@ -124,8 +124,10 @@ def _results(run: Tables, spec: RunSpec) -> str:
         final = score_html(f"{row.final:.4g}", is_best=is_best, is_near=reaches and row.method not in knowing)
         cells = [f"{row.low:.4g} to {row.high:.4g}", f"{row.average:.4g}", f"{row.repeats:.1f}"]
         cells += [f"{row.failed:.1f}"] if "failed" in summary else [share(row.precision), share(row.recall)]
+        cells += [share(row.named), f"{row.others_named:.2g}"] if "named" in summary else []
         lines.append([escape(row.method), final, *cells])
     detected = ["failed trials"] if "failed" in summary else ["precision", "recall"]  # of failures nothing is flagged
+    detected += ["source named", "others named"] if "named" in summary else []
     header = ["method", "at the end", "90 %", "average", "replicates", *detected]
     about = "<p>Bold: the best of those that do not know the errors; ≈: within its interval.</p>"
     return table(header, lines, is_safe=True) + about

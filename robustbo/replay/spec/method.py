@@ -55,7 +55,7 @@ class Strict(Frozen):
     model_config = ConfigDict(extra="forbid")
 
 
-class Chosen(Strict):
+class SurrogateChoice(Strict):
     """A surrogate.
 
     Attributes:
@@ -85,7 +85,7 @@ class Chosen(Strict):
         return options
 
 
-class Method(Chosen):
+class Method(SurrogateChoice):
     """Settings by which one competitor decides: its surrogate, and the following.
 
     Attributes:

@@ -10,10 +10,10 @@ from robustbo.replay.spec.method import (
     MOST_REPLICATIONS,
     OF_ONE,
     OF_SEVERAL,
-    Chosen,
     Frozen,
     Method,
     Strict,
+    SurrogateChoice,
     by_name,
 )
 from robustbo.tasks.corruption import FAILURE, REPEATS, Corruption, build
@@ -94,7 +94,7 @@ class RunSpec(Strict):
     """
 
     later = frozenset({"kind", "problem_options", "noise", "recommend_every"})
-    how: ClassVar[type[Chosen]] = Method
+    how: ClassVar[type[SurrogateChoice]] = Method
     kind: Literal["optimization"] = "optimization"
     title: str = ""
     problem: str

@@ -11,9 +11,9 @@ from robustbo.foreign import access
 from robustbo.replay.spec.method import (
     MOST_REPLICATIONS,
     NAMED,
-    Chosen,
     Frozen,
     Strict,
+    SurrogateChoice,
     as_table,
     by_name,
     with_defaults,
@@ -53,7 +53,7 @@ class TaskSpec(Frozen):
     task: str
 
 
-class FitMethod(Chosen):
+class FitMethod(SurrogateChoice):
     """Settings by which one competitor is fitted.
 
     Attributes:
@@ -82,7 +82,7 @@ class RegressionSpec(Strict):
             mean, error.
     """
 
-    how: ClassVar[type[Chosen]] = FitMethod
+    how: ClassVar[type[SurrogateChoice]] = FitMethod
     kind: Literal["regression"]
     title: str = ""
     tasks: dict[str, TaskSpec] = Field(min_length=1)

@@ -14,10 +14,10 @@ from robustbo.report.charts.chart import Axis, Chart, Dots, Line, axis, trials_a
 from robustbo.report.charts.marks import BLUE, GREEN, ORANGE, OUTSIDE, PALE, within_reach
 from robustbo.report.charts.one_outcome import bounds, limits, steps
 from robustbo.rounding import format_number
-from robustbo.trials.outcomes import Wanted
+from robustbo.trials.outcomes import OutcomeGoal
 from robustbo.trials.settings import Settings
 
-Pair = tuple[Wanted, Wanted]
+Pair = tuple[OutcomeGoal, OutcomeGoal]
 Place = tuple[float, float]
 HEIGHT = 360.0
 KINDS = {OUTSIDE: (PALE, 4.0), "believed": (BLUE, 4.0), "on the front": (GREEN, 5.0)}
@@ -115,7 +115,7 @@ def _columns(places: Iterable[Place]) -> tuple[np.ndarray, np.ndarray]:
     return x, y
 
 
-def _axis(outcome: Wanted, points: Sequence[FrontPoint], extra: Sequence[float]) -> Axis:
+def _axis(outcome: OutcomeGoal, points: Sequence[FrontPoint], extra: Sequence[float]) -> Axis:
     mean, sd = np.array([(point.means[outcome.name], point.sds[outcome.name]) for point in points]).T
     believed = np.concatenate([mean - sd, mean + sd])
     further = within_reach(np.array([*bounds(outcome), *extra]), believed)

@@ -6,12 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robustbo.errors import FitError
 from robustbo.loop.belief.incumbent import Incumbent
 from robustbo.loop.belief.judge import Outlier
 from robustbo.loop.belief.measured_points import LIKELY, FrontPoint
-from robustbo.loop.belief.outcome_models import use_models
-from robustbo.loop.observations.table import observations
+from robustbo.loop.belief.outcome_models import OutcomeModels
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.report.charts.chart import GRAY, Axis, Chart, Dots, Line, axis, trials_axis
 from robustbo.report.charts.marks import (
@@ -27,7 +25,7 @@ from robustbo.report.charts.marks import (
 )
 from robustbo.report.charts.palette import COLORS
 from robustbo.trials.history import History
-from robustbo.trials.outcomes import Wanted
+from robustbo.trials.outcomes import OutcomeGoal
 from robustbo.trials.settings import Settings
 from robustbo.trials.tree import Trials
 from robustbo.view.view import View
@@ -46,7 +44,7 @@ class SingleOutcome(NamedTuple):
         judged: Its values, with whether they are believed.
     """
 
-    outcome: Wanted
+    outcome: OutcomeGoal
     settings: Settings
     history: History
     fitted: FittedSurrogate
@@ -60,12 +58,9 @@ def single_outcomes(view: View) -> list[SingleOutcome]:
         FitError: If no surrogate can be fitted.
     """
     settings, history = view.settings, view.history
-    data = observations(settings, history)
-    if not data.told:
+    if not history.having("told"):
         return []
-    models, reason = use_models(settings, data, tuple, view.fits, is_judging=True)
-    if models is None:
-        raise FitError(f"no surrogates could be fitted {reason}")
+    models: OutcomeModels = view.with_models(tuple)
     outliers, singles = view.outliers(), []
     for model in models:
         outcome, name = model.outcome, model.outcome.name
@@ -122,13 +117,13 @@ def steps(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]
 
 
-def bounds(outcome: Wanted) -> np.ndarray:
+def bounds(outcome: OutcomeGoal) -> np.ndarray:
     """The finite bounds of an outcome."""
     ends = np.array(outcome.bounds)
     return ends[np.isfinite(ends)]
 
 
-def limits(outcome: Wanted, across: Axis, up: Axis, *, is_upright: bool = False) -> list[Line]:
+def limits(outcome: OutcomeGoal, across: Axis, up: Axis, *, is_upright: bool = False) -> list[Line]:
     """Gray over what breaks the bounds of the outcome that is drawn upwards (or across), and dashes along them."""
     lines, over = list[Line](), across if is_upright else up
     for bound, end, is_broken in zip(

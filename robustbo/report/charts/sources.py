@@ -9,9 +9,10 @@ from robustbo.report.charts.chart import GRAY, Chart, Dots, Line, axis, trials_a
 from robustbo.report.charts.palette import COLORS
 from robustbo.trials.history import Trial
 from robustbo.trials.outcome import Outcome
+from robustbo.trials.times import hours_of
 
 SHAPES = ("o", "D", "s", "X")  # in turn, so that levels of one color differ
-OTHERS = "others"  # levels beyond those that have colors
+OTHER_LEVELS = "others"  # levels beyond those that have colors
 NUM_LEVELS = 12  # that have looks of their own
 
 
@@ -31,7 +32,7 @@ def residual_chart(
         reports: On the sources of one outcome; those of other kinds are passed over.
         quantity: What is measured.
     """
-    in_order = sorted(trials, key=lambda trial: trial.number if trial.order is None else trial.order)
+    in_order, of_telling = _in_order(trials)
     places = {trial.number: place for place, trial in enumerate(in_order)}
     own = [report for report in reports if report.source in (kind, "") and report.is_doubtful]
     levels = _levels(in_order, kind, own)
@@ -44,8 +45,15 @@ def residual_chart(
     values = np.array([residuals[trial.number] for trial in in_order])
     up = axis(f"{quantity.heading('value')} above the objective", values, *(line.y for line in lines), margin=0.06)
     about = "; ".join([f"residuals by {kind or 'time'}", *(report.text for report in own)])
-    across = trials_axis(len(in_order), "place in the order of telling")
+    across = trials_axis(len(in_order), f"place in the order of {'telling' if of_telling else 'measuring'}")
     return Chart("", across, up, lines, [d for d in dots if len(d.x)], height=260, about=about)
+
+
+def _in_order(trials: Sequence[Trial]) -> tuple[list[Trial], bool]:
+    """The trials in the order of their times; and whether that is merely the order in which they were told."""
+    hours = hours_of(trials)
+    keys = [float(t.number if t.order is None else t.order) for t in trials] if hours is None else hours
+    return [trial for _, _, trial in sorted(zip(keys, range(len(keys)), trials, strict=True))], hours is None
 
 
 def _levels(trials: Sequence[Trial], kind: str, own: Sequence[SourceReport]) -> dict[str, tuple[str, str]]:
@@ -59,12 +67,12 @@ def _levels(trials: Sequence[Trial], kind: str, own: Sequence[SourceReport]) -> 
     names = sorted(order)  # a level keeps its color as long as no other comes
     colors = [color for color in COLORS if color != "#999999"]
     looks = {name: (colors[i % len(colors)], SHAPES[i // len(colors) % len(SHAPES)]) for i, name in enumerate(names)}
-    return looks | {OTHERS: ("#999999", "o")}
+    return looks | {OTHER_LEVELS: ("#999999", "o")}
 
 
 def _label(trial: Trial, kind: str, levels: Mapping[str, tuple[str, str]]) -> str:
-    level = trial.sources.get(kind, OTHERS)
-    return level if level in levels else OTHERS
+    level = trial.sources.get(kind, OTHER_LEVELS)
+    return level if level in levels else OTHER_LEVELS
 
 
 def _dots(

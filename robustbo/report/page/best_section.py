@@ -11,7 +11,7 @@ from robustbo.trials.history import History
 from robustbo.trials.outcome import Outcome
 from robustbo.view.view import View
 
-ONE, SEVERAL = "The best recipe", "The best recipes"
+SINGULAR, PLURAL = "The best recipe", "The best recipes"
 SHORT = 4  # digits of a number in a table of many columns
 MIDDLE = "A fair compromise is trial {}, which by itself dominates the most."
 Wrong = Collection[tuple[int, str | None]]  # the trial and the outcome of each value that is called wrong
@@ -52,7 +52,7 @@ def best_recipe(view: View, overview: dict[str, Any]) -> Recipes:
         rows.append([f"{title}, measured", *values])
     titles = [f"trial {best['trial']}", f"trial {raw['trial']}, best measured"][: len(points)]
     notes = (_reason(raw["trial"], wrong, is_several=len(quantities) > 1),) if len(points) > 1 else ()
-    return Recipes(ONE, lead, Table(["", *titles], rows), notes)
+    return Recipes(SINGULAR, lead, Table(["", *titles], rows), notes)
 
 
 def _belief(quantity: Outcome, name: str | None, best: Mapping[str, Any], digits: int) -> str:
@@ -100,7 +100,7 @@ def front_recipes(view: View, overview: dict[str, Any]) -> Recipes:
         for row in text_outcomes.rows(values, labels)
     ]
     if not rows:
-        return Recipes(SEVERAL, notes=(f"{text}.",))
+        return Recipes(PLURAL, notes=(f"{text}.",))
     recipes = [
         [Wrapped(f"{point.trial.number}: {text_outcomes.brief(point.params, SHORT)}", 8), *row.values()]
         for point, row in zip(front, rows, strict=True)
@@ -108,4 +108,4 @@ def front_recipes(view: View, overview: dict[str, Any]) -> Recipes:
     middle = [MIDDLE.format(fronts.compromise(settings, front).trial.number)] if len(front) > 1 else []
     origin = f"the reference point {'was given' if settings.reference_point else 'is from what is believed'}"
     notes = (*middle, f"{text}; {origin}.")
-    return Recipes(SEVERAL, table=Table(["trial", *rows[0]], recipes), notes=notes)
+    return Recipes(PLURAL, table=Table(["trial", *rows[0]], recipes), notes=notes)

@@ -6,11 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robustbo.loop.belief.outcome_models import OutcomeModels
 from robustbo.loop.belief.outliers import Outlier
-from robustbo.loop.feasibility.report import chances
-from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.attempt import attempt
-from robustbo.loop.surrogate.fallback import by_first
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.report.charts.chart import Chart, Dots, Line, axis
 from robustbo.report.charts.one_outcome import SingleOutcome
@@ -19,12 +17,12 @@ from robustbo.report.page.table import Table
 from robustbo.rounding import format_number
 from robustbo.searchspace.region.factory import region_of
 from robustbo.trials.outcome import Outcome
-from robustbo.trials.outcomes import Wanted
+from robustbo.trials.outcomes import OutcomeGoal
 from robustbo.trials.trial import point_of
 from robustbo.view.view import View
 
 ORDER = "Those that are predicted to keep all bounds first; of them, what the fewest beat in all objectives."
-DONE = "Every row that may be asked for has been measured, or is being measured."
+NO_ROW_LEFT = "Every row that may be asked for has been measured, or is being measured."
 BEST = 12  # rows that are listed
 EDGE = " What is beyond the frame is drawn at its edge."
 CHUNK = 500  # rows that are predicted at once: a prediction takes the square of them
@@ -81,15 +79,15 @@ def pool_section(view: View, singles: Sequence[SingleOutcome]) -> PoolSection:
         )
     settings, quantity = view.settings, view.settings.quantity
 
-    def list_rows(fitted: FittedSurrogate) -> RowsLeft:
-        column = Column(quantity.heading("predicted value"), quantity, fitted)
+    def list_rows(models: OutcomeModels) -> RowsLeft:
+        column = Column(quantity.heading("predicted value"), quantity, models[0].fitted)
         return _list_rows(view, [column], lambda means: settings.sign * means[:, 0])
 
-    left = by_first(settings, observations(settings, view.history), list_rows, view.fits)
+    left = view.with_models(list_rows)
     return PoolSection([_calibration(view.outliers(), quantity, "")], left)
 
 
-def _rank_several(outcomes: Sequence[Wanted], means: np.ndarray) -> np.ndarray:
+def _rank_several(outcomes: Sequence[OutcomeGoal], means: np.ndarray) -> np.ndarray:
     """Rank ``n x M`` predicted values: less by each row that beats them, and least where a bound is broken."""
     Y = np.stack([outcome.sign * means[:, m] for m, outcome in enumerate(outcomes) if outcome.is_objective], -1)
     low, high = np.array([outcome.bounds for outcome in outcomes]).T
@@ -129,12 +127,12 @@ def _list_rows(view: View, columns: Sequence[Column], rank: Rank) -> RowsLeft:
     occupied = {trial.point for trial in history if trial.is_open or trial.state == "told"}
     free = [point for point in region.all_points or [] if point_of(point) not in occupied]
     if not free:
-        return RowsLeft(None, DONE)
+        return RowsLeft(None, NO_ROW_LEFT)
     rows = [space.to_unit(point) for point in free]
     posteriors = [_posterior(column.fitted, rows) for column in columns]
     ranks = rank(np.stack([mean for mean, _ in posteriors], -1))
     order = sorted(range(len(rows)), key=lambda k: -ranks[k])[:BEST]
-    predict_feasibility = partial(chances, view.settings, history, [rows[k] for k in order], view.fits)
+    predict_feasibility = partial(view.chances, [rows[k] for k in order])
     p = (attempt(predict_feasibility)[0] or []) if history.having("failed") else []
     names = [name for column in columns for name in (column.label, "± 2 sd")]
     cells = [

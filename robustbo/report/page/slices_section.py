@@ -15,7 +15,7 @@ from robustbo.report.page.table import Table
 from robustbo.rounding import format_number
 from robustbo.searchspace.space import Space
 from robustbo.trials.outcome import Outcome
-from robustbo.trials.outcomes import Wanted
+from robustbo.trials.outcomes import OutcomeGoal
 
 NEAR = 0.1  # of each range, that the other parameters of a value near a slice may be away
 KINDS = {  # fill and outline
@@ -52,7 +52,7 @@ class Surface(NamedTuple):
 
     fitted: FittedSurrogate
     quantity: Outcome
-    outcome: Wanted | None = None
+    outcome: OutcomeGoal | None = None
     values: Sequence[MeasuredValue] = ()
 
 

@@ -8,7 +8,7 @@ from robustbo.loop.belief.judge import Outlier
 from robustbo.loop.belief.measured_points import FrontPoint
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.trials.history import History
-from robustbo.trials.outcomes import Wanted
+from robustbo.trials.outcomes import OutcomeGoal
 from robustbo.view.view import View
 
 Plain = dict[str, Any]
@@ -36,18 +36,18 @@ def outcome_values(view: View, outliers: Sequence[Outlier] | None) -> Plain:
     return values
 
 
-def _counts(outcome: Wanted, history: History, outliers: Sequence[Outlier] | None) -> Plain:
+def _counts(outcome: OutcomeGoal, history: History, outliers: Sequence[Outlier] | None) -> Plain:
     states = [trial.of(outcome.name).state for trial in history if trial.state in ("told", "excluded")]
     counts = {"values": states.count("told"), "missing": states.count("failed"), "excluded": states.count("excluded")}
     flagged = sum(o.flagged for o in outliers or () if o.outcome == outcome.name)
     return {"outcome": outcome.name, "wanted": goal_text(outcome), **counts, "flagged": flagged}
 
 
-def goal_text(outcome: Wanted) -> str:
+def goal_text(outcome: OutcomeGoal) -> str:
     """The direction and the bounds of an outcome in words.
 
     Example:
-        >>> goal_text(Wanted("cost", "minimize", high=3.0)), goal_text(Wanted("pH", None, 6.0, 8.0))
+        >>> goal_text(OutcomeGoal("cost", "minimize", high=3.0)), goal_text(OutcomeGoal("pH", None, 6.0, 8.0))
         ('minimize, at most 3', '6 to 8')
     """
     low, high = (f"{bound:.6g}" for bound in outcome.bounds)

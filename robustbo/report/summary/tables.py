@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from robustbo.formulas import guard_cell
+from robustbo.report.summary.heading import heading
 from robustbo.rounding import format_number
 
 Rows = list[dict[str, Any]]
@@ -42,9 +43,7 @@ def render(rows: Rows, form: str, title: str = "") -> str:
         return _one_a_line(rows, title)
     table = Table(title=escape(title) or None, title_justify="left", box=SIMPLE, pad_edge=False)
     for key, value in rows[0].items() if rows else ():
-        table.add_column(
-            escape(key.replace("_", " ")), justify="left" if isinstance(value, str) else "right", overflow="fold"
-        )
+        table.add_column(escape(heading(key)), justify="left" if isinstance(value, str) else "right", overflow="fold")
     for row in rows:
         table.add_row(*(escape(_cell_text(value)) for value in row.values()))
     console = Console(file=io.StringIO(), width=width)
@@ -57,14 +56,14 @@ def _fits(rows: Rows, width: int) -> bool:
     """Return whether the screen has room for a table, so that no number has to be folded, nor any shorter word."""
     if len(rows[0]) < 3:
         return True
-    columns = [[key.replace("_", " "), *(_cell_text(row[key]) for row in rows)] for key in rows[0]]
+    columns = [[heading(key), *(_cell_text(row[key]) for row in rows)] for key in rows[0]]
     longest = [max((len(word) for cell in column for word in cell.split()), default=0) for column in columns]
     return sum(min(LONGEST, letters) for letters in longest) + BETWEEN * (len(longest) - 1) <= width
 
 
 def _one_a_line(rows: Rows, title: str) -> str:
     """The cells of each row below each other, and an empty line behind it."""
-    keys = [key.replace("_", " ") for key in rows[0]]
+    keys = [heading(key) for key in rows[0]]
     wide = max(map(len, keys))
     blocks = [
         "".join(f"{k:<{wide}}  {_cell_text(v)}\n" for k, v in zip(keys, row.values(), strict=True)) for row in rows

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from robustbo.trials.trial import SAID, in_a_line
+from robustbo.trials.trial import FAILURE_VERDICTS, in_a_line
 
 LOOKS = {"region": "looks like its region", "flake": "looks like a flake", None: "not judged"}
 AGAIN = {"told": "gave a value", "failed": "failed too", "pending": "under way", None: "-"}
@@ -40,7 +40,7 @@ def _flakes(count: int) -> str:
 
 def verdict(trial: dict[str, Any]) -> str:
     """The look of a failed trial, or what the user has said that it is, in words."""
-    return LOOKS[trial["looks_like"]] if trial["retry"] is None else SAID[trial["retry"]]
+    return LOOKS[trial["looks_like"]] if trial["retry"] is None else FAILURE_VERDICTS[trial["retry"]]
 
 
 def rows(trials: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from robustbo.report.summary.heading import Name
 from robustbo.rounding import format_number
 
 Plain = dict[str, Any]
@@ -35,7 +36,7 @@ def rows(front: Plain, labels: Mapping[str, str] | None = None, *, is_plain: boo
         row: Plain = {"trial": point["trial"]}
         for name, posterior in point["outcomes"].items():
             label = (labels or {}).get(name, name)
-            column = f"outcome {label}" if name in COLUMNS else label
+            column = Name(f"outcome {label}" if name in COLUMNS else label)
             if is_plain:
                 row |= {column: posterior["mean"], f"{column}.sd": posterior["sd"]}
             else:

@@ -1,4 +1,4 @@
-"""Steps to take next, in words: which values to check or measure again, whose values to tell, and when to ask."""
+"""Steps to take next, in words: which values to check or replicate, whose values to tell, and when to ask."""
 
 import json
 import shlex

@@ -33,7 +33,7 @@ from robustbo.surrogates.common.no_fantasies import NoFantasies
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.common.units import in_outcome_units
 from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
-from robustbo.validation import whole
+from robustbo.validation import whole_number
 
 OF_OBSERVATIONS = "model.variational_strategy."  # what has one entry per inducing point, which are the observations
 
@@ -50,7 +50,7 @@ class VariationalOptions(GPOptions):
     def check(self) -> None:
         """Raise a ValueError for an invalid option."""
         super().check()
-        whole("max_iter", self.max_iter, 1, MOST_ITERATIONS)
+        whole_number("max_iter", self.max_iter, 1, MOST_ITERATIONS)
 
     @property
     def capabilities(self) -> Capabilities:

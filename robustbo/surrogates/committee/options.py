@@ -9,7 +9,7 @@ from robustbo.numerics.committee.aggregation import COMBINE
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.student_t.likelihood import DOF, check_dof
-from robustbo.validation import one_of, whole
+from robustbo.validation import one_of, whole_number
 
 EXPERT_SIZE = 256
 DEFAULT_RULE = "calibrated"
@@ -44,9 +44,9 @@ class CommitteeOptions(GPOptions):
             check_address(self.cluster)
         for name, value in {"num_experts": self.num_experts, "fit_experts": self.fit_experts}.items():
             if value is not None:
-                whole(name, value, 1)
+                whole_number(name, value, 1)
         for name, value in {"expert_size": self.expert_size, "memory_mib": self.memory_mib}.items():
-            whole(name, value, 1)
+            whole_number(name, value, 1)
         one_of("partition", self.partition, PARTITIONS)
         one_of("combine", self.combine, tuple(COMBINE))
         one_of("noise", self.noise, NOISES)

@@ -18,7 +18,8 @@ class Diagnostics(NamedTuple):
 
     Attributes:
         expected: The prediction of the other observations.
-        sd: Standard deviation of that prediction, noise included; where outcomes are warped, towards the observation.
+        sd: Standard deviation of that prediction, noise included; where outcomes are warped, or their noise has tails,
+            towards the observation.
         evidence: Log-likelihood ratio of this observation having an error of its own, in nats.
         is_outlier: Whether the surrogate treats the observation as an outlier.
         weight: Its weight in the fit, 1 being full, where the surrogate weighs observations; else None.

@@ -165,10 +165,10 @@ class MapGP(ClosedFormGP, Surrogate, RowVariancesGP):
         return beside_shared_errors(self, model, rows)
 
     def _least_noise(self) -> float:
-        """The noise variance of rounding, in standardized outcomes."""
+        """The noise variance of rounding, or the least that matters, in standardized outcomes."""
         transform = outcome_transform(self)
         scale = transform.stdvs.item() if isinstance(transform, Standardize) else 1.0
-        return rounding_variance(self._resolution / scale)
+        return max(rounding_variance(self._resolution / scale), (self.least_noise / scale) ** 2)
 
     def is_cleared(self, rows: Tensor | slice = ALL) -> Tensor:
         """Return which observations agree with most at their point (`numerics.gp.replicates`) or are vouched for."""

@@ -26,9 +26,14 @@ from robustbo.surrogates.common.sample_paths import draw_paths_of_mixture
 
 
 class RowVariancesGP(SingleTaskGP):
-    """A `SingleTaskGP` whose likelihood is one of `OutlierVariances`."""
+    """A `SingleTaskGP` whose likelihood is one of `OutlierVariances`.
+
+    Attributes:
+        least_noise: Set before a fit: the least standard deviation of noise that is looked for, in outcome units.
+    """
 
     likelihood: Any
+    least_noise = 0.0
 
     @property
     def _rho(self) -> Tensor:

@@ -21,7 +21,7 @@ from robustbo.numerics.weighted.rcgp import PredictionErrors
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.weighted.observation_weights import ObservationWeights, WeightOptions
-from robustbo.validation import one_of, whole
+from robustbo.validation import one_of, whole_number
 
 ITERATIONS = 100
 FIT_SIZE = 1000
@@ -56,7 +56,7 @@ class ComputationAwareOptions(WeightOptions):
         one_of("policy", self.policy, NAMES)
         for name, value in (("iterations", self.iterations), ("fit_size", self.fit_size)):
             if value is not None:
-                whole(name, value, 1)
+                whole_number(name, value, 1)
         if not 0 <= self.tolerance < 1:
             raise ValueError(f"tolerance must lie in [0, 1), got {self.tolerance!r}")
 

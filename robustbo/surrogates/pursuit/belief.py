@@ -9,14 +9,16 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.belief.densities import log_odd
-from robustbo.numerics.belief.probability import Belief, WeightedFit, conditional_probabilities, sample_belief
+from robustbo.numerics.belief.left_out import Expectations, Mixtures
+from robustbo.numerics.belief.probability import Belief, WeightedFit, sample_belief
 from robustbo.numerics.gp.log_posterior import Model, noise
 from robustbo.numerics.gp.map_fit import Fit
-from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.gp.prediction_cache import PredictionCache, prediction_cache
 from robustbo.numerics.improvement.wrong import LEAST_NOISE_DOF, NOISE_DOF
 from robustbo.surrogates.common.contract import outcome_transform
+from robustbo.surrogates.common.diagnostics import Diagnostics
 from robustbo.surrogates.common.model_averaging import Component, ModelAveraging
+from robustbo.surrogates.common.units import in_model_units, in_outcome_units
 from robustbo.surrogates.common.warped_gp import WarpedGP
 from robustbo.surrogates.pursuit.predictive import MixturePredictive, TailedNoise
 
@@ -67,6 +69,46 @@ class PursuitBelief(ModelAveraging, WarpedGP):
         s2, is_known = super()._new_noise(components), math.isnan(components[0].s2)
         return s2 if is_known or not self.options.capabilities.is_robust else s2 * self.belief().noise_multiple
 
+    def diagnose(self) -> Diagnostics:
+        """Predictions of each observation by the others, and the evidence against it, by the draws of `belief`.
+
+        References:
+            docs/equations.md (19.7) to (19.10).
+        """
+        self.eval()
+        with torch.no_grad():
+            z = self.search_model().y.numpy()
+            return self._diagnostics(Mixtures(self.belief().predictions, len(z)).expectations(z), self._rho > 0)
+
+    def diagnose_others(self, X: Tensor, Y: Tensor, sds: Tensor | None) -> Diagnostics:
+        """Diagnose values that the model was not fitted to, by what its fits predict; see `MapGP.diagnose_others`.
+
+        Outliers are those that gain more than one more has to pay.
+        """
+        model, transform = self.search_model(), outcome_transform(self)
+        with torch.no_grad():
+            predictive = self.predictive(X)
+            if sds is not None:
+                expected, _ = in_outcome_units(transform, predictive.noise.weights @ predictive.mean, sds)
+                predictive = predictive.with_noise(in_model_units(transform, expected, sds)[1].square())
+            y, _ = in_model_units(transform, Y, torch.ones_like(Y))
+            z, t = (y, None) if self._warp is None else (self._warp.unbend(y), self._warp.t)
+            expectations = predictive.mixtures(t).expectations(z.numpy())
+            price = self.options.penalty(model).of_one(model.groups.of(self.support))(-1)
+            log_density, share = self._odd(z)
+            rate = self.options.rate(len(model.y))
+            odd = (log_density - expectations.log_density + math.log(rate / (1 - rate))).sigmoid()  # eq. 19.8
+            return self._diagnostics(expectations, expectations.evidence > price, 1 - share * odd)
+
+    def _diagnostics(self, expectations: Expectations, is_outlier: Tensor, weight: Tensor | None = None) -> Diagnostics:
+        """Diagnostics in the outcome's units; a standard deviation is as long as the way to the quantile there."""
+        bend = torch.clone if self._warp is None else self._warp.bend
+        expected, side = (
+            in_outcome_units(outcome_transform(self), bend(z), torch.ones_like(z))[0]
+            for z in (expectations.center, expectations.side)
+        )
+        return Diagnostics(expected, (side - expected).abs(), expectations.evidence, is_outlier, weight)
+
     def predictive(self, X: Tensor) -> MixturePredictive:
         """The heavy-tailed distribution of a right measurement at each of ``m x d`` points."""
         self.eval()
@@ -107,15 +149,6 @@ class PursuitBelief(ModelAveraging, WarpedGP):
     def _odd(self, z: Tensor, s2_known: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """``n`` log densities of odd observations before a warp, and the shares of the wrong among these."""
         scale = torch.ones_like(z) if s2_known is None else (1 + s2_known).sqrt()
+        if self.least_noise > 0:  # else nothing changes, to the bit
+            scale = scale.clamp_min(math.sqrt(1 + self._least_noise()))
         return log_odd(z, scale, None if self._warp is None else self._warp.expand(z))
-
-    def verdict_on(self, y: Tensor, e: Tensor, v: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Outliers are those that gain more than one more has to pay."""
-        model = self.search_model()
-        price = self.options.penalty(model).of_one(model.groups.of(self.support))(-1)
-        z = y if self._warp is None else self._warp.unbend(y)
-        log_density, share = self._odd(z)
-        log_density = log_density if self._warp is None else log_density - 0.5 * self._warp.variance_slope(z).log()
-        s2 = noise(model, self._theta(model)).mean().minimum(v)
-        odd, _ = conditional_probabilities(e, v, s2, log_density, self.options.rate(len(model.y)))
-        return gain(e, v) > price, 1 - share * odd

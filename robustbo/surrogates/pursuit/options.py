@@ -8,7 +8,7 @@ from robustbo.numerics.pursuit.penalty import Penalty, Rule
 from robustbo.numerics.pursuit.search import PursuitPlan
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.warped_gp import WarpOptions
-from robustbo.validation import one_of, whole
+from robustbo.validation import one_of, whole_number
 
 LEVELS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)  # of n; more than half cannot be outliers of the rest
 CERTAIN = 1e-6  # probability that is as good as zero
@@ -41,7 +41,7 @@ class PursuitOptions(WarpOptions):
         if self.outlier_rate is not None and not 0 < self.outlier_rate < 1:
             raise ValueError(f"outlier_rate must lie between 0 and 1, got {self.outlier_rate!r}")
         if self.num_outliers is not None:
-            whole("num_outliers", self.num_outliers, 0)
+            whole_number("num_outliers", self.num_outliers, 0)
 
     @property
     def capabilities(self) -> Capabilities:

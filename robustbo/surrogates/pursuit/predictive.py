@@ -1,12 +1,16 @@
 """The distribution of a measurement by several fits whose noise has tails: a mixture of normal distributions."""
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from robustbo.numerics.belief.densities import MULTIPLES
+from robustbo.numerics.belief.left_out import Mixtures
+from robustbo.numerics.belief.predictions import Predictions
 from robustbo.surrogates.common.predictive import PredictiveDistribution
 
 
@@ -15,7 +19,7 @@ class TailedNoise(NamedTuple):
 
     Attributes:
         weights: ``k`` weights of the fits.
-        s2: ``k`` noise variances of most measurements.
+        s2: ``k`` noise variances of most measurements, or ``k x m``.
         shares: ``3`` shares that the multiples of these have (`numerics.belief.densities.MULTIPLES`).
     """
 
@@ -33,8 +37,25 @@ class MixturePredictive(PredictiveDistribution):
 
     noise: TailedNoise
 
+    def with_noise(self, s2: Tensor) -> "MixturePredictive":
+        """The distribution where the ``m`` noise variances of most measurements are known."""
+        return replace(self, noise=self.noise._replace(s2=s2.expand_as(self.mean)))
+
+    def mixtures(self, t: Tensor | None) -> Mixtures:
+        """The distributions before a warp, of given coordinates, where there is one."""
+        weights, s2, shares = self.noise
+        k, m = self.mean.shape
+        s2 = (s2 if s2.dim() > 1 else s2[:, None]).expand(k, m)
+        t = torch.zeros(2, dtype=torch.float64) if t is None else t
+        log_weight = weights.log()[:, None].expand(k, m)
+        columns = self.mean, self.variance, s2, log_weight
+        mean, v, noise, log_weights = (column.flatten().numpy() for column in columns)
+        log_shares, of = shares.log().expand(k * m, len(shares)).numpy(), np.tile(np.arange(m), k)
+        return Mixtures(Predictions(of, mean, v, noise, log_shares, log_weights, t.expand(k * m, 2).numpy()), m)
+
     def _log_density(self, y: Tensor) -> Tensor:
         weights, s2, shares = self.noise
-        variance = self.variance + s2[:, None] * torch.from_numpy(MULTIPLES)[:, None, None]  # 3 x k x m
+        s2 = s2 if s2.dim() > 1 else s2[:, None]
+        variance = self.variance + s2 * torch.from_numpy(MULTIPLES)[:, None, None]  # 3 x k x m
         log_normal = -0.5 * ((y - self.mean).square() / variance + (2 * math.pi * variance).log())
         return (log_normal + weights.log()[:, None] + shares.log()[:, None, None]).logsumexp((0, 1))  # eq. 19.6

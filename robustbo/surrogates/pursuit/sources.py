@@ -1,5 +1,6 @@
 """The errors of sources that a fitted relevance pursuit finds among its values, and where a fit beside them begins."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -11,16 +12,19 @@ from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.linalg.lapack import Array
 from robustbo.numerics.pursuit.growth import Pursuit
 from robustbo.numerics.pursuit.support_fit import Level, level_at
-from robustbo.numerics.sources.atoms import Atom, block_effects, timelines
+from robustbo.numerics.sources.atoms import Atom, Timeline, block_effects, timelines
 from robustbo.numerics.sources.evidence import Candidate, sizes_of
 from robustbo.numerics.sources.labels import SourceLabels
-from robustbo.numerics.sources.overlap import is_distinguishable
+from robustbo.numerics.sources.overlap import is_distinguishable, share_of_inputs
 from robustbo.numerics.sources.place import Problem, place_at, settle
 from robustbo.numerics.sources.search import State, search_atoms
 from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.pursuit.warp_evidence import WarmStart
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
+
+OF_REGION = 0.5  # share of a source's indicator that the inputs explain where it measured one region: 1 % by chance
+FEWEST_OF_REGION = 6  # of its rows: fewer lie together by chance
 
 
 class AtomFinding(NamedTuple):
@@ -52,11 +56,13 @@ class SourceFindings(NamedTuple):
         believed: Atoms that are more probable than not.
         doubtful: The likeliest of each other source, and of everything.
         warm_start: Where a fit beside the believed ones begins.
+        regional: Source and level of those that measured one region only, as the inputs tell.
     """
 
     believed: tuple[AtomFinding, ...]
     doubtful: tuple[AtomFinding, ...]
     warm_start: WarmStart
+    regional: frozenset[tuple[int, int]] = frozenset()
 
 
 def find_sources(
@@ -77,7 +83,9 @@ def find_sources(
         believed = tuple(find(atom, state.gains[i], without=i) for i, atom in enumerate(state.atoms))
         keys = {atom.key[:2] for atom in state.atoms}
         doubtful = tuple(find(c.atom, c.score) for c in _of_each_source(rest) if c.atom.key[:2] not in keys)
-        return SourceFindings(believed, doubtful, _warm_start(model, state.level, t))
+        X, d = model.train_inputs[0], model.train_inputs[0].shape[-1]
+        regional = _regional_sources(X, state.level.fit.theta[:d].exp(), problem.lines)
+        return SourceFindings(believed, doubtful, _warm_start(model, state.level, t), regional)
 
 
 def straight_problem(
@@ -100,6 +108,16 @@ def straight_problem(
     problem = Problem(straight, penalty, lines, block_effects(labels, blocks), is_told_apart)
     level = level_at(straight, straight.groups.of(fit.support), fit._replace(theta=fit.theta[:count]))
     return problem, settle(problem, np.zeros((problem.n, 0)), level) if t.any() and lines else level, t
+
+
+def _regional_sources(X: Tensor, lengthscales: Tensor, lines: Sequence[Timeline]) -> frozenset[tuple[int, int]]:
+    """Source and level of those whose rows the inputs tell, as of one that measured one region only."""
+    own = [line for line in lines if line.source >= 0 and len(line.rows) >= FEWEST_OF_REGION]
+    A = np.zeros((len(X), len(own)))
+    for column, line in enumerate(own):
+        A[line.rows, column] = 1.0
+    shares = share_of_inputs(X, lengthscales, A) if own else ()
+    return frozenset((line.source, line.level) for line, share in zip(own, shares, strict=True) if share > OF_REGION)
 
 
 def _of_each_source(candidates: list[Candidate]) -> list[Candidate]:

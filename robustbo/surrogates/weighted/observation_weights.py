@@ -14,7 +14,7 @@ from robustbo.surrogates.common.diagnostics import Diagnostics, Tails, normal_ta
 from robustbo.surrogates.common.explicit_posterior import ExplicitPosterior
 from robustbo.surrogates.common.options import GPOptions
 from robustbo.surrogates.common.units import expectations_in_outcome_units
-from robustbo.validation import whole
+from robustbo.validation import whole_number
 
 # Standard deviations. Those of a weighed fit are short: of six loops' flagged values on Hartmann6 39 % were wrong at
 # 2.6, the 0.5 % of other surrogates (and 64 % of the wrong ones flagged), 79 % (50 %) at 4.
@@ -39,7 +39,7 @@ class WeightOptions(GPOptions):
             raise ValueError(f"quantile must lie in (0, 1], got {self.quantile!r}")
         if self.threshold is not None and not 0 < self.threshold < math.inf:
             raise ValueError(f"threshold must be positive, or None for the quantile, got {self.threshold!r}")
-        whole("rounds", self.rounds, 1, MOST_ROUNDS)
+        whole_number("rounds", self.rounds, 1, MOST_ROUNDS)
 
     @property
     def is_robust(self) -> bool:

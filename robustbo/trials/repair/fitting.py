@@ -24,7 +24,7 @@ NOT_CHAINED = ", though its line is chained to none of them"
 NO_BEGINNING = "the line that began trial {} is lost, so nothing can be said of it"
 NOT_ALLOWED = "trial {} must be {} for it, and is {}"
 
-KNOWN = ("diagnose", VERDICT, *BEGIN, *ALLOWED_STATES)
+KNOWN_KINDS = ("diagnose", VERDICT, *BEGIN, *ALLOWED_STATES)
 
 
 class Moved(NamedTuple):
@@ -67,7 +67,7 @@ class Fitting:
     def _take(self, index: int, link: Link) -> None:
         event: dict[str, Any] = link.line.content or {}
         kind = event["event"]
-        if kind in KNOWN:
+        if kind in KNOWN_KINDS:
             schema.check(event, self._settings)
         if kind == "diagnose":
             self._put(link.line, self._renumber_diagnosis(index, event))

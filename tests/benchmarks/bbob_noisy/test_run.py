@@ -69,7 +69,7 @@ def test_methods_are_compared_over_the_same_instances(scores):
     error = np.sqrt((by_hand.var(ddof=0) / by_hand.count()).sum()) / 2
     assert found.loc["random", "error"] == pytest.approx(error, rel=0.1)
     missing = rows.drop(rows.index[0])  # without one cell of ours its instance has no pair
-    assert len(scores.whole(missing)) == len(rows) - 2
+    assert len(scores.complete_pairs(missing)) == len(rows) - 2
     alone = scores.compare_methods(rows[rows["instance"] == 1], "share", ["noise"])
     assert alone[["error", "difference_error"]].isna().all(axis=None)
 

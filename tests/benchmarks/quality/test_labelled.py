@@ -29,10 +29,10 @@ def a_table(n=24, factor=1.0, shift=0.0):
 
 
 def test_the_halves_take_the_names_of_a_kind_by_turns_and_share_none(data):
-    assert not set(data.CHOSEN) & set(data.JUDGED)
-    assert len(set(data.HALVES["all"])) == len(data.CHOSEN) + len(data.JUDGED)
+    assert not set(data.CHOSEN_HALF) & set(data.JUDGED_HALF)
+    assert len(set(data.HALVES["all"])) == len(data.CHOSEN_HALF) + len(data.JUDGED_HALF)
     tables = ["aircraft", "coleman", "davis", "education", "hbk", "hills", "newcomb", "phosphor", "stackloss", "telef"]
-    assert [name in data.CHOSEN for name in tables] == [True, False] * 5
+    assert [name in data.CHOSEN_HALF for name in tables] == [True, False] * 5
 
 
 def test_texts_are_choices_and_numbers_have_their_range(data):
@@ -44,14 +44,14 @@ def test_texts_are_choices_and_numbers_have_their_range(data):
 
 def test_a_file_of_neither_half_is_named(data, tmp_path):
     a_table().to_csv(tmp_path / "strange.csv", index=False)
-    with pytest.raises(SystemExit, match=r"each file must be in CHOSEN or in JUDGED .*, got strange"):
+    with pytest.raises(SystemExit, match=r"each file must be in one of HALVES .*, got strange"):
         list(data.read_sets(tmp_path, "all"))
 
 
 def test_densities_and_intervals_are_in_the_units_of_the_values(data, reports):
     factor, shift = 64.0, 32.0
     plain, other = (
-        reports.held_out(data.labelled_set("it", data.TABLES, table), "standard")
+        reports.predict_held_out(data.labelled_set("it", data.TABLES, table), "standard")
         for table in (a_table(), a_table(factor=factor, shift=shift))
     )
     np.testing.assert_allclose(other["log_density"], plain["log_density"] - np.log(factor), rtol=1e-3)

@@ -44,7 +44,7 @@ def test_replicates_that_agree_are_confirmed_and_the_best(peak, count, sign, siz
     for report in reports:  # by the others at its point
         assert report.probability_wrong < 0.1
         assert report.expected == pytest.approx(best.mean, rel=0.02)
-        assert report.sd < 2 * size
+        assert report.sd < 3 * size  # half of an interval of 95 %, by few others
 
 
 def test_two_that_disagree_far_are_not_both_believed():

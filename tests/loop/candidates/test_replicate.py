@@ -13,7 +13,7 @@ from robustbo.loop.surrogate.fit import fit_to
 from robustbo.searchspace.parameters import Float
 from robustbo.searchspace.space import Space
 from robustbo.trials.history import History
-from robustbo.trials.outcomes import Wanted
+from robustbo.trials.outcomes import OutcomeGoal
 from robustbo.trials.settings import Settings
 
 SPACE = Space(x=Float(0.0, 1.0))
@@ -58,7 +58,7 @@ def little(monkeypatch):
 
 def repeated(given, made):
     data = observations(given, made)
-    model = OutcomeModel(Wanted("", "maximize"), given, data, fit_to(given, data, FitCache()))
+    model = OutcomeModel(OutcomeGoal("", "maximize"), given, data, fit_to(given, data, FitCache()))
     return SingleOutcomeRules(data, model).replicate(POOR)
 
 

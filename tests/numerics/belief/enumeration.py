@@ -29,28 +29,48 @@ def log_wrong(y):
 
 
 def log_normal(Sg, y):
-    return torch.distributions.MultivariateNormal(torch.zeros_like(y), Sg).log_prob(y).item() if len(y) else 0.0
+    return torch.distributions.MultivariateNormal(y.double() * 0, Sg).log_prob(y.double()).item() if len(y) else 0.0
 
 
 def by_enumeration(K, y, log_odd, rate):
     """The same probabilities from all states of all observations, all degrees of freedom, and the rate integrated."""
-    n, total, q = len(y), 0.0, np.zeros(len(y))
+    total, q = 0.0, np.zeros(len(y))
+    for states, log_prior in all_states(len(y), rate):
+        odd, right = states == ODD, np.flatnonzero(states != ODD)
+        weight = math.exp(log_prior + log_normal(_covariance(K, states, right), y[right]) + log_odd.numpy()[odd].sum())
+        total += weight
+        q[odd] += weight
+    return torch.from_numpy(q / total)
+
+
+def all_states(n, rate):
+    """All states of all observations, and the logarithms of their prior probabilities, but for the least."""
     a, b = PRIOR_WEIGHT * rate, PRIOR_WEIGHT * (1 - rate)
     shares = np.exp(LOG_SHARES)
     for states in product(range(ODD + 1), repeat=n):
         states = np.array(states)
-        odd = states == ODD
-        k = odd.sum()
-        if k > n // 2:
+        k = (states == ODD).sum()
+        of_dofs = np.mean(np.prod(shares[:, states[states != ODD]], axis=1))
+        if k <= n // 2 and of_dofs >= 1e-9:
+            log_rate = math.lgamma(a + k) + math.lgamma(b + n - k) - math.lgamma(a) - math.lgamma(b)
+            yield states, math.log(of_dofs) + log_rate
+
+
+def left_out_by_enumeration(K, y, log_odd, rate, i):
+    """Weights, means and standard deviations of what the others predict for observation i, if it is right."""
+    rows, odd_density = [], log_odd.numpy()
+    for states, log_prior in all_states(len(y), rate):
+        if states[i] == ODD:
             continue
-        right = np.flatnonzero(~odd)
-        of_dofs = np.mean(np.prod(shares[:, states[right]], axis=1))
-        if of_dofs < 1e-9:
-            continue
-        log_rate = math.lgamma(a + k) + math.lgamma(b + n - k) - math.lgamma(a) - math.lgamma(b)
-        Sg = K[right][:, right] + torch.diag(torch.from_numpy(NOISE * MULTIPLES[states[right]]))
-        F = log_rate + log_normal(Sg, y[right]) + log_odd.numpy()[odd].sum()
-        weight = of_dofs * math.exp(F)
-        total += weight
-        q[odd] += weight
-    return torch.from_numpy(q / total)
+        others = np.flatnonzero((states != ODD) & (np.arange(len(y)) != i))
+        Sg, k = _covariance(K, states, others), K[others, i]
+        weight = math.exp(log_prior + log_normal(Sg, y[others]) + odd_density[states == ODD].sum())
+        gain = torch.linalg.solve(Sg, k.double())
+        variance = K[i, i] - gain @ k.double() + NOISE * MULTIPLES[states[i]]
+        rows.append((weight, (gain @ y[others].double()).item(), math.sqrt(variance)))
+    weights, means, sds = np.array(rows).T
+    return weights / weights.sum(), means, sds
+
+
+def _covariance(K, states, rows):
+    return K[rows][:, rows].double() + torch.diag(torch.from_numpy(NOISE * MULTIPLES[states[rows]]))

@@ -19,7 +19,7 @@ def draw(K, y, log_odd, *, rate, chains=100, sweeps=12, burn_in=3, most=None, fr
     chain, rng, total = population(K, y, chains, rate), np.random.default_rng(0), np.zeros((chains, len(y)))
     may_be_odd = np.ones(len(y), dtype=bool) if free is None else free
     for sweep in range(burn_in + sweeps):
-        q = chain.sweep(log_odd.numpy(), may_be_odd, len(y) // 2 if most is None else most, rng)
+        q = chain.sweep(log_odd.numpy(), may_be_odd, len(y) // 2 if most is None else most, rng).q
         chain.draw_rate_and_tails(rng)
         total += q if sweep >= burn_in else 0.0
     return chain, torch.from_numpy(total / sweeps)
@@ -50,7 +50,7 @@ def test_the_magnitude_of_what_is_wrong_changes_nothing(magnitude):
     y[1] = magnitude
     chain = population(K, y, 3, 0.1, doubtful=[1])
     assert chain.is_odd.tolist() == [[i == 1 for i in range(len(y))]] * 3
-    q = chain.sweep(log_wrong(y).numpy(), np.ones(len(y), dtype=bool), 3, np.random.default_rng(0))
+    q = chain.sweep(log_wrong(y).numpy(), np.ones(len(y), dtype=bool), 3, np.random.default_rng(0)).q
     assert (q[:, 1] > 0.999).all()
     assert np.isfinite(q).all()
 

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from robustbo.report.summary import tables as tables
+from robustbo.report.summary.heading import Name
 
 ROWS = [{"method": "gp", "mean_regret": 0.123456789, "n": 3}, {"method": "a,b", "mean_regret": None, "n": 12}]
 
@@ -36,6 +37,14 @@ def test_a_table_is_for_reading():
 
 def test_a_table_without_a_title_has_no_line_for_it():
     assert len(tables.render(ROWS, "table").splitlines()) == len(tables.render(ROWS, "table", "T").splitlines()) - 1
+
+
+@pytest.mark.parametrize("columns", ["10", "80"])
+def test_a_name_of_the_users_heads_its_column_as_it_is_written(monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", columns)
+    text = tables.render([{Name("learning_rate"): 0.1, "mean_regret": 1, "third": "w" * 20}], "table")
+    assert "learning_rate" in text
+    assert "mean regret" in text
 
 
 @pytest.mark.parametrize("text", ["[bold]", "[/x]", "[1, 2]"])
