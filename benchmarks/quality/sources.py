@@ -38,6 +38,7 @@ from robustbo.tasks.problem import load
 
 PROBLEMS = ("branin", "hartmann3", "hartmann6", "levy", "ackley")
 NUM_VALUES = 60
+FEW = 3  # studies of a case of a problem, at least so many on average, of which shares are of interest
 WORKERS = 4
 OFF = 1  # the worker that is wrong, or that measures one region
 SAMPLED = 2000  # points whose values say how much an objective varies
@@ -178,8 +179,8 @@ def judge(*values: Any) -> dict[str, Any]:
     named = [report for report in reports if report.status == "in doubt" or report.kind == "block"]
     is_block, culprit = cell.case == "block", CULPRIT.get(cell.case, "nobody")
     own = [report for report in named if report.level == culprit and (report.kind == "block") == is_block]
-    others = [report for report in named if report not in own and not (is_block and report.kind == "block")]
-    row: dict[str, Any] = {"named": bool(own), "others": bool(others)}
+    blamed = [report for report in named if report not in own and not (is_block and report.kind == "block")]
+    row: dict[str, Any] = {"named": bool(own), "others": bool(blamed)}
     row["is_apart"] = all(report.status != "not distinguishable" for report in reports if report.level == f"W{OFF}")
     row |= _claim(own[0], objective.sd, begin) if own else {"error": math.nan, "sd": math.nan, "late": math.nan}
     kinds = " ".join(f"{report.kind}:{report.level}" for report in named)
@@ -202,9 +203,10 @@ def cells_of(plan: str, problems: Sequence[str], replications: Sequence[int]) ->
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
-    """Shares of studies in which the source in error, and another, was named; over all problems first."""
+    """Shares of studies in which the source in error, and another, was named: over all problems, and of each."""
     by = ["case", "size", "noise", "dof"]
-    parts = [rows.assign(problem="all"), rows] if rows["problem"].nunique() > 1 else [rows]
+    is_split = len(rows) > len(rows.groupby(["problem", *by])) * FEW
+    parts = [rows.assign(problem="all"), rows] if is_split else [rows.assign(problem="all")]
     lines = []
     for part in parts:
         for key, group in part.groupby(["problem", *by], sort=False):
@@ -214,7 +216,7 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _shares(group: pd.DataFrame, is_wrong: bool) -> dict[str, Any]:
-    own = group[group["named"]]
+    own = group[group["named"] & group["case"].isin(["offset", "step", "since"])]
     ratio = own["error"].abs() / own["size"]
     return {
         "studies": len(group),

@@ -1,8 +1,8 @@
-"""How often a source in error could be named: the evidence of benchmarks/quality/sources.py, told the hyperparameters.
+"""Shares of studies in which a source in error could be named, at hyperparameters that its error did not bend.
 
-The surrogate is fitted to the values without the source's error, and the atoms are weighed at its hyperparameters with
-the error. The source is named where the likeliest atom is one of its own, and more probable than none. What is missed
-by this is too small for the data; what only the search misses is a fault of the search.
+The studies are those of benchmarks/quality/sources.py. The surrogate is fitted to the values without the error, and the
+atoms are weighed at its hyperparameters with the error. The source is named where the likeliest atom is one of its own,
+and more probable than none. What is missed by this is too small for the data.
 
     python -m benchmarks.quality.sources_bound --work W/bound.csv --page docs/evidence/sources.md
 """

@@ -25,14 +25,14 @@ class SourcedSet(NamedTuple):
         name: Of the set.
         table: Columns of inputs, `value`, and those of the sources.
         sources: The columns of the sources.
-        known: What its owners say of them.
+        owners_word: What its owners say of them.
         blocks: The kinds of source of which they say that they differ.
     """
 
     name: str
     table: pd.DataFrame
     sources: tuple[str, ...]
-    known: str
+    owners_word: str
     blocks: tuple[str, ...] = ()
 
     @property
@@ -86,11 +86,11 @@ def river_sets(folder: Path) -> Iterator[SourcedSet]:
     for site in RIVERS:
         files = {file.stem.split("-")[-1]: pd.read_csv(file) for file in sorted(folder.glob(f"river-{site}-*.csv"))}
         for sensor, table in files.items():
-            others = {name: other["value"] for name, other in files.items() if name != sensor}
-            own = pd.DataFrame(others).assign(value=table["value"], probe=sensor)
+            inputs = {name: other["value"] for name, other in files.items() if name != sensor}
+            own = pd.DataFrame(inputs).assign(value=table["value"], probe=sensor)
             rows = [i for i, label in enumerate(table["label"]) if label == 1]
-            known = f"{len(rows)} of {len(table)} flagged by its technicians: {spans(rows)}"
-            yield SourcedSet(f"{site}-{sensor}", own, ("probe",), known)
+            owners_word = f"{len(rows)} of {len(table)} flagged by its technicians: {spans(rows)}"
+            yield SourcedSet(f"{site}-{sensor}", own, ("probe",), owners_word)
 
 
 def spans(rows: Sequence[int]) -> str:
@@ -109,14 +109,14 @@ def file_sets(data: Path) -> Iterator[SourcedSet]:
     """The sets that are files."""
     telef = pd.read_csv(data / "labelled" / "telef.csv")
     unit = telef["label"].map({0: "calls", 1: "minutes", 2: "calls"})
-    known = "1964 .. 1969 in another unit: minutes, not calls"
-    yield SourcedSet("telef", telef[["Year", "value"]].assign(unit=unit), ("unit",), known)
+    owners_word = "1964 .. 1969 in another unit: minutes, not calls"
+    yield SourcedSet("telef", telef[["Year", "value"]].assign(unit=unit), ("unit",), owners_word)
     barrel = pd.read_csv(data / "repeats" / "crossed_barrel.csv").rename(columns={"toughness": "value"})
     inputs = ["n", "theta", "r", "t"]
     barrel["print"] = "print " + (barrel.groupby(inputs).cumcount() + 1).astype(str)
     number = barrel.groupby(inputs, sort=False).ngroup()
-    chosen = barrel[number % (number.max() // POINTS + 1) == 0].sort_values("print", kind="stable")
-    yield SourcedSet("crossed-barrel", chosen.reset_index(drop=True), ("print",), "nothing: three prints of a point")
+    part = barrel[number % (number.max() // POINTS + 1) == 0].sort_values("print", kind="stable")
+    yield SourcedSet("crossed-barrel", part.reset_index(drop=True), ("print",), "nothing: three prints of a point")
     yield from river_sets(data / "labelled")
 
 

@@ -38,7 +38,7 @@ def report_on(dataset: SourcedSet) -> dict[str, Any]:
         "set": dataset.name,
         "values": len(dataset.table),
         "sources": levels,
-        "known": dataset.known,
+        "known": dataset.owners_word,
         "said": "; ".join(map(_claim, named)) or "nothing",
         "seconds": round(time.process_time() - started, 1),
     }

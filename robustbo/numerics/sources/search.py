@@ -90,7 +90,7 @@ def search_atoms(problem: Problem, level: Level) -> tuple[State, list[Candidate]
         if best is None or best.score <= reference or len(state.atoms) == MOST:
             rest = sorted([*climbed, *entries[len(promising) :]], key=lambda entry: -entry.score)
             return state, [_with_odds(entry, reference) for entry in rest]
-        state = _joined(state, best, best.score - reference)
+        state = _with_atom(state, best, best.score - reference)
 
 
 def _is_told_apart(problem: Problem, entry: Entry) -> bool:
@@ -101,7 +101,7 @@ def _with_odds(entry: Entry, reference: float) -> Candidate:
     return entry.candidate._replace(log_factor=entry.score - reference - entry.candidate.atom.log_prior)
 
 
-def _joined(state: State, entry: Entry, gain: float) -> State:
+def _with_atom(state: State, entry: Entry, gain: float) -> State:
     """The state with another atom."""
     atom, place = entry.candidate.atom, entry.place
     return State((*state.atoms, atom), (*state.parts, place.columns(atom)), (*state.gains, gain), place.level)
@@ -151,18 +151,13 @@ def _best_by_key(problem: Problem, state: State, places: Sequence[Place]) -> lis
 
 
 def _climb(problem: Problem, state: State, entry: Entry) -> Entry:
-    """An atom of a key at the hyperparameters that it leads to, its time chosen anew.
-
-    Where its values are wrong by themselves, it is also climbed to without that: together they explain nothing more.
-    """
-    A, (place, candidate), entries = state.A(problem.n), entry, [entry]
-    if problem.n <= MANY:
-        cleared, columns = clear(problem, place.level, candidate.atom.rows), place.columns(candidate.atom)
-        for start in [place.level] if cleared is place.level else [place.level, cleared]:
-            level = settle(problem, np.concatenate([A, columns], axis=1), start)
-            climbed = place_at(problem, state.atoms, A, level)
-            entries.append(Entry(climbed, _best_of(problem, state, climbed, candidate.atom)))
-    return max(entries, key=lambda e: e.score)
+    """An atom of a key, its time chosen anew at the hyperparameters that it leads to."""
+    A, (place, candidate) = state.A(problem.n), entry
+    if problem.n > MANY:
+        return entry
+    level = settle(problem, np.concatenate([A, place.columns(candidate.atom)], axis=1), place.level)
+    climbed = place_at(problem, state.atoms, A, level)
+    return max(entry, Entry(climbed, _best_of(problem, state, climbed, candidate.atom)), key=lambda e: e.score)
 
 
 def _best_of(problem: Problem, state: State, place: Place, atom: Atom) -> Candidate:
