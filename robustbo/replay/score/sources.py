@@ -19,12 +19,12 @@ def source_columns(cell: OptimizationCell, entries: Sequence[dict[str, Any]]) ->
     labels = [", ".join(cell.spec.source(corruption, cell.root, entry["trial"]).values()) for entry in entries]
     if not any(labels):
         return {}
-    doubted = cell.doubted_sources()
+    doubted = cell.doubtful_sources()
     is_doubted = [None if doubted is None else label in doubted for label in labels]
     return {"source": labels, "doubted": pd.array(is_doubted, dtype="boolean")}
 
 
-def naming(table: pd.DataFrame) -> dict[str, float]:
+def name_rates(table: pd.DataFrame) -> dict[str, float]:
     """The share of replications in which each source in error is named, and the mean number of others that are.
 
     Args:
@@ -35,10 +35,13 @@ def naming(table: pd.DataFrame) -> dict[str, float]:
         return {}
     if table["doubted"].isna().any():
         return {"named": math.nan, "others_named": math.nan}
-    is_named, others = list[bool](), list[int]()
+    is_named, num_others = list[bool](), list[int]()
     for _, rows in table.groupby("replication"):
         wrong = {*rows.loc[rows["corrupted"].astype(bool), "source"]}
         doubted = {*rows.loc[rows["doubted"].astype(bool), "source"]}
         is_named += [wrong <= doubted] if wrong else []
-        others.append(len(doubted - wrong))
-    return {"named": sum(is_named) / len(is_named) if is_named else math.nan, "others_named": sum(others) / len(others)}
+        num_others.append(len(doubted - wrong))
+    return {
+        "named": sum(is_named) / len(is_named) if is_named else math.nan,
+        "others_named": sum(num_others) / len(num_others),
+    }
