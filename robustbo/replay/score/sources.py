@@ -35,10 +35,13 @@ def naming(table: pd.DataFrame) -> dict[str, float]:
         return {}
     if table["doubted"].isna().any():
         return {"named": math.nan, "others_named": math.nan}
-    is_named, others = list[bool](), list[int]()
+    is_named, num_others = list[bool](), list[int]()
     for _, rows in table.groupby("replication"):
         wrong = {*rows.loc[rows["corrupted"].astype(bool), "source"]}
         doubted = {*rows.loc[rows["doubted"].astype(bool), "source"]}
         is_named += [wrong <= doubted] if wrong else []
-        others.append(len(doubted - wrong))
-    return {"named": sum(is_named) / len(is_named) if is_named else math.nan, "others_named": sum(others) / len(others)}
+        num_others.append(len(doubted - wrong))
+    return {
+        "named": sum(is_named) / len(is_named) if is_named else math.nan,
+        "others_named": sum(num_others) / len(num_others),
+    }
