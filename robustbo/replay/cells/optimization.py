@@ -22,7 +22,7 @@ from robustbo.optimizer import Optimizer
 from robustbo.replay.cells import records
 from robustbo.replay.cells.cell import CELLS, Cell, Progress
 from robustbo.replay.cells.events import flags_event, outcome_names, trial_event
-from robustbo.replay.cells.recommendation import Flagged, doubtful_sources, flags, recommend, trials_of
+from robustbo.replay.cells.recommendation import Flagged, flags, recommend, sources_in_doubt, trials_of
 from robustbo.replay.spec.method import RECORDED, Method, why_not
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.surrogates.registry import name_of
@@ -124,7 +124,7 @@ class OptimizationCell(Cell):
         end = self._end()
         return None if end is None else end["trials"]
 
-    def doubtful_sources(self) -> list[str] | None:
+    def sources_in_doubt(self) -> list[str] | None:
         """The labels of the sources in doubt then; None where the method is not told of sources."""
         end = self._end()
         return None if end is None else end.get("sources")
@@ -209,7 +209,7 @@ def run(cell: OptimizationCell, progress: Progress) -> None:
         progress(
             number + 1, None if recommendation is None else problem.worth([clean[n] for n in trials_of(recommendation)])
         )
-    doubted = doubtful_sources(opt.view) if cell.is_told_sources else None
+    doubted = sources_in_doubt(opt.view) if cell.is_told_sources else None
     truth.append(flags_event(cell.spec.trials, flags(opt.view), doubted))
 
 

@@ -41,6 +41,6 @@ def flags(view: View) -> Flagged:
     return {name: sorted(o.trial.number for o in flagged if o.outcome == name) for name in names}
 
 
-def doubtful_sources(view: View) -> list[str]:
+def sources_in_doubt(view: View) -> list[str]:
     """The labels of the sources in doubt, each once; "" for everything since a trial."""
     return sorted({report.level or "" for report in view.sources() if report.is_doubtful})

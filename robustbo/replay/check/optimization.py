@@ -13,7 +13,7 @@ from robustbo.replay.cells.optimization import (
     num_earlier_asks,
     value_to_tell,
 )
-from robustbo.replay.cells.recommendation import doubtful_sources, flags, recommend
+from robustbo.replay.cells.recommendation import flags, recommend, sources_in_doubt
 from robustbo.replay.check import rounding
 from robustbo.replay.check.asks import compare
 from robustbo.replay.check.comparison import Agreement, Comparison
@@ -76,8 +76,8 @@ def check(cell: OptimizationCell, *, to_the_end: bool = False) -> Agreement:
     if flagged is not None and cell.is_ours:
         view = View(cell.settings, history, fits)
         same("flags", flagged, flags(view))
-        if (doubted := cell.doubtful_sources()) is not None:
-            same("sources in doubt", doubted, doubtful_sources(view))
+        if (doubted := cell.sources_in_doubt()) is not None:
+            same("sources in doubt", doubted, sources_in_doubt(view))
     return same.agreement
 
 

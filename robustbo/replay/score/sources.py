@@ -19,12 +19,12 @@ def source_columns(cell: OptimizationCell, entries: Sequence[dict[str, Any]]) ->
     labels = [", ".join(cell.spec.source(corruption, cell.root, entry["trial"]).values()) for entry in entries]
     if not any(labels):
         return {}
-    doubted = cell.doubtful_sources()
+    doubted = cell.sources_in_doubt()
     is_doubted = [None if doubted is None else label in doubted for label in labels]
     return {"source": labels, "doubted": pd.array(is_doubted, dtype="boolean")}
 
 
-def name_rates(table: pd.DataFrame) -> dict[str, float]:
+def rates_of_naming(table: pd.DataFrame) -> dict[str, float]:
     """The share of replications in which each source in error is named, and the mean number of others that are.
 
     Args:

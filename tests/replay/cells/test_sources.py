@@ -60,8 +60,8 @@ def test_one_worker_is_in_error_and_an_oracle_is_told_without(cells):
 
 
 def test_sources_in_doubt_are_recorded_and_scored_where_they_are_told(cells):
-    assert cells["told"].doubtful_sources() == []  # this surrogate takes none
-    assert cells["hidden"].doubtful_sources() is None
+    assert cells["told"].sources_in_doubt() == []  # this surrogate takes none
+    assert cells["hidden"].sources_in_doubt() is None
     table = rows([*cells.values()])
     check_columns(table, columns(table), "results.csv")
     assert {*table["source"]} == {"w0", "w1", "w2", "w3"}
