@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import sys
 from collections import defaultdict
 from pathlib import Path
 
@@ -63,13 +64,20 @@ def pytest_make_collect_report():
 
 
 @pytest.fixture(autouse=True, scope="session")
-def nothing_of_the_users(tmp_path_factory):
-    """What is kept between runs is kept in folders of the tests'; what BoTorch compiles, in one for all processes."""
+def nothing_of_the_users(tmp_path_factory, pytestconfig):
+    """What is kept between runs is kept in folders of the tests'; what BoTorch compiles, in one for all processes.
+
+    It compiles a kernel of qLogNEHVI, which takes 45 s of the processor: the slow tests have it, and the others what it
+    does without one.
+    """
+    kernel = sys.modules.get("botorch.acquisition.multi_objective.logei")
     run = tmp_path_factory.getbasetemp()
     shared = run.parent if "PYTEST_XDIST_WORKER" in os.environ else run
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         patch.setenv("TORCH_EXTENSIONS_DIR", str(shared / "compiled"))
+        if kernel is not None and "not slow" in pytestconfig.option.markexpr:
+            patch.setattr(kernel, "_load_attempted", True)
         yield
 
 

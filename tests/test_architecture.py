@@ -210,16 +210,21 @@ def tree(path):
 
 
 @cache
+def nodes(path):
+    return tuple(ast.walk(tree(path)))
+
+
+@cache
 def imports(path):
     """(whether it is late, dotted name) of every module or name that a file imports; what types alone need is not."""
     for_types = {
         id(statement)
-        for node in ast.walk(tree(path))
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for node in nodes(path)
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
         for statement in node.body
     }
     names = []
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         is_late = isinstance(node, ast.Import | ast.ImportFrom) and node.col_offset > 0 and id(node) not in for_types
         if isinstance(node, ast.ImportFrom):
             names += [(is_late, f"{node.module}.{alias.name}") for alias in node.names]
@@ -236,7 +241,7 @@ def ours(path):
 
 @cache
 def calls(path):
-    return [ast.unparse(node.func) for node in ast.walk(tree(path)) if isinstance(node, ast.Call)]
+    return [ast.unparse(node.func) for node in nodes(path) if isinstance(node, ast.Call)]
 
 
 def breaking(rule, files=FILES):
@@ -397,8 +402,8 @@ MODELS = {"model", "posterior", "likelihood", "transform", "surrogate", "gp"}
 def test_nobody_but_the_contract_asks_a_model_by_name_what_it_can_do():
     def probes(path):
         kinds = MODELS | ({"self", "cls"} if name_of(path).startswith("surrogates/") else set())
-        for node in ast.walk(tree(path)):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("getattr", "hasattr"):
+        for node in nodes(path):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("getattr", "hasattr"):
                 name = node.args[1].value if isinstance(node.args[1], ast.Constant) else None
                 if name and kinds & set(re.split(r"[^a-z]+", ast.unparse(node.args[0]))):
                     return True

@@ -41,6 +41,7 @@ def test_the_example_of_optuna_runs(capsys):
     assert re.search(r"status +refuted", capsys.readouterr().out)
 
 
+@pytest.mark.slow
 def test_the_page_on_failures_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     page = (ROOT / "docs" / "howto" / "failures.md").read_text(encoding="utf-8")

@@ -104,11 +104,11 @@ def test_it_goes_on_alike_for_good(tmp_path, dtype):
     before = torch.get_default_dtype()
     torch.set_default_dtype(dtype)
     try:
-        made = go_on(client(), 7)
+        made = go_on(client("standard"), 7)
         made.save_to_json_file(str(tmp_path / "client.json"))
         loaded = Client.load_from_json_file(str(tmp_path / "client.json"))
         for one in (made, loaded):
-            go_on(one, 3)
+            go_on(one, 1)
         asked = [one.get_next_trials(max_trials=1) for one in (made, loaded)]
         assert asked[0] == asked[1]
     finally:
@@ -204,7 +204,7 @@ def test_constraints_batches_pending_failed_and_abandoned_trials():
 @pytest.mark.few(1)
 @pytest.mark.parametrize("sem", [None, 0.1])
 def test_what_is_not_finite_fails_and_shifts_nothing(sem):
-    made = client()
+    made = client("standard")
     for _ in range(12):
         ((index, params),) = made.get_next_trials(max_trials=1).items()
         value = {2: math.inf, 5: math.nan}.get(index, branin(params))

@@ -1,6 +1,7 @@
 """The probability follows from all that is known: the value's own noise, the user's rate, the size of the error."""
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -33,9 +34,10 @@ def test_it_rises_with_the_error_of_a_value_that_was_asked_for():
     seed, rising = 0, []
     x = np.random.default_rng(seed).uniform(0, 30, 14)
     values = 80 + 9 * np.cos(x / 6) + noisy(14, 0.8, seed)
+    asked = study(line(high=30.0), x, values, direction="minimize", seed=seed)
+    trial, asked = asked.ask(), pickle.dumps(asked)
     for off in (2, 4, 5, 5.5, 6, 7, 14, 30):
-        opt = study(line(high=30.0), x, values, direction="minimize", seed=seed)
-        trial = opt.ask()
+        opt = pickle.loads(asked)
         opt.tell(trial, trial.expected + off * trial.expected_sd)
         rising.append(probabilities(opt)[-1])
     assert np.diff(rising).min() > -0.02, rising

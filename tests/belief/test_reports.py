@@ -89,6 +89,7 @@ def probabilities_in_units(surrogate, factor):
     return probabilities(study(line(), x, factor * values + 7.0 * factor, surrogate=surrogate))
 
 
+@pytest.mark.few(2)  # tests/loop/belief/test_judge.py has more of them
 @pytest.mark.parametrize("factor", FACTORS)
 @pytest.mark.parametrize("surrogate", ["relevance-pursuit", "student-t"])
 def test_the_units_decide_nothing(factor, surrogate):
@@ -101,6 +102,7 @@ def in_units(told_as_asked):
     return cache(lambda factor: told_as_asked(6.95, expected=5.0, expected_sd=0.3, factor=factor))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("factor", FACTORS)
 def test_the_units_do_not_decide_on_quarantine(factor, in_units):
     plain, other = in_units(1.0), in_units(factor)

@@ -16,9 +16,9 @@ from bofire.data_models.objectives.api import MaximizeObjective, MinimizeObjecti
 WRONG = {4: 1e5, 11: -1e3, 20: 300.0}  # what is added, by the index of the experiment
 
 
-@pytest.fixture
-def branin():
-    """The domain, and 40 experiments of which `WRONG` are wrong."""
+@pytest.fixture(scope="module")
+def branin_of_all():
+    """The domain, and 40 experiments of which `WRONG` are wrong; those of all tests of a file."""
     inputs = [ContinuousInput(key="a", bounds=(-5, 10)), ContinuousInput(key="b", bounds=(0, 15))]
     domain = Domain.from_lists(inputs, [ContinuousOutput(key="y", objective=MinimizeObjective())])
     experiments = domain.inputs.sample(40, seed=0)
@@ -28,6 +28,12 @@ def branin():
     for index, error in WRONG.items():
         experiments.loc[index, "y"] += error
     return domain, experiments.assign(valid_y=1)
+
+
+@pytest.fixture
+def branin(branin_of_all):
+    domain, experiments = branin_of_all
+    return domain, experiments.copy()
 
 
 @pytest.fixture

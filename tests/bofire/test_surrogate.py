@@ -38,11 +38,18 @@ def flagged(report):
     return report.index[report["flagged"]].tolist()
 
 
-def test_it_finds_what_is_wrong_and_predicts_without(branin):
-    domain, experiments = branin
+@pytest.fixture(scope="module")
+def found(branin_of_all):
+    """A model fitted to these experiments, and its report."""
+    domain, experiments = branin_of_all
     model = surrogate(domain)
+    return model, model.predict_outliers(experiments)
+
+
+def test_it_finds_what_is_wrong_and_predicts_without(branin, found):
+    domain, experiments = branin
+    model, report = found
     assert isinstance(model, Functional)
-    report = model.predict_outliers(experiments)
     assert flagged(report) == WRONG
     assert report["value"].equals(experiments["y"])
     assert list(report) == ["value", "expected", "sd", "evidence", "flagged"]
@@ -57,9 +64,8 @@ def test_it_finds_what_is_wrong_and_predicts_without(branin):
     assert model.predict(experiments)["y_pred"].between(-50, 350).all()
 
 
-def test_the_numbers_are_those_of_our_own_model(branin):
-    domain, experiments = branin
-    report = surrogate(domain).predict_outliers(experiments)
+def test_the_numbers_are_those_of_our_own_model(branin, found):
+    (_, experiments), (_, report) = branin, found
     unit = torch.tensor(((experiments[["a", "b"]] - [-5, 0]) / 15).to_numpy(dtype=float))
     own = fit(RelevancePursuitGP(unit, torch.tensor(experiments[["y"]].to_numpy(dtype=float))))
     said = diagnose(own)
@@ -67,9 +73,8 @@ def test_the_numbers_are_those_of_our_own_model(branin):
         assert np.allclose(report[column], of_own.numpy(), rtol=1e-6, atol=1e-9)
 
 
-def test_the_numbers_are_in_the_users_units(branin):
-    domain, experiments = branin
-    report = surrogate(domain).predict_outliers(experiments)
+def test_the_numbers_are_in_the_users_units(branin, found):
+    (domain, experiments), (_, report) = branin, found
     other = surrogate(domain).predict_outliers(experiments.assign(y=1e9 + 1e6 * experiments["y"]))
     assert flagged(other) == WRONG
     assert np.allclose(other["expected"], 1e9 + 1e6 * report["expected"], rtol=1e-6)
@@ -237,15 +242,13 @@ def test_cross_validation_is_that_of_any_surrogate(branin):
     assert tested.get_metric(RegressionMetricsEnum.R2).iloc[0] > 0.9
 
 
-def test_a_fit_depends_on_the_experiments_alone_and_draws_nothing(branin):
-    domain, experiments = branin
-    torch.manual_seed(1)
-    state = torch.get_rng_state()
-    first = surrogate(domain).predict_outliers(experiments)
-    assert torch.equal(torch.get_rng_state(), state)
+def test_a_fit_depends_on_the_experiments_alone_and_draws_nothing(branin, found):
+    (domain, experiments), (_, first) = branin, found
     torch.manual_seed(2)
+    state = torch.get_rng_state()
     with torch.no_grad():
         assert surrogate(domain).predict_outliers(experiments).equals(first)
+    assert torch.equal(torch.get_rng_state(), state)
 
 
 def test_a_fit_that_cannot_be_is_an_error_of_ours(branin, monkeypatch):

@@ -59,6 +59,7 @@ def asked(surrogate):
     return [trial.params for trial in opt.history], [o.evidence for o in opt.outliers()]
 
 
+@pytest.mark.few(1)
 def test_a_network_that_trains_meanwhile_is_not_disturbed(default_type):
     threads = torch.get_num_threads()
     torch.set_num_threads(2)

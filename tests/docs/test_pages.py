@@ -45,6 +45,7 @@ SLOW = {  # many fits, or many processes
     "docs/explanation/doubt.md",
     "docs/explanation/relevance-pursuit.md",
     "docs/explanation/reproducibility.md",
+    "docs/howto/optimize.md",
     "docs/howto/own-surrogate.md",
     "docs/howto/spreadsheet.md",
     "docs/tutorial.md",

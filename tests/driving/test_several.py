@@ -41,7 +41,7 @@ def optimizer(wanted=TWO, **options):
 @pytest.fixture(scope="module")
 def two():
     opt = optimizer()
-    opt.found = opt.optimize(outcomes, 8, progress=False)
+    opt.found = opt.optimize(outcomes, 7, progress=False)
     return opt
 
 
@@ -49,7 +49,7 @@ def two():
 def test_several_objectives_give_the_front(two):
     assert isinstance(two.found, Front)
     assert two.found == two.front()
-    assert two.optimize(outcomes, 8) == two.found  # nothing is left to be done
+    assert two.optimize(outcomes, 7) == two.found  # nothing is left to be done
 
 
 @pytest.mark.slow
@@ -140,7 +140,7 @@ def test_the_display_shows_hypervolume_or_the_best_and_the_flagged_values():
 class TestLittleToGain:
     def test_several_objectives_need_an_amount_of_hypervolume(self, two):
         with pytest.raises(ValueError, match="must be given an amount of hypervolume: absolute="):
-            LittleToGain()(two, two.history[7])
+            LittleToGain()(two, two.history[6])
 
     @pytest.mark.slow
     def test_it_stops_where_hardly_any_hypervolume_is_promised(self):

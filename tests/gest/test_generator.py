@@ -83,7 +83,8 @@ def test_how_many_must_be_a_whole_number(n):
 
 
 def test_the_same_seed_suggests_the_same_points():
-    assert run(RobustGenerator(X, seed=3), 8) == run(RobustGenerator(X, seed=3), 8)
+    first, second = (run(RobustGenerator(X, seed=3, surrogate="standard"), 7) for _ in range(2))
+    assert first == second
     assert run(RobustGenerator(X, seed=3), 1) != run(RobustGenerator(X, seed=4), 1)
 
 
@@ -136,7 +137,7 @@ def test_a_doubtful_value_is_measured_again_under_an_identifier_of_its_own():
 @pytest.mark.few(1)
 @pytest.mark.parametrize("clone", [copy.deepcopy, lambda generator: pickle.loads(pickle.dumps(generator))])
 def test_a_copy_goes_on_as_the_original_would(clone):
-    generator = RobustGenerator(FULL, seed=0, log=["n"])
+    generator = RobustGenerator(FULL, seed=0, log=["n"], surrogate="standard")
     run(generator, 9)
     points = generator.suggest(2)
     other = clone(generator)

@@ -87,7 +87,7 @@ def test_an_error_that_ends_xopt_leaves_the_point_open():
 def test_a_batch_for_an_executor():
     with ThreadPoolExecutor(3) as executor:
         X = Xopt(
-            generator=RobustGenerator(LINE, seed=1),
+            generator=RobustGenerator(LINE, seed=1, surrogate="standard"),
             evaluator=Evaluator(function=value, executor=executor, max_workers=3),
         )
         steps(X, 4)
@@ -102,7 +102,7 @@ def test_an_asynchronous_loop_with_failures():
 
     with ThreadPoolExecutor(3) as executor:
         X = AsynchronousXopt(
-            generator=RobustGenerator(LINE, seed=1),
+            generator=RobustGenerator(LINE, seed=1, surrogate="standard"),
             evaluator=Evaluator(function=fragile, executor=executor, max_workers=3),
             strict=False,
         )

@@ -67,14 +67,14 @@ def test_a_study_that_is_loaded_again_goes_on_with_the_same_points(tmp_path):
         return optuna.create_study(storage=storage, study_name="s", sampler=sampler, load_if_exists=True)
 
     whole = study("whole", RobustSampler(seed=5, num_initial=4))
-    whole.optimize(bowl, n_trials=12)
-    for count in (3, 4, 5):  # by three samplers
+    whole.optimize(bowl, n_trials=7)
+    for count in (3, 2, 2):  # by three samplers
         study("parts", RobustSampler(seed=5, num_initial=4)).optimize(bowl, n_trials=count)
     assert [t.params for t in study("parts").trials] == [t.params for t in whole.trials]
 
 
 def test_a_seed_that_nobody_gave_is_kept_in_the_study():
-    study = study_of(seed=None)
+    study = study_of(seed=None, surrogate="standard")
     study.optimize(bowl, n_trials=3)
     kept = notes.seed_of(study)
     study.sampler = RobustSampler(num_initial=4)
@@ -84,7 +84,8 @@ def test_a_seed_that_nobody_gave_is_kept_in_the_study():
 
 
 def test_points_lie_within_bounds_to_the_last_digit_so_that_none_is_drawn_at_random():
-    study = optuna.create_study(sampler=RobustSampler(seed=0, num_initial=3), direction="maximize")
+    sampler = RobustSampler(seed=0, num_initial=3, surrogate="standard")
+    study = optuna.create_study(sampler=sampler, direction="maximize")
     low, high = 0.1 + 0.2, 1 / 3 + 5
 
     def edge(trial):
@@ -97,16 +98,16 @@ def test_points_lie_within_bounds_to_the_last_digit_so_that_none_is_drawn_at_ran
 
 
 def test_pending_trials_are_kept_away_from():
-    study = study_of()
-    study.optimize(bowl, n_trials=6)
+    study = study_of(surrogate="standard")
+    study.optimize(bowl, n_trials=5)
     asked = [study.ask(SPACE) for _ in range(4)]
     assert len({tuple(trial.params.items()) for trial in asked}) == 4
     assert len(history(study).having("pending")) == 4
 
 
 def test_a_point_that_the_objective_has_not_asked_for_yet_is_known_to_others():
-    study = study_of()
-    study.optimize(bowl, n_trials=6)
+    study = study_of(surrogate="standard")
+    study.optimize(bowl, n_trials=5)
     trial = study.ask()
     trial.suggest_float("x", -1, 1)
     (pending,) = history(study).having("pending")
@@ -116,7 +117,7 @@ def test_a_point_that_the_objective_has_not_asked_for_yet_is_known_to_others():
 def test_long_decisions_are_kept_in_pieces(monkeypatch):
     monkeypatch.setattr(notes, "LONGEST", 7)
     study = study_of()
-    study.optimize(bowl, n_trials=6)
+    study.optimize(bowl, n_trials=5)
     (last,) = study.trials[-1:]
     assert notes.read(last)["params"] == last.params
     assert {len(piece) for key, piece in last.system_attrs.items() if key.startswith(notes.NOTE)} >= {7}
@@ -327,8 +328,8 @@ def test_threads_share_a_study():
 
 def test_the_later_of_two_processes_decides_again_where_the_other_was_first(monkeypatch):
     """The other one, an earlier trial, is decided on between what is read for a trial and what is written of it."""
-    study = study_of()
-    study.optimize(bowl, n_trials=8)
+    study = study_of(surrogate="standard")
+    study.optimize(bowl, n_trials=5)
     early = study.ask()
     write, others = notes.write, RobustSampler(seed=0, num_initial=4)
 
@@ -345,11 +346,11 @@ def test_the_later_of_two_processes_decides_again_where_the_other_was_first(monk
 
 def test_it_can_be_pickled_in_the_middle():
     study = study_of()
-    study.optimize(bowl, n_trials=6)
+    study.optimize(bowl, n_trials=5)
     sampler = pickle.loads(pickle.dumps(study.sampler))
     expected = study.ask(SPACE).params
     study.sampler = sampler
-    study.tell(6, state=TrialState.FAIL)
+    study.tell(5, state=TrialState.FAIL)
     assert set(study.ask(SPACE).params) == set(expected)
 
 

@@ -1,4 +1,4 @@
-"""Optuna's own tests of samplers, on ours."""
+"""Optuna's own tests of samplers, on ours; by the cheapest surrogate, since they are about parameters and trials."""
 
 import pytest
 from optuna.testing.pytest_samplers import BasicSamplerTestCase, MultiObjectiveSamplerTestCase, RelativeSamplerTestCase
@@ -10,4 +10,4 @@ from robustbo.optuna import RobustSampler
 class TestRobustSampler(BasicSamplerTestCase, RelativeSamplerTestCase, MultiObjectiveSamplerTestCase):
     @pytest.fixture
     def sampler(self):
-        return lambda: RobustSampler(num_initial=1, seed=0)
+        return lambda: RobustSampler(num_initial=1, seed=0, surrogate="standard")

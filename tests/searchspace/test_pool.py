@@ -142,7 +142,12 @@ def test_rows_that_break_a_rule_are_not_added(more, match):
 def test_each_row_is_asked_for_once_and_those_that_break_a_constraint_never():
     frame = pd.DataFrame({"x": np.arange(12) / 11, "k": list("abc") * 4})
     opt = rb.Optimizer(
-        rb.Pool(frame, constraints=["x <= 0.8"]), direction="minimize", seed=0, num_initial=4, replicate="never"
+        rb.Pool(frame, constraints=["x <= 0.8"]),
+        direction="minimize",
+        seed=0,
+        num_initial=4,
+        replicate="never",
+        surrogate="standard",
     )
     asked = []
     for _ in range(3):

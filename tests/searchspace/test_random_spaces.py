@@ -19,9 +19,9 @@ from tests.searchspace.made import KINDS, made
 from tests.searchspace.strategies import spaces
 
 FAST = settings(
-    deadline=None, derandomize=True, max_examples=80, database=None, suppress_health_check=[HealthCheck.too_slow]
+    deadline=None, derandomize=True, max_examples=40, database=None, suppress_health_check=[HealthCheck.too_slow]
 )
-SLOW = settings(FAST, max_examples=30)
+SLOW = settings(FAST, max_examples=15)
 
 
 @FAST

@@ -153,12 +153,12 @@ def both(estimator, X, y=None):
 @pytest.mark.few(1)
 @pytest.mark.parametrize("scoring", [both, {"low": lambda e, *_: -e.x, "high": lambda e, *a: e.score(*a)}])
 def test_several_metrics(scoring):
-    high = search_of(scoring=scoring, refit="high").fit(X, Y)
+    high = search_of(scoring=scoring, refit="high", surrogate="standard").fit(X, Y)
     assert high.best_params_["x"] == pytest.approx(0.3, abs=0.03)
     assert high.score(X, Y) == pytest.approx(1.0, abs=1e-3)
     assert "believed_test_high" in high.cv_results_
     assert "mean_test_low" in high.cv_results_
-    low = search_of(scoring=scoring, refit=False).fit(X, Y)
+    low = search_of(scoring=scoring, refit=False, surrogate="standard").fit(X, Y)
     assert low.cv_results_["param_x"][7:].min() < 0.02  # the first is optimized
     assert not hasattr(low, "best_index_")
     with pytest.raises(AttributeError, match="has no best_mean_"):
@@ -188,7 +188,7 @@ def test_a_callable_chooses():
 @pytest.mark.few(1)
 @pytest.mark.parametrize("random_state", [3, np.random.RandomState(3)])
 def test_the_same_random_state_gives_the_same_search(random_state):
-    search = search_of(random_state=random_state)
+    search = search_of(random_state=random_state, surrogate="standard")
     search.set_params(n_trials=7)
     copies = [clone(search), clone(search)]
     first, second = (copy.fit(X, Y).cv_results_["param_x"].tolist() for copy in copies)
@@ -239,7 +239,7 @@ def test_a_space_of_one_candidate_is_that_candidate(space):
     theirs = GridSearchCV(Named(), {k: [*(v.values() if isinstance(v, dict) else v)] for k, v in space.items()}, cv=3)
     assert found.best_params_ == theirs.fit(X, Y).best_params_
     assert found.best_score_ == found.best_mean_ == pytest.approx(theirs.best_score_)
-    several = search_of().fit(X, Y).cv_results_
+    several = search_of(n_trials=3).fit(X, Y).cv_results_
     assert {*found.cv_results_} - {"param_x", "param_y"} == {*several} - {"param_x"}
     assert found.cv_results_["rank_believed_test_score"].tolist() == [1]
     assert found.optimizer_ is None
@@ -280,7 +280,8 @@ def test_a_doubtful_score_is_measured_again_where_that_is_wanted():
 
 
 def test_the_folds_are_those_of_the_first_candidate():
-    found = search_of(scoring=lambda e, X, y=None: X[:, 0].mean() + e.x * 0, cv=KFold(3, shuffle=True)).fit(X, Y)
+    folds = KFold(3, shuffle=True)
+    found = search_of(scoring=lambda e, X, y=None: X[:, 0].mean() + e.x * 0, cv=folds, n_trials=3).fit(X, Y)
     assert np.ptp(found.cv_results_["split0_test_score"]) == 0
 
 

@@ -189,7 +189,9 @@ def _logged(folder):
     return [{int(words[0]): float(words[2]) for words in run if words} for run in runs]
 
 
-@pytest.mark.parametrize("method", ["default", "standard", "optuna-gp", "cma", "random"])
+@pytest.mark.parametrize(
+    "method", [pytest.param("default", marks=pytest.mark.slow), "standard", "optuna-gp", "cma", "random"]
+)
 def test_every_method_proposes_points_of_the_box_and_recommends_one(load, method):
     if method == "cma":
         pytest.importorskip("cma", reason="no cma: pip install cma")

@@ -1,5 +1,6 @@
 import math
 from dataclasses import replace
+from functools import cache
 
 import pytest
 import torch
@@ -191,20 +192,25 @@ def height(space, params):
     return math.sin(5 * x) - (y - 0.4) ** 2 + math.cos(4 * k) * x + (params.get("c") == "b")
 
 
-def searching(space, seed, pending=()):
-    made = History()
+@cache
+def fitted_to(kind, seed):
+    space, made = SPACES[kind], History()
     for i in range(20):
         params = space.sobol(seed, i)
         value = height(space, params) if i != 7 else 9.0
         made = made.apply({"event": "tell", "trial": i, "params": params, "value": value, "sd": None})
-    fitted = fit_history(Settings(space, direction="maximize", seed=seed), made)
-    return Search("auto", SingleTarget(fitted), None, list(pending), region_of(space), seed)
+    return fit_history(Settings(space, direction="maximize", seed=seed), made)
 
 
+def searching(kind, seed, pending=()):
+    return Search("auto", SingleTarget(fitted_to(kind, seed)), None, list(pending), region_of(SPACES[kind]), seed)
+
+
+@pytest.mark.few(4)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", sorted(SPACES))
 def test_the_next_point_is_at_least_as_high_as_where_botorch_finds_one(kind, seed):
-    space, search = SPACES[kind], searching(SPACES[kind], seed)
+    space, search = SPACES[kind], searching(kind, seed)
     point = search.next_point()
     assert search.next_point() == point == space.validate(point)
     with search._apart(), quiet():
@@ -216,7 +222,7 @@ def test_the_next_point_is_at_least_as_high_as_where_botorch_finds_one(kind, see
 @pytest.mark.parametrize("fails", [False, True])
 @pytest.mark.parametrize("kind", sorted(SPACES))
 def test_explicit_gradients_are_those_of_automatic_differentiation(kind, fails):
-    space, search = SPACES[kind], searching(SPACES[kind], 0)
+    space, search = SPACES[kind], searching(kind, 0)
     rows = [space.to_unit(space.sobol(1, i)) for i in range(12)]
     if fails:
         ended = tuple((i, tuple(row), i % 3 > 0, False) for i, row in enumerate(rows))
@@ -231,9 +237,9 @@ def test_explicit_gradients_are_those_of_automatic_differentiation(kind, fails):
 
 
 def test_a_pending_point_is_kept_away_from():
-    space, alone = SPACES["continuous"], searching(SPACES["continuous"], 0)
+    space, alone = SPACES["continuous"], searching("continuous", 0)
     row = tuple(space.to_unit(alone.next_point()))
-    beside = searching(space, 0, [row])
+    beside = searching("continuous", 0, [row])
     (before,), (after,) = (search.values_at([row]).tolist() for search in (alone, beside))
     assert after < before - 1
 
@@ -252,7 +258,7 @@ def test_hundreds_of_points_leave_few_in_the_baseline():
 
 
 def test_where_the_function_is_no_number_there_is_no_next_point(monkeypatch):
-    search = searching(SPACES["continuous"], 0)
+    search = searching("continuous", 0)
     nothing = lambda to, x, **_: (x.sum(-1) * math.nan, x * math.nan)  # noqa: E731
     monkeypatch.setattr("robustbo.loop.acquisition.log_nei.log_improvement", nothing)
     with pytest.raises(ArithmeticError, match="must be finite somewhere"):

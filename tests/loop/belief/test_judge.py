@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -16,26 +17,51 @@ def objective(x):
 
 
 def optimizer(surrogate, **options):
-    return rb.Optimizer(SPACE, direction="maximize", seed=1, num_initial=8, surrogate=surrogate, **options)
+    return rb.Optimizer(SPACE, direction="maximize", seed=1, surrogate=surrogate, **options)
 
 
-def report_on_last(surrogate, off, sd=0.05, own=0.05, size=1.0, **options):
-    """The report on a value that is ``off`` too low, after 14 that are told with their noise, if that is known."""
-    rng, opt = np.random.default_rng(0), optimizer(surrogate, **options)
+def tell(opt, trial, value, noise, size):
+    opt.tell(trial, size * value, **({} if noise is None else {"sd": size * noise}))
 
-    def tell(trial, value, noise):
-        opt.tell(trial, size * value, **({} if own is None else {"sd": size * noise}))
 
-    for _ in range(14):
-        trial = opt.ask()
-        tell(trial, objective(trial.params["x"]) + 0.05 * rng.standard_normal(), own)
-    trial = opt.ask()
-    tell(trial, objective(trial.params["x"]) - off, sd)
-    return next(report for report in opt.outliers() if report.trial.number == trial.number)
+@pytest.fixture(scope="module")
+def asked():
+    """An optimizer, pickled, that has been told 14 values with their noise, if that is known, and asked for one more.
+
+    It is made once for a surrogate, and serves for any value of the last trial.
+    """
+    made = {}
+
+    def of(surrogate, own, size, rate):
+        key = surrogate, own, size, rate
+        if key not in made:
+            options = {} if rate is None else {"surrogate_options": {"outlier_rate": rate}}
+            rng, opt = np.random.default_rng(0), optimizer(surrogate, num_initial=12, **options)
+            for _ in range(14):
+                trial = opt.ask()
+                tell(opt, trial, objective(trial.params["x"]) + 0.05 * rng.standard_normal(), own, size)
+            assert opt.ask().origin == "model"
+            made[key] = pickle.dumps(opt)
+        return pickle.loads(made[key])
+
+    return of
+
+
+@pytest.fixture
+def report_on_last(asked):
+    """The report on a value that is ``off`` too low, after 14 that are right."""
+
+    def report(surrogate, off, sd=0.05, own=0.05, size=1.0, rate=None):
+        opt = asked(surrogate, own, size, rate)
+        trial = opt.history[14]
+        tell(opt, trial, objective(trial.params["x"]) - off, None if own is None else sd, size)
+        return next(report for report in opt.outliers() if report.trial.number == trial.number)
+
+    return report
 
 
 @pytest.mark.parametrize("surrogate", ["relevance-pursuit", "student-t", "conjugate", "trimmed", "committee"])
-def test_a_value_told_with_a_great_noise_of_its_own_is_excused(surrogate):
+def test_a_value_told_with_a_great_noise_of_its_own_is_excused(report_on_last, surrogate):
     sure, unsure = report_on_last(surrogate, 2.0), report_on_last(surrogate, 2.0, sd=5.0)
     assert (sure.status, unsure.status) == ("quarantined", "inlier")
     assert unsure.probability_wrong < 0.15 < 0.9 < sure.probability_wrong
@@ -43,7 +69,7 @@ def test_a_value_told_with_a_great_noise_of_its_own_is_excused(surrogate):
 
 @pytest.mark.parametrize("size", [1.0, 3e5])
 @pytest.mark.parametrize(("surrogate", "own"), [("relevance-pursuit", 0.05), ("student-t", None)])
-def test_the_probability_does_not_fall_as_the_error_grows(surrogate, own, size):
+def test_the_probability_does_not_fall_as_the_error_grows(report_on_last, surrogate, own, size):
     reports = [report_on_last(surrogate, 0.06 * k, own=own, size=size) for k in (3, 5, 6, 10, 50)]
     p = [report.probability_wrong for report in reports]
     assert all(after >= before - 1e-9 for before, after in itertools.pairwise(p))
@@ -51,10 +77,8 @@ def test_the_probability_does_not_fall_as_the_error_grows(surrogate, own, size):
     assert p[0] < 0.5 < 0.9 < p[-1]
 
 
-def test_what_the_user_says_of_the_rate_reaches_the_quarantine():
-    rare, usual = (
-        report_on_last("relevance-pursuit", 0.9, surrogate_options={"outlier_rate": rate}) for rate in (1e-6, 0.1)
-    )
+def test_what_the_user_says_of_the_rate_reaches_the_quarantine(report_on_last):
+    rare, usual = (report_on_last("relevance-pursuit", 0.9, rate=rate) for rate in (1e-6, 0.1))
     assert (rare.status, usual.status) == ("inlier", "quarantined")
     assert rare.probability_wrong < 0.5 < usual.probability_wrong
 
@@ -68,12 +92,13 @@ def beliefs(surrogate, direction, a=1.0, b=0.0):
     return {report.trial.number: (report.probability_wrong, report.status) for report in opt.outliers()}
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("surrogate", ["relevance-pursuit", "student-t", "conjugate"])
 @pytest.mark.parametrize("direction", ["maximize", "minimize"])
 def test_units_do_not_matter(surrogate, direction):
     plain = beliefs(surrogate, direction)
     assert len({status for _, status in plain.values()}) > 1
-    for a, b in ((1.5, 0.0), (1.25, 3.0), (0.1, -1e3), (1e5, 0.0), (1e-7, 0.0)):
+    for a, b in ((1.25, 3.0), (0.1, -1e3), (1e5, 0.0), (1e-7, 0.0)):
         other = beliefs(surrogate, direction, a, b)
         assert {n: status for n, (_, status) in other.items()} == {n: status for n, (_, status) in plain.items()}
         assert all(other[n][0] == pytest.approx(p, abs=1e-6) for n, (p, _) in plain.items())
@@ -81,7 +106,7 @@ def test_units_do_not_matter(surrogate, direction):
 
 @pytest.mark.parametrize("surrogate", ["relevance-pursuit", "student-t"])
 def test_a_value_within_one_standard_deviation_is_not_probably_wrong(surrogate):
-    rng, opt = np.random.default_rng(5), optimizer(surrogate)
+    rng, opt = np.random.default_rng(5), optimizer(surrogate, num_initial=8)
     for i in range(16):
         x = float(rng.random())
         opt.tell({"x": x}, math.exp(6 * x) * (40.0 if i == 9 else 1.0))  # skewed, so that outcomes are warped

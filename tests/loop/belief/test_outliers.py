@@ -42,6 +42,7 @@ def test_the_liar_comes_first_with_what_was_expected_in_its_place(settings):
     assert len(others) == 11
 
 
+@pytest.mark.few(1)
 def test_the_number_of_threads_changes_no_bit(settings):
     first = outliers(settings, told(WRONG))
     try:
@@ -75,6 +76,7 @@ def remeasured(settings, history):
     return {o.trial.number: (o.flagged, o.remeasured) for o in outliers(settings, history)}
 
 
+@pytest.mark.few(1)
 class TestReplicates:
     def test_not_yet(self, settings):
         found = remeasured(settings, told(WRONG))

@@ -90,7 +90,7 @@ def test_with_several_objectives_too():
 def test_what_no_model_expected_is_measured_again_though_the_fit_believes_it():
     """A fit may adapt to a value that is far too good; the model that asked for it has not."""
     draws = random.Random(1)
-    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), direction="maximize", seed=5, surrogate="conjugate")
+    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), direction="maximize", seed=5, surrogate="conjugate", num_initial=19)
     for _ in range(20):
         trial = opt.ask()
         opt.tell(trial, draws.gauss(0, 1))

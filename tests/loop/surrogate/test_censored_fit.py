@@ -100,7 +100,7 @@ def test_where_nothing_is_measured_the_limits_stand_for_values():
 
 def test_a_surrogate_that_takes_none_says_so():
     with pytest.warns(NumericsWarning, match=r"huber takes no bounds: \d+ of them count as if measured"):
-        study(rb.Below, surrogate="huber").predict({"x": 0.5, "y": 0.5})
+        study(rb.Below, surrogate="huber", surrogate_options={"max_iter": 5}).predict({"x": 0.5, "y": 0.5})
 
 
 def test_an_ask_follows_and_a_replay_is_the_same(tmp_path):

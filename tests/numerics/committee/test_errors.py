@@ -100,6 +100,7 @@ def test_one_expert_is_that_expert():
     torch.testing.assert_close(variance, v[0], rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("d", "l", "s2"), [(1, 0.1, 0.1), (2, 0.3, 0.01), (4, 0.8, 0.05)])
 def test_it_is_calibrated_where_the_robust_committee_machine_is_not(d, l, s2):
     inside, outside, total = 0, 0, 0

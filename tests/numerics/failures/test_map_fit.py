@@ -143,6 +143,7 @@ def test_samples_are_of_the_posterior():
     assert zeta[zeta < 0].mean() == pytest.approx(-math.sqrt(2 / math.pi), abs=0.05)
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("d", [1, 2, 3])
 @pytest.mark.parametrize("kind", ["step", "lone", "all", "cluster", "flakes", "sure"])
 def test_sites_settle_whatever_has_failed(d, kind):

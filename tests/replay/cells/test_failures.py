@@ -142,7 +142,7 @@ def test_a_run_without_failures_has_no_such_column(tmp_path):
 
 @pytest.mark.filterwarnings("ignore")  # what peers and their libraries say to their own developers
 class TestPeers:
-    @pytest.mark.few(2)
+    @pytest.mark.few(1)
     @pytest.mark.parametrize("method", ["optuna-gp", "optuna-tpe", "ax-default", "ax-viability"])
     def test_each_runs_is_told_of_failures_and_recommends_what_did_not_fail(self, method, tmp_path):
         made = ran(cell(tmp_path, method, methods=[method], trials=14, num_initial=5))

@@ -38,7 +38,7 @@ task = "friedman5"
 n = 24
 noise_sd = 0.0
 [methods.standard]
-[methods.relevance-pursuit]
+[methods.trimmed]
 [methods.oracle]
 """
 
@@ -133,14 +133,14 @@ class TestScores:
         assert [(entry["n"], entry["wrong"]) for entry in found[3:]] == [(24, 0), (22, 0), (20, 0)]
 
     def test_flags_are_counted(self, recorded):
-        found = only(recorded, "relevance-pursuit").entries()
+        found = only(recorded, "trimmed").entries()
         assert all(entry["hits"] <= min(entry["wrong"], entry["flagged"]) for entry in found)
         assert sum(entry["hits"] for entry in found) > 0
 
 
 class TestRecord:
     def test_a_cell_that_was_stopped_goes_on_and_holds_what_an_undisturbed_one_does(self, path, recorded):
-        cell = only(path, "relevance-pursuit")
+        cell = only(path, "standard")
 
         def stop(done, value):
             if done == 3:

@@ -15,6 +15,7 @@ def told():
         Space(**{"<x>": Float(1e-3, 1e1, log=True), "k": Int(1, 4), "c": Choice("a", "b")}),
         direction="minimize",
         seed=0,
+        num_initial=18,
     )
     for _ in range(20):
         trial = opt.ask()

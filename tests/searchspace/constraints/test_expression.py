@@ -13,7 +13,7 @@ from robustbo.limits import CONSTRAINT_CHARACTERS
 from robustbo.searchspace.constraints.expression import Expression
 
 NAMES = ("x", "y", "z")
-many = settings(deadline=None, derandomize=True, max_examples=400)
+many = settings(deadline=None, derandomize=True, max_examples=120)
 quarters = st.integers(-20, 20).map(lambda n: n / 4)
 numbers = st.sampled_from(["0.0", "0.25", "0.5", "1.0", "2.0", "3.0", "1e-3"])
 points = st.fixed_dictionaries({name: quarters for name in NAMES})
@@ -270,7 +270,7 @@ def test_a_text_has_a_limit():
         Expression.parse("-" * 101 + "x")
 
 
-@settings(deadline=None, derandomize=True, max_examples=300)
+@settings(deadline=None, derandomize=True, max_examples=100)
 @given(st.text(max_size=30) | st.text("xy0129.+-*/()<>=` e_[]'{}:,!\\", max_size=20))
 def test_any_text_is_read_or_refused(text):
     try:

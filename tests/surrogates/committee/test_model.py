@@ -167,6 +167,7 @@ def test_many_small_experts_with_gross_values_can_be_fitted():
     assert error.square().mean().sqrt() < 0.35
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("seed", range(12))
 def test_small_experts_do_not_call_a_clean_value_wrong(seed):
     """With curvatures, some negative, a leave-one-out prediction could be anywhere: 88 nats against a clean value."""

@@ -1,3 +1,4 @@
+import copy
 from threading import Thread
 
 import pytest
@@ -29,9 +30,15 @@ def doubtful(n=16):
     return x.unsqueeze(-1), y.unsqueeze(-1)
 
 
-@pytest.fixture
-def model():
+@pytest.fixture(scope="module")
+def of_all():
     return fit(RelevancePursuitGP(*doubtful()))
+
+
+@pytest.fixture
+def model(of_all):
+    """One that a test may change."""
+    return copy.deepcopy(of_all)
 
 
 def test_it_is_the_mixture_of_its_fits_by_their_dense_formulas(model):

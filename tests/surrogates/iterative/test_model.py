@@ -121,6 +121,7 @@ def test_the_parts_of_the_variance_have_a_limit(monkeypatch):
         fit(ComputationAwareGP(*data(12))).variances(GRID)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(
     "options", [{"tolerance": 0.01}, {"iterations": 20}, {"policy": "eigenvectors", "iterations": 20}]
 )

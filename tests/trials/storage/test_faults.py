@@ -59,7 +59,7 @@ def operation(request):
 
 @pytest.fixture(autouse=True)
 def no_long_waits(monkeypatch):
-    monkeypatch.setattr(disk, "TIMEOUT_S", 0.2)
+    monkeypatch.setattr(disk, "TIMEOUT_S", 0.05)
 
 
 def calls_of(operation, folder):
@@ -213,7 +213,7 @@ def test_nor_does_a_clock_that_goes_back_at_any_moment(operation, tmp_path, monk
         check(operation, path, opt, before, said)
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(3)
 def test_a_deleted_file_is_said_to_be_gone_and_nothing_is_put_in_its_place(operation, tmp_path):
     if not records(operation):
         pytest.skip("needs no file that is there")
@@ -248,6 +248,7 @@ def changed(operation, folder, change):
     assert noticed > 5  # what is changed during the write is noticed by others alone
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("is_replaced", [False, True])
 def test_a_file_that_is_cut_short_is_noticed_and_left_as_it_is(operation, is_replaced, tmp_path):
     def cut(path):
@@ -264,6 +265,7 @@ def test_a_file_that_is_cut_short_is_noticed_and_left_as_it_is(operation, is_rep
             assert "cut short" in said or "damaged" in said
 
 
+@pytest.mark.few(4)
 def test_a_value_that_is_edited_is_noticed_and_the_others_can_be_proven(operation, tmp_path):
     def edit(path):
         path.write_bytes(path.read_bytes().replace(b'"value": 10.0', b'"value": 90.0'))
