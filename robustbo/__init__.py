@@ -45,9 +45,10 @@ if TYPE_CHECKING:
     from robustbo.searchspace.parameters import Choice, Float, Int, Ordinal
     from robustbo.searchspace.pool import Pool
     from robustbo.searchspace.space import Space
-    from robustbo.study.study import Prediction, Study
+    from robustbo.study.study import Study
     from robustbo.trials.history import History, Trial
     from robustbo.trials.outcome import Outcome
+    from robustbo.view.prediction import Prediction
 
 __version__ = "0.1.0"
 
@@ -115,7 +116,7 @@ _HOME = dict.fromkeys(_ERRORS, "robustbo.errors") | {
     "Optimizer": "robustbo.optimizer",
     "Outcome": "robustbo.trials.outcome",
     "Outlier": "robustbo.loop.belief.outliers",
-    "Prediction": "robustbo.study.study",
+    "Prediction": "robustbo.view.prediction",
     "SourceReport": "robustbo.loop.belief.source_report",
     "Study": "robustbo.study.study",
 }

@@ -83,6 +83,7 @@ WITHIN = {
         "storage": {"worker"},
         "trial": set(),
         "sources": set(),
+        "times": {"trial"},
         "verdicts": {"storage", "trial", "sources"},
         "by_point": {"trial"},
         "tree": {"trial", "by_point"},
@@ -95,7 +96,7 @@ WITHIN = {
         "events": {"storage", "trial", "tree"},
         "history": {"storage", "trial", "tree", "events", "sources", "verdicts"},
         "extent": {"settings", "history"},
-        "schema": {"storage", "settings", "verdicts"},
+        "schema": {"storage", "trial", "settings", "verdicts"},
         "trust": {"settings"},
         "codec": {"storage", "history", "extent", "schema", "settings", "trust"},
         "store": {"storage", "history", "extent", "schema", "settings", "trust", "codec"},
@@ -116,8 +117,9 @@ WITHIN = {
         "patterns": set(),
         "prediction": set(),
         "predict": {"prediction"},
+        "points": {"predict", "prediction"},
         "sources": set(),
-        "view": {"frame", "patterns", "predict", "prediction", "sources"},
+        "view": {"frame", "patterns", "points", "sources"},
     },
     "report": {
         "summary": set(),  # plain values and words
@@ -282,8 +284,8 @@ def test_what_may_be_imported_makes_no_circle():
         (
             ("trials", "history", "History"),
             [
-                *("belief/constrained_best", "belief/front", "belief/incumbent", "belief/outliers", "belief/sources"),
-                "decide",
+                *("belief/best", "belief/constrained_best", "belief/front", "belief/incumbent", "belief/outliers"),
+                *("belief/sources", "decide"),
                 *("feasibility/report", "observations/table", "surrogate/fit"),
             ],
         ),
@@ -291,6 +293,7 @@ def test_what_may_be_imported_makes_no_circle():
             ("trials", "settings", "Settings"),
             [
                 *(
+                    "belief/best",
                     "belief/constrained_best",
                     "belief/front",
                     "belief/incumbent",
@@ -307,6 +310,19 @@ def test_what_may_be_imported_makes_no_circle():
 def test_a_decision_looks_at_histories_and_settings_at_its_border_alone(seen, by):
     """All else in the loop looks at the table that is made of them, and at what is fitted to it."""
     assert breaking(lambda f: room(f) == "loop" and seen in ours(f)) == [f"loop/{name}.py" for name in by]
+
+
+def test_what_shows_an_optimization_asks_its_view():
+    """A view keeps what it has computed; whoever fits beside it does so again, by rules that may be others."""
+
+    def goes_round(path):
+        return any(names[:3] in BENEATH_A_VIEW or names[-1] == "use_models" for names in ours(path))
+
+    assert not breaking(goes_round, [f for f in FILES if room(f) in ("report", "driving")])
+    assert breaking(goes_round, [f for f in FILES if room(f) == "view"])  # there it is
+
+
+BENEATH_A_VIEW = {("loop", "observations", "table"), ("loop", "surrogate", "fallback")}
 
 
 def test_imports_stand_at_the_top():

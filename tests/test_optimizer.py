@@ -103,7 +103,7 @@ class TestAsk:
                 raise rb.FitError("no luck")
             return step(*arguments)
 
-        monkeypatch.setattr("robustbo.view.view.step", fail)
+        monkeypatch.setattr("robustbo.view.points.step", fail)
         with pytest.raises(rb.FitError, match="no luck"):
             opt.ask(3)
         assert not opt.history.having("pending")

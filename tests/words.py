@@ -30,8 +30,8 @@ NO_PARTICIPLES = frozenset(
 # Adjectives of the field: with a noun after them they name a quantity, as "expected improvement" does.
 ADJECTIVES = frozenset(
     "augmented averaged censored centered changed combined conditioned constrained corrected damped diagonalized "
-    "discounted expected feasible filtered fitted fixed heated integrated learned marginalized masked measured "
-    "missing nested normalized observed paired pathwise pivoted pooled predicted projected quantized ranked "
+    "discounted expected feasible filtered fitted fixed heated integrated labelled learned marginalized masked "
+    "measured missing nested normalized observed paired pathwise pivoted pooled predicted projected quantized ranked "
     "reduced regularized rotated scaled signed sorted squared standardized stratified studentized suggested "
     "tempered tiled trimmed truncated unmeasured untested weighted whitened winsorized".split()
 )

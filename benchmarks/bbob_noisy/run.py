@@ -20,7 +20,7 @@ import argparse
 import gzip
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,6 +31,7 @@ import torch
 from benchmarks.bbob_noisy import page, scores
 from benchmarks.bbob_noisy.methods import LIBRARIES, METHODS, start_method
 from benchmarks.common import recording
+from benchmarks.common.commands import Commands, add_jobs, add_page
 from benchmarks.common.provenance import about, commit
 from benchmarks.common.tables import put
 from robustbo.replay.cells.peer import silence
@@ -110,7 +111,7 @@ def record(options: argparse.Namespace) -> None:
     import benchmarks.bbob_noisy.problem  # noqa: F401  # which says what to install, once, where it is missing
 
     todo = [cell for cell in cells(options) if not cell.file.exists()]
-    for cell, seconds, failure in recording.each(record_one, todo, options.jobs):
+    for cell, seconds, failure in recording.run_all(record_one, todo, options.jobs):
         print(f"{cell.method}/{cell.file.name}: {failure or f'{seconds:.1f} s'}", flush=True)
 
 
@@ -163,42 +164,27 @@ def coco(options: argparse.Namespace) -> None:
     print(write_coco_files(method, ((key, entry["points"]) for key, entry in entries if entry is not None)))
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Record, or make something of what is recorded."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    selection = argparse.ArgumentParser(add_help=False)
-    selection.add_argument("--work", type=Path, required=True, help="the folder of cells")
+    commands = Commands(__doc__)
+    selection = argparse.ArgumentParser(add_help=False, parents=[commands.work])
     selection.add_argument("--instances", type=recording.replications, default=range(1, 16), metavar="FIRST:END")
     selection.add_argument("--functions", type=recording.replications, default=range(107, 131), metavar="FIRST:END")
     selection.add_argument("--dimensions", type=int, nargs="+", default=[2, 3, 5])
     selection.add_argument("--methods", nargs="+", choices=METHODS, default=[*METHODS])
     selection.add_argument("--commit", default=commit(), help="of this code, where git cannot say it")
-    commands = parser.add_subparsers(required=True)
-    for action, parents in (
-        (record, [selection]),
-        (keep, [selection]),
-        (coco, [selection]),
-        (tables, []),
-        (draw, []),
-        (reference, []),
-    ):
-        command = commands.add_parser(action.__name__, parents=parents, help=action.__doc__)
-        command.set_defaults(run=action)
-        if action is record:
-            command.add_argument("--jobs", type=int, default=1, help="processes of one thread each")
-        if action in (tables, draw):
-            command.add_argument("--rows", type=Path, required=True, help="the folder that keep wrote")
-            command.add_argument(
-                "--methods", nargs="+", help="on the instances that all of these have; all unless said"
-            )
-        if action is tables:
-            command.add_argument("--page", type=Path, help="a page with marks, between which tables are put")
-        if action is reference:
-            command.add_argument("--archive", type=Path, required=True)
-        if action in (keep, draw, reference):
-            command.add_argument("--out", type=Path, required=True, help="a folder")
-    options = parser.parse_args()
-    options.run(options)
+    kept_rows = argparse.ArgumentParser(add_help=False)
+    kept_rows.add_argument("--rows", type=Path, required=True, help="the folder that keep wrote")
+    kept_rows.add_argument("--methods", nargs="+", help="on the instances that all of these have; all unless said")
+    folder = argparse.ArgumentParser(add_help=False)
+    folder.add_argument("--out", type=Path, required=True, help="a folder")
+    add_jobs(commands.add("record", record, parents=[selection]))
+    commands.add("keep", keep, parents=[selection, folder])
+    commands.add("coco", coco, parents=[selection])
+    add_page(commands.add("tables", tables, parents=[kept_rows]))
+    commands.add("draw", draw, parents=[kept_rows, folder])
+    commands.add("reference", reference, parents=[folder]).add_argument("--archive", type=Path, required=True)
+    commands.run(arguments)
 
 
 if __name__ == "__main__":

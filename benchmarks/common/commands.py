@@ -1,4 +1,5 @@
-"""The command line of a benchmark in steps: record, keep its rows, and print its tables or put them into a page."""
+"""The command lines of benchmarks: options that many have, and steps: record, keep rows, print tables or put them into
+a page."""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -8,6 +9,21 @@ from typing import Any
 from benchmarks.common import recording
 
 Step = Callable[[argparse.Namespace], None]
+
+
+def parser_of(text: str | None) -> argparse.ArgumentParser:
+    """The parser of a benchmark's options, with its docstring as the help."""
+    return argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """Add the option of how many processes work at once."""
+    parser.add_argument("--jobs", type=int, default=1, help="processes of one thread each")
+
+
+def add_page(parser: argparse.ArgumentParser) -> None:
+    """Add the option of the page into which tables are put; see `pages.put`."""
+    parser.add_argument("--page", type=Path, help="a page with marks; printed without one")
 
 
 class Commands:
@@ -21,7 +37,7 @@ class Commands:
     """
 
     def __init__(self, text: str | None) -> None:
-        self._parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+        self._parser = parser_of(text)
         self.work = argparse.ArgumentParser(add_help=False)
         self.work.add_argument("--work", type=Path, required=True, help="the folder of what is recorded")
         self._steps = self._parser.add_subparsers(required=True)
@@ -38,7 +54,7 @@ class Commands:
         parser.add_argument(
             "--replications", type=recording.replications, default=range(replications), help="first:end"
         )
-        parser.add_argument("--jobs", type=int, default=1, help="processes of one thread each")
+        add_jobs(parser)
         return parser
 
     def add_keep(
@@ -53,7 +69,7 @@ class Commands:
         """Add the step that makes tables of rows, by the name of the option that says where they are."""
         parser = self.add("tables", step)
         parser.add_argument(option, type=Path, default=rows, help="what keep wrote")
-        parser.add_argument("--page", type=Path, help="a page with marks; printed without one")
+        add_page(parser)
         return parser
 
     def run(self, arguments: Sequence[str] | None) -> None:

@@ -10,17 +10,17 @@ import torch
 from robustbo.replay.cells.cell import Cell
 from robustbo.replay.execute.work import CellFailure, work
 
-Given = TypeVar("Given")
-Made = TypeVar("Made")
+Argument = TypeVar("Argument")
+Result = TypeVar("Result")
 
 
-def one(cell: Cell) -> tuple[str, CellFailure | None]:
+def run_cell(cell: Cell) -> tuple[str, CellFailure | None]:
     """Run a cell to its end, on one thread: its record, and why it failed if it did."""
     torch.set_num_threads(1)
     return str(cell.record), work(cell, lambda progress: None)
 
 
-def each(run: Callable[[Given], Made], todo: Iterable[Given], jobs: int) -> Iterator[Made]:
+def run_all(run: Callable[[Argument], Result], todo: Iterable[Argument], jobs: int) -> Iterator[Result]:
     """Results of a function, in the order of its arguments; of one process only this one is."""
     if jobs == 1:
         yield from map(run, todo)
@@ -29,9 +29,9 @@ def each(run: Callable[[Given], Made], todo: Iterable[Given], jobs: int) -> Iter
         yield from pool.map(run, todo)
 
 
-def record(todo: Iterable[Cell], jobs: int, run: Callable[..., tuple[str, CellFailure | None]] = one) -> None:
+def record(todo: Iterable[Cell], jobs: int, run: Callable[..., tuple[str, CellFailure | None]] = run_cell) -> None:
     """Run cells, those of the first replication first if they are given so, and print why any failed."""
-    for path, failure in each(run, todo, jobs):
+    for path, failure in run_all(run, todo, jobs):
         if failure is not None:
             print(f"{path}: {failure.reason}", flush=True)
 

@@ -12,7 +12,6 @@ that is told of every wrong value as it comes: what can be had without replicate
     python -m benchmarks.papers.six_settings --unseen
 """
 
-import argparse
 from itertools import product
 from pathlib import Path
 
@@ -21,6 +20,7 @@ import pandas as pd
 from scipy.stats import bootstrap
 
 from benchmarks.common import pages
+from benchmarks.common.commands import add_page, parser_of
 from benchmarks.common.paths import RUNS
 from robustbo.replay.output.loaded import load
 from robustbo.replay.score.optimization import CONFIDENCE, RESAMPLES, regret_reduction
@@ -94,11 +94,11 @@ def reduction_within(rows: pd.DataFrame, method: str) -> tuple[float, float]:
     """The interval of a method's normalized regret reduction, of the average."""
     three = common(by_replication(rows, "average"), method)
 
-    def found(*samples: np.ndarray, axis: int) -> np.ndarray:
+    def reduction(*samples: np.ndarray, axis: int) -> np.ndarray:
         return regret_reduction({name: values.mean(axis) for name, values in zip(three, samples, strict=True)}, method)
 
     samples, how = three.to_numpy().T, {"confidence_level": CONFIDENCE, "n_resamples": RESAMPLES, "rng": 0}
-    return bootstrap(samples, found, paired=True, method="percentile", **how).confidence_interval
+    return bootstrap(samples, reduction, paired=True, method="percentile", **how).confidence_interval
 
 
 def default(runs: dict[tuple[int, str], Loaded]) -> str:
@@ -131,11 +131,11 @@ def short(runs: dict[tuple[int, str], Loaded]) -> str:
 
 def main() -> None:
     """Draw, and print the tables or put them into pages."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--runs", type=Path, default=RUNS)
     parser.add_argument("--unseen", action="store_true", help="the runs at replications of their own")
     parser.add_argument("--out", type=Path, default=None, help="the picture")
-    parser.add_argument("--page", type=Path, help="put the tables between its marks; printed without a page")
+    add_page(parser)
     parser.add_argument("--readme", type=Path, help="likewise the short table")
     options = parser.parse_args()
     runs = load_runs(options.runs, is_unseen=options.unseen)

@@ -3,13 +3,13 @@
 python -m benchmarks.quality.committee_page --rows runs/committee --page docs/evidence/committee.md
 """
 
-import argparse
 import math
-import re
 import statistics
 from pathlib import Path
 from typing import Any
 
+from benchmarks.common import pages
+from benchmarks.common.commands import add_page, parser_of
 from benchmarks.common.csv_rows import read
 
 SCORES = ("rmse", "coverage", "log_density", "seconds")
@@ -29,21 +29,17 @@ def table(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def enter(folder: Path, page: Path) -> None:
-    """Put the tables between the marks of a page."""
-    text = page.read_text(encoding="utf-8")
-    for part in ("known", "fitted", "misfit"):
-        mark = part.upper()
-        block = f"<!-- {mark} -->\n{table(read(folder / f'calibration-{part}.csv'))}\n<!-- /{mark} -->"
-        text = re.sub(f"<!-- {mark} -->.*?<!-- /{mark} -->", lambda _, block=block: block, text, flags=re.DOTALL)
-    page.write_text(text, encoding="utf-8")
+def enter(folder: Path, page: Path | None) -> None:
+    """Put the tables between the marks of a page, or print them where there is none."""
+    parts = ("known", "fitted", "misfit")
+    pages.put(page, {part.upper(): table(read(folder / f"calibration-{part}.csv")) for part in parts})
 
 
 def main() -> None:
     """Put the tables into the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--rows", type=Path, required=True)
-    parser.add_argument("--page", type=Path, required=True)
+    add_page(parser)
     options = parser.parse_args()
     enter(options.rows, options.page)
 

@@ -95,7 +95,7 @@ def fit_surrogate(name: str, draw: Draw, options: dict[str, Any]) -> Any:
     return contract.fit(SURROGATES[name](X, Y, **options))
 
 
-def standardized(model: Any, y: np.ndarray) -> np.ndarray:
+def in_model_units(model: Any, y: np.ndarray) -> np.ndarray:
     """Outcomes in the units of a fitted model."""
     with torch.no_grad():
         return contract.outcome_transform(model)(torch.from_numpy(y).unsqueeze(-1))[0].squeeze(-1).numpy()
@@ -110,7 +110,7 @@ def compare(cell: Cell, is_finer: bool = False, effort: int = EFFORT) -> list[di
     assert probability_right is not None
     middle = time.process_time()
     if cell.n <= ENUMERABLE:
-        z, step = standardized(model, draw.y), STEPS[cell.d] / (2 if is_finer else 1)
+        z, step = in_model_units(model, draw.y), STEPS[cell.d] / (2 if is_finer else 1)
         share = log_odd(torch.from_numpy(z), torch.ones(cell.n).double())[1].numpy()
         exact = share * exact_probabilities(draw.X, z, belief(RATE), step)
     else:
@@ -191,7 +191,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     defaults = (SIZES, DIMENSIONS, RATES) if is_exact else (COVERAGE_SIZES, COVERAGE_DIMENSIONS, COVERAGE_RATES)
     todo = list(cells(options.sizes or defaults[0], options.dimensions or defaults[1], defaults[2], options.sets))
     run = partial(compare, is_finer=options.finer) if is_exact else cover
-    rows = pd.DataFrame([row for part in recording.each(run, todo, options.jobs) for row in part])
+    rows = pd.DataFrame([row for part in recording.run_all(run, todo, options.jobs) for row in part])
     put({f"{options.what}": (compare_table if is_exact else cover_table)(rows)}, options.out)
 
 

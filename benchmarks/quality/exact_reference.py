@@ -46,7 +46,7 @@ class Node(NamedTuple):
     log_det: Array
     num_speaking: int
 
-    def changed(self, i: int, state: int, of: State, g: Array, is_leaf: bool) -> "Node":
+    def with_state(self, i: int, state: int, of: State, g: Array, is_leaf: bool) -> "Node":
         """The assignment in which value i is in another state: it is dropped, or its variance grows."""
         p_ii = np.maximum(self.P[:, i, i], 1e-300)
         if math.isinf(of.multiplier):
@@ -77,7 +77,7 @@ def visit(node: Node, first: int, errors: ErrorModel, g: Array) -> Iterator[Node
     for i in range(first, n):
         for state, of in enumerate(errors.states[1:], 1):
             if not math.isinf(of.multiplier) or node.num_speaking > n - n // 2:
-                yield from visit(node.changed(i, state, of, g, i == n - 1), i + 1, errors, g)
+                yield from visit(node.with_state(i, state, of, g, i == n - 1), i + 1, errors, g)
 
 
 def matern52(X: Array, Z: Array, scales: Array) -> Array:

@@ -15,7 +15,6 @@ Rows that are in --work are not computed again: another version of the code need
         --page docs/evidence/labelled.md
 """
 
-import argparse
 import re
 import time
 from collections.abc import Iterator, Sequence
@@ -29,9 +28,17 @@ import pandas as pd
 import torch
 
 from benchmarks.common import pages, recording
+from benchmarks.common.commands import add_jobs, add_page, parser_of
 from benchmarks.common.tables import put
 from benchmarks.quality.labelled_data import HALVES, KINDS, TABLES, LabelledSet, read_sets
-from benchmarks.quality.labelled_reports import BY_DISTANCE, LINEAR, SURROGATES, held_out, linear_flags, value_reports
+from benchmarks.quality.labelled_reports import (
+    BY_DISTANCE,
+    LINEAR,
+    SURROGATES,
+    linear_flags,
+    predict_held_out,
+    value_reports,
+)
 from benchmarks.quality.labelled_scores import score_tables
 
 NOT_IN_NAMES = re.compile(r"\W+")  # of files
@@ -68,7 +75,7 @@ def compute_rows(cell: Cell, is_held_out: bool) -> pd.DataFrame:
     reports = (linear_flags if cell.method in LINEAR else value_reports)(dataset, cell.method)
     seconds = time.process_time() - started
     if is_held_out and cell.method not in (*LINEAR, *BY_DISTANCE):
-        predicted = held_out(dataset, cell.method)
+        predicted = predict_held_out(dataset, cell.method)
     else:
         predicted = pd.DataFrame(np.nan, measured.index, ["log_density", "low", "high"])
     return pd.concat([measured, reports, predicted], axis=1).assign(seconds=round(seconds, 2)).round(DIGITS)
@@ -90,22 +97,22 @@ def cell_rows(cell: Cell, is_held_out: bool) -> pd.DataFrame:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Compute what is not there, print the tables, write them into a folder or onto a page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--data", type=Path, required=True, help="the folder of labelled files")
     parser.add_argument(
         "--surrogates", nargs="+", default=list(SURROGATES), help="of the registry, or of our own names"
     )
     parser.add_argument("--half", choices=HALVES, default="all")
     parser.add_argument("--sets", nargs="+", choices=KINDS, default=KINDS, help="kinds of them")
-    parser.add_argument("--jobs", type=int, default=1, help="processes of one thread each")
+    add_jobs(parser)
     parser.add_argument("--no-folds", action="store_true", help="hold nothing out: ten times as quick")
     parser.add_argument("--work", type=Path, help="where rows are kept, and go on")
     parser.add_argument("--out", type=Path, help="a folder for the tables")
-    parser.add_argument("--page", type=Path, help="a page with marks")
+    add_page(parser)
     options = parser.parse_args(arguments)
     todo = list(cells(options.data, options.half, options.sets, options.surrogates, options.work))
     run = partial(cell_rows, is_held_out=not options.no_folds)
-    tables = score_tables(pd.concat(recording.each(run, todo, options.jobs), ignore_index=True))
+    tables = score_tables(pd.concat(recording.run_all(run, todo, options.jobs), ignore_index=True))
     put(tables, options.out)
     if options.page:
         pages.put(options.page, {name: pages.markdown(table.to_dict("records")) for name, table in tables.items()})

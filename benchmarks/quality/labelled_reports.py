@@ -62,7 +62,7 @@ def fold_numbers(dataset: LabelledSet) -> np.ndarray:
     return seeds.generator(0, 0, f"folds of {dataset.name}").permutation(n) % min(FOLDS, n)
 
 
-def held_out(dataset: LabelledSet, method: str) -> pd.DataFrame:
+def predict_held_out(dataset: LabelledSet, method: str) -> pd.DataFrame:
     """A row a value: log density in the values' units, and 90 % interval, of a measurement, by a fit to other folds.
 
     The values of the other folds are all told, wrong ones too. The interval is what a user sees: mean and standard
@@ -81,9 +81,9 @@ def predictions(dataset: LabelledSet, fitted: FittedSurrogate, rows: list[int]) 
     """A row a value that a model has not seen."""
     units = [dataset.space.to_unit(dataset.points[i]) for i in rows]
     values = torch.tensor([dataset.values[i] for i in rows], dtype=torch.float64)
-    X, Y = fitted.encoded(units), fitted.sign * (values - fitted.center) / fitted.scale
+    X, Y = fitted.encoded(units), fitted.units.to_model(values)
     density = [
-        -scores(fitted.model, x.unsqueeze(0), y.reshape(1)).nlpd - math.log(fitted.scale)
+        -scores(fitted.model, x.unsqueeze(0), y.reshape(1)).nlpd - math.log(fitted.units.scale)
         for x, y in zip(X, Y, strict=True)
     ]
     low, high = interval(fitted, X)

@@ -15,7 +15,6 @@ The row has the true values of two trials that ran to their end: of the recommen
     python -m benchmarks.quality.optuna_pruned --table runs/optuna/pruned.csv --page docs/evidence/loops.md
 """
 
-import argparse
 import math
 import time
 from itertools import product
@@ -28,6 +27,7 @@ import pandas as pd
 import torch
 from optuna.trial import TrialState
 
+from benchmarks.common.commands import add_page, parser_of
 from benchmarks.common.csv_rows import record_missing
 from benchmarks.common.pages import put, table
 from benchmarks.quality.failures import mean_and_error
@@ -124,12 +124,12 @@ def _mean_text(values: pd.Series, sign: str) -> str:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--replications", type=int, nargs=2, default=(0, 4), help="from, and up to")
     parser.add_argument("--values", nargs="+", choices=("clean", "wrong"), default=["clean", "wrong"])
     parser.add_argument("--out", type=Path, help="the file of rows")
     parser.add_argument("--table", type=Path, help="a file of rows, whose table is made")
-    parser.add_argument("--page", type=Path, help="the page that has it; printed unless given")
+    add_page(parser)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     optuna.logging.set_verbosity(optuna.logging.ERROR)

@@ -11,7 +11,6 @@ values are wrong. Errors are standard errors, of shares by the delta method, all
     python -m benchmarks.quality.several --out runs/several --page docs/evidence/several.md
 """
 
-import argparse
 import math
 from itertools import product
 from pathlib import Path
@@ -21,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.common import pages
+from benchmarks.common.commands import add_page, parser_of
 from benchmarks.common.paths import RUNS
 from benchmarks.common.tables import put, round_row
 from benchmarks.quality.failures import complete_replications, mean_and_error
@@ -196,10 +196,10 @@ def _with_error(row: dict[str, Any], column: str) -> str:
 
 def main() -> None:
     """Read, print and write the tables, draw the picture and fill the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--runs", type=Path, default=RUNS, help="the specs, and beside each its folder")
     parser.add_argument("--out", type=Path, default=None, help="a folder for tables and the picture")
-    parser.add_argument("--page", type=Path, default=None, help="the page whose tables are filled")
+    add_page(parser)
     options = parser.parse_args()
     runs = load_runs(options.runs)
     of_methods, of_shares = methods(runs), shares(runs)

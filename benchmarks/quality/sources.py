@@ -1,18 +1,23 @@
 """Detection of sources in error: how often one is named that is wrong, and one that is not.
 
 Space-filling points, or those of a loop, are measured by four workers, each with noise. One of them is off by a size in
-standard deviations of the objective over its space, too high or too low: from the beginning ("offset"), or from a third
-of the values on ("step"); or all are, from 60 % on ("since"); or each of its values has an error of its own ("broken").
-Where nothing is wrong ("none"), also where a worker measures one region alone ("region"), nobody is to be named.
-Constants were chosen on "random", sums of cosines in 3 to 6 dimensions; problems of the registry judge.
+standard deviations of the objective over its space, too high or too low by turns: from the beginning ("offset"), or
+from a third of the values on ("step"); or all are, from 60 % on ("since"); or each of its values has an error of its
+own ("broken"); or each worker has a level of its own ("block"). Where nothing is wrong ("none"), also where a worker
+measures one region alone ("region"), nobody is to be named. Constants were chosen on "random", sums of cosines in 3 to
+6 dimensions; problems of the registry judge.
 
-    python -m benchmarks.quality.sources --problems random --cases none offset step --sizes 0.5 1 --replications 0:20
-    python -m benchmarks.quality.sources --problems hartmann3 branin levy --loops --out runs/sources-detection
+Studies that --work has are not run again: another version of the code needs another file. Replications come before
+problems and cases, so that it may be stopped at any time.
+
+    python -m benchmarks.quality.sources --plan points --work W/points.csv --page docs/evidence/sources.md
+    python -m benchmarks.quality.sources --plan loops --work W/loops.csv --page docs/evidence/sources.md
 """
 
 import argparse
 import math
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,18 +26,42 @@ import numpy as np
 import pandas as pd
 import torch
 
-from benchmarks.common import recording
+from benchmarks.common import csv_rows, pages, recording
 from benchmarks.common.tables import put
+from robustbo.errors import SourceWarning
+from robustbo.loop.belief.source_report import SourceReport
 from robustbo.optimizer import Optimizer
 from robustbo.searchspace.parameters import Float
 from robustbo.searchspace.sobol import sobol_rows
 from robustbo.searchspace.space import Space
 from robustbo.tasks.problem import load
 
-CASES = ("none", "region", "offset", "step", "since", "broken")
+PROBLEMS = ("branin", "hartmann3", "hartmann6", "levy", "ackley")
+NUM_VALUES = 60
 WORKERS = 4
 OFF = 1  # the worker that is wrong, or that measures one region
 SAMPLED = 2000  # points whose values say how much an objective varies
+CULPRIT = {"since": None, "offset": f"W{OFF}", "step": f"W{OFF}", "broken": f"W{OFF}", "block": f"W{OFF}"}
+NORMAL = math.inf
+# Case, size of the error, noise, both in standard deviations of the objective, and degrees of freedom of the noise.
+POINTS = [
+    ("offset", 1.0, 0.02, NORMAL),
+    ("offset", 0.5, 0.02, NORMAL),
+    ("step", 1.0, 0.02, NORMAL),
+    ("none", 0.0, 0.02, NORMAL),
+    ("none", 0.0, 0.2, NORMAL),
+]
+MORE = [
+    ("step", 0.5, 0.02, NORMAL),
+    ("none", 0.0, 0.05, 3.0),
+    ("region", 0.0, 0.02, NORMAL),
+    ("offset", 0.25, 0.02, NORMAL),
+    ("step", 0.25, 0.02, NORMAL),
+    ("since", 1.0, 0.02, NORMAL),
+    ("broken", 1.0, 0.02, NORMAL),
+    ("block", 0.5, 0.02, NORMAL),
+]
+PLANS = {"points": POINTS, "more": MORE, "loops": POINTS}
 STEP, SINCE, REGION = 1 / 3, 0.6, 0.25  # shares of the values, likewise, and of the first coordinate's range
 
 
@@ -41,7 +70,7 @@ class Cell(NamedTuple):
 
     Attributes:
         problem: "random", or a name of the registry.
-        case: One of `CASES`.
+        case: What is wrong.
         size: Of the error, in standard deviations of the objective.
         noise: Standard deviation of the noise, likewise.
         dof: Degrees of freedom of the noise; infinite where it is normal.
@@ -110,6 +139,8 @@ def error_of(cell: Cell, i: int, worker: int, generator: np.random.Generator) ->
     if cell.case == "broken":
         own = generator.normal()
         return cell.size * own if worker == OFF else 0.0
+    if cell.case == "block":
+        return cell.size * float(np.random.default_rng([cell.replication, 56]).normal(size=WORKERS)[worker])
     is_off = {
         "offset": worker == OFF,
         "step": worker == OFF and i >= STEP * cell.n,
@@ -118,63 +149,98 @@ def error_of(cell: Cell, i: int, worker: int, generator: np.random.Generator) ->
     return sign * cell.size * is_off
 
 
-def judge(cell: Cell) -> dict[str, Any]:
-    """Run a study, and see who is named at its end."""
-    torch.set_num_threads(1)
-    objective, generator = objective_of(cell), np.random.default_rng([cell.replication, 55])
+def measured(cell: Cell, objective: Objective) -> tuple[Optimizer, int | None]:
+    """The study of a cell, and the trial from which on something is wrong."""
+    generator = np.random.default_rng([cell.replication, 55])
     study = Optimizer(objective.space, direction=objective.direction, seed=cell.replication)
+    begin = None
     for i, (number, params) in enumerate(points_of(cell, objective, study)):
         worker = int(generator.integers(WORKERS))
         if cell.case == "region":
             is_there = objective.space.to_unit(params)[0] < REGION
             worker = OFF if is_there else [w for w in range(WORKERS) if w != OFF][worker % (WORKERS - 1)]
         normal = generator.normal() if math.isinf(cell.dof) else generator.standard_t(cell.dof)
-        value = objective.at(params) + objective.sd * (cell.noise * normal + error_of(cell, i, worker, generator))
+        error = error_of(cell, i, worker, generator)
+        begin = i if begin is None and error else begin
+        value = objective.at(params) + objective.sd * (cell.noise * normal + error)
         study.tell(params if number is None else number, value, source={"worker": f"W{worker}"})
-    started = time.process_time()
+    return study, begin
+
+
+def judge(*values: Any) -> dict[str, Any]:
+    """Run the study of a cell, and see who is named at its end."""
+    cell = Cell(*values)
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore", SourceWarning)
+    started, objective = time.process_time(), objective_of(cell)
+    study, begin = measured(cell, objective)
     reports = study.view.sources()
-    doubted = [report for report in reports if report.status == "in doubt" or report.kind == "block"]
-    culprit = {"since": None, "offset": f"W{OFF}", "step": f"W{OFF}", "broken": f"W{OFF}"}.get(cell.case, "nobody")
-    own = [report for report in doubted if report.level == culprit and report.kind != "block"]
-    size = own[0].error / objective.sd if own else math.nan
-    is_apart = all(report.status != "not distinguishable" for report in reports if report.level == f"W{OFF}")
-    row = {"named": bool(own), "others": len(own) < len(doubted), "is_apart": is_apart, "error": round(size, 3)}
-    kinds = " ".join(f"{report.kind}:{report.level}" for report in doubted)
+    named = [report for report in reports if report.status == "in doubt" or report.kind == "block"]
+    is_block, culprit = cell.case == "block", CULPRIT.get(cell.case, "nobody")
+    own = [report for report in named if report.level == culprit and (report.kind == "block") == is_block]
+    others = [report for report in named if report not in own and not (is_block and report.kind == "block")]
+    row: dict[str, Any] = {"named": bool(own), "others": bool(others)}
+    row["is_apart"] = all(report.status != "not distinguishable" for report in reports if report.level == f"W{OFF}")
+    row |= _claim(own[0], objective.sd, begin) if own else {"error": math.nan, "sd": math.nan, "late": math.nan}
+    kinds = " ".join(f"{report.kind}:{report.level}" for report in named)
     return cell._asdict() | row | {"kinds": kinds, "seconds": round(time.process_time() - started, 2)}
 
 
+def _claim(report: SourceReport, unit: float, begin: int | None) -> dict[str, float]:
+    """The error that is said, in standard deviations of the objective, and how many trials too late it begins."""
+    late = (report.since or 0) - begin if report.kind == "step" and begin is not None else math.nan
+    return {"error": round(report.error / unit, 3), "sd": round(report.sd / unit, 3), "late": late}
+
+
+def cells_of(plan: str, problems: Sequence[str], replications: Sequence[int]) -> Iterator[Cell]:
+    """The cells of a plan: replications before problems and cases."""
+    is_loop = plan == "loops"
+    for replication in replications:
+        for problem in problems:
+            for case, size, noise, dof in PLANS[plan]:
+                yield Cell(problem, case, size, noise, dof, NUM_VALUES, is_loop, replication)
+
+
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
-    """Shares of studies in which the source in error, and another, was named."""
-    by = ["problem", "case", "size", "noise", "dof", "n", "is_loop"]
-    table = rows.groupby(by, sort=False).agg(
-        studies=("named", "size"), named=("named", "mean"), others=("others", "mean"), seconds=("seconds", "mean")
-    )
-    return table.round(3).reset_index()
+    """Shares of studies in which the source in error, and another, was named; over all problems first."""
+    by = ["case", "size", "noise", "dof"]
+    parts = [rows.assign(problem="all"), rows] if rows["problem"].nunique() > 1 else [rows]
+    lines = []
+    for part in parts:
+        for key, group in part.groupby(["problem", *by], sort=False):
+            is_wrong = key[1] in CULPRIT
+            lines.append(dict(zip(["problem", *by], key, strict=True)) | _shares(group, is_wrong))
+    return pd.DataFrame(lines)
+
+
+def _shares(group: pd.DataFrame, is_wrong: bool) -> dict[str, Any]:
+    own = group[group["named"]]
+    ratio = own["error"].abs() / own["size"]
+    return {
+        "studies": len(group),
+        "named": round(group["named"].mean(), 3) if is_wrong else "",
+        "others": round(group["others"].mean(), 3),
+        "size said / true": f"{ratio.mean():.2f} +- {ratio.std():.2f}" if len(own) > 1 else "",
+        "seconds": round(group["seconds"].mean(), 2),
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the studies, and print or write their rows and a summary."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--problems", nargs="+", default=["random"])
-    parser.add_argument("--cases", nargs="+", choices=CASES, default=CASES)
-    parser.add_argument("--sizes", nargs="+", type=float, default=[1.0])
-    parser.add_argument("--noise", type=float, default=0.02, help="standard deviation, in those of the objective")
-    parser.add_argument("--dof", type=float, default=math.inf, help="degrees of freedom of Student-t noise")
-    parser.add_argument("--n", type=int, default=60)
+    parser.add_argument("--plan", choices=PLANS, required=True)
+    parser.add_argument("--problems", nargs="+", default=PROBLEMS)
     parser.add_argument("--replications", type=recording.replications, default=range(20))
-    parser.add_argument("--loops", action="store_true", help="points of a loop in place of space-filling ones")
-    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--work", type=Path, required=True, help="the rows, which it goes on with")
     parser.add_argument("--out", type=Path, help="a folder for the tables")
+    parser.add_argument("--page", type=Path, help="a page with marks")
     o = parser.parse_args(arguments)
-    todo = [
-        Cell(problem, case, size, o.noise, o.dof, o.n, o.loops, replication)
-        for problem in o.problems
-        for case in o.cases
-        for size in (o.sizes if case in ("offset", "step", "since", "broken") else [0.0])
-        for replication in o.replications
-    ]
-    rows = pd.DataFrame(list(recording.each(judge, todo, o.jobs)))
-    put({"rows": rows, "summary": summary(rows)}, o.out)
+    csv_rows.record_missing(o.work, Cell._fields, cells_of(o.plan, o.problems, o.replications), judge)
+    rows = pd.read_csv(o.work)
+    tables = {o.plan: summary(rows)}
+    put({"rows": rows, **tables}, o.out)
+    if o.page:
+        pages.put(o.page, {name: pages.markdown(table.to_dict("records")) for name, table in tables.items()})
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.common import pages, recording
-from benchmarks.common.commands import Commands
+from benchmarks.common.commands import Commands, add_jobs
 from benchmarks.common.paths import RUNS
 from benchmarks.common.provenance import commit, note, notes
 from benchmarks.repeats.detection import detect, draws, read_rows, write_table
@@ -82,7 +82,7 @@ def note_of(cell: OptimizationCell) -> Path:
 def record_cell(cell: OptimizationCell, commit: str) -> tuple[str, CellFailure | None]:
     """Run a cell, and keep what its surrogate says in the end."""
     started = time.process_time()
-    path, failure = recording.one(cell)
+    path, failure = recording.run_cell(cell)
     if failure is not None or note_of(cell).exists():
         return path, failure
     if is_judge(cell):
@@ -139,7 +139,7 @@ def record(options: argparse.Namespace) -> None:
 def detection(options: argparse.Namespace) -> None:
     """Fit each surrogate to the draws that are not done."""
     todo = list(draws(options.problems, options.replications, options.work))
-    for _ in recording.each(partial(detect, commit=options.commit), todo, options.jobs):
+    for _ in recording.run_all(partial(detect, commit=options.commit), todo, options.jobs):
         pass
 
 
@@ -187,7 +187,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
     common.add_argument("--replications", type=recording.replications, default=range(20), help="or draws; first:end")
-    common.add_argument("--jobs", type=int, default=1, help="processes of one thread each")
+    add_jobs(common)
     common.add_argument("--commit", default=commit(), help="of this code, where git cannot say it")
     looped = argparse.ArgumentParser(add_help=False)
     looped.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="of the specs; see replay")

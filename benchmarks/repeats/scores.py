@@ -100,7 +100,7 @@ def losses(table: pd.DataFrame, far: float = FAR[0]) -> dict[str, Any]:
     """The log loss of what was said, beside that of the share of wrong values, which nobody knows beforehand."""
     comparable = table[table["distance"].notna()]
 
-    def said(rows: pd.DataFrame) -> float:
+    def loss(rows: pd.DataFrame) -> float:
         return log_loss(rows["probability"], is_wrong(rows, far))
 
     def base(rows: pd.DataFrame) -> float:
@@ -111,9 +111,9 @@ def losses(table: pd.DataFrame, far: float = FAR[0]) -> dict[str, Any]:
         "wrong is": f"> {far:g} sd",
         "values": len(comparable),
         "wrong": f"{is_wrong(comparable, far).mean():.1%}",
-        "log loss": number_text(*jackknife(said, comparable), 3),
+        "log loss": number_text(*jackknife(loss, comparable), 3),
         "of the share": number_text(*jackknife(base, comparable), 3),
-        "difference": number_text(*jackknife(lambda rows: said(rows) - base(rows), comparable), 3),
+        "difference": number_text(*jackknife(lambda rows: loss(rows) - base(rows), comparable), 3),
     }
 
 

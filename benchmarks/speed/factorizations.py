@@ -66,10 +66,10 @@ def count_calls(n: int) -> Iterator[Counter[str]]:
     """Within: under "work" the arithmetic, in Cholesky factorizations; by name the calls of n / 2 rows or more."""
     counts: Counter[str] = Counter()
 
-    def counting(call: Call) -> Callable[..., Any]:
+    def counter_of(call: Call) -> Callable[..., Any]:
         function = getattr(call.module, call.name)
 
-        def counted_call(*arguments: Any, **options: Any) -> Any:
+        def count_and_call(*arguments: Any, **options: Any) -> Any:
             matrices = arguments[call.at : call.at + 1] + arguments[call.other : call.other + 1]
             if (
                 len(matrices) == 2
@@ -81,11 +81,11 @@ def count_calls(n: int) -> Iterator[Counter[str]]:
                 counts[_full(call)] += rows >= n / 2
             return function(*arguments, **options)
 
-        return counted_call
+        return count_and_call
 
     with ExitStack() as stack:
         for call in (*FACTORS, *SOLVES):
-            stack.enter_context(patch.object(call.module, call.name, counting(call)))
+            stack.enter_context(patch.object(call.module, call.name, counter_of(call)))
         yield counts
 
 

@@ -43,15 +43,15 @@ def time_asks(n: int, asks: int, storage: str | None) -> dict[str, Any]:
         other.add_trial(trial)
         opt.tell(params, value)
 
-    def asked_in(study: optuna.Study) -> dict[str, Any]:
+    def ask_in(study: optuna.Study) -> dict[str, Any]:
         return study.ask(SPACE).params
 
     for params in LEVY.space.sobol_points(1, 0, n):
         tell(params)
     ways = {
-        "optuna": lambda: asked_in(study),
+        "optuna": lambda: ask_in(study),
         "outside": lambda: opt.ask().params,
-        "gp_sampler": lambda: asked_in(other),
+        "gp_sampler": lambda: ask_in(other),
     }
     for i in range(asks + 1):
         suggestions = {}

@@ -6,7 +6,7 @@ Importing this registers our classes with Ax's storage, so that clients that use
 """
 
 from robustbo.ax.believed import Best, FrontArm, best, front
-from robustbo.ax.client import complete, failures, next_repeat, outliers
+from robustbo.ax.client import complete, failures, next_repeat, next_replicate, outliers
 from robustbo.ax.new_client import client_for
 from robustbo.ax.strategy import generation_strategy
 
@@ -20,5 +20,6 @@ __all__ = [
     "front",
     "generation_strategy",
     "next_repeat",
+    "next_replicate",
     "outliers",
 ]

@@ -9,12 +9,12 @@ import pandas as pd
 from robustbo.ax.experiment import Run
 from robustbo.ax.seen import FITS, ClientReader
 from robustbo.ax.wanted import metric_directions, metrics_of
-from robustbo.trials.former_names import reads_old_names
+from robustbo.trials.former_names import former_name, reads_old_names
 from robustbo.trials.settings import DEFAULT_MAX_REPLICATES, Failures, Replicate
 from robustbo.validation import nearest, real
 from robustbo.view.frame import failure_frame, outlier_frame
 
-__all__ = ["FITS", "complete", "failures", "next_repeat", "outliers"]
+__all__ = ["FITS", "complete", "failures", "next_repeat", "next_replicate", "outliers"]
 
 EVIDENCE_COLUMNS = (
     "value",
@@ -139,7 +139,7 @@ def _pair(name: str, value: Any) -> tuple[float, ...]:
 
 
 @reads_old_names
-def next_repeat(
+def next_replicate(
     client: Any,
     *,
     surrogate: str | None = None,
@@ -160,7 +160,7 @@ def next_repeat(
     repeated.
 
     Args:
-        client: An Ax client; it is only read. With several objectives or with outcome constraints, one repeat measures
+        client: An Ax client; it is only read. With several objectives or with outcome constraints, a replicate measures
             all metrics.
         surrogate: A registry name, that of the client's strategy unless given; with "flagged" it must be one that
             flags outliers, or nothing is ever repeated.
@@ -176,7 +176,7 @@ def next_repeat(
 
     Example:
         >>> def next_trial(client):
-        ...     if (params := next_repeat(client)) is not None:
+        ...     if (params := next_replicate(client)) is not None:
         ...         return client.attach_trial(params), params
         ...     return next(iter(client.get_next_trials(max_trials=1).items()))
     """
@@ -187,3 +187,6 @@ def next_repeat(
     view, runs = reader.view(surrogate, seed=seed, **how)
     repeats = view.suggest(len(view.history), view.space.partial(fixed_parameters)).repeats
     return None if repeats is None else dict(runs[repeats].params)
+
+
+next_repeat = former_name("next_repeat", next_replicate)

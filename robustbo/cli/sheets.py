@@ -22,7 +22,7 @@ AmendOption = Annotated[
 ]
 
 
-def add_rows(opt: Any, sheet: Path, n: int, value: str | None, fixed: Mapping[str, Any], by: str | None) -> list[Any]:
+def add_rows(opt: Any, sheet: Path, n: int, value: str | None, fixed: Mapping[str, Any], by: Any) -> list[Any]:
     """The trials whose rows are added to a sheet; what is filled in there is told first, and said."""
     if sheet.exists():
         for line in _lines(opt.read_sheet(sheet, value=value), opt):

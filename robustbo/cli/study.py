@@ -65,7 +65,9 @@ def ask(
         opt = Optimizer.resume(journal)
         fixed_point = fixed_values(opt.settings.space, fixed or ())
         if sheet is not None:
-            trials: Any = add_rows(opt, sheet, n, column, fixed_point, ", ".join(by or ()) or None)
+            is_source = any("=" in text for text in by or ())
+            asker = source_of(by or (), "--by") if is_source else ", ".join(by or ()) or None
+            trials: Any = add_rows(opt, sheet, n, column, fixed_point, asker)
         elif by:
             trials = opt.ask(n, fixed=fixed_point, by=source_of(by, "--by"))
         else:
@@ -85,6 +87,9 @@ def tell(
     sheet: SheetOption = None,
     column: ValueOption = None,
     source: SourceOption = None,
+    measured_at: Annotated[
+        str | None, typer.Option(metavar="TIME", help='When it was measured, such as "2026-11-24 14:10", in UTC.')
+    ] = None,
     amend: AmendOption = False,
     out_of_range: Annotated[
         str, typer.Option(metavar="WHAT", help="Of a value that is not possible: raise, or exclude (keep it so).")
@@ -105,14 +110,14 @@ def tell(
         opt = Optimizer.resume(journal)
         if sheet is not None:
             typed_besides = {"": " ".join(numbers or ()), "--params": params, "--sd": " ".join(sd or ())}
-            typed_besides["--source"] = " ".join(source or ())
+            typed_besides |= {"--source": " ".join(source or ()), "--measured-at": measured_at}
             tell_sheet(opt, sheet, column, typed_besides, amends=amend, out_of_range=out_of_range)
             return
         if amend:
             raise ValueError("--amend goes with --sheet; one value is corrected by robustbo amend JOURNAL TRIAL VALUE")
         names = outcome_names(opt)
         rest: dict[str, Any] = {"sd": noise_of(sd or (), names), "source": source_of(source or ())}
-        rest["out_of_range"] = out_of_range
+        rest |= {"out_of_range": out_of_range, "measured_at": measured_at}
         if params is None:
             number, value = trial_and_value("tell", numbers or (), names)
             told = opt.tell(number, value, **rest)

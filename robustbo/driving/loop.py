@@ -21,6 +21,7 @@ from robustbo.errors import JournalError
 from robustbo.loop.candidates.pending import NOTHING_NEW
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.study.recording import Recording
+from robustbo.study.source_warning import warn_of_sources
 from robustbo.trials.history import Trial
 from robustbo.trials.store import Store
 from robustbo.validation import plain_scalar
@@ -127,7 +128,10 @@ class Loop:
     def _ask(self) -> Request | None:
         try:
             with self._interrupts.let_in():
-                return self._asking.next()
+                request = self._asking.next()
+                if request is not None and request.history is not None:
+                    warn_of_sources(self._optimizer)
+                return request
         except Exception as error:
             self._interrupts.check()  # which may be what has led to it
             self._fail(error)
@@ -163,7 +167,7 @@ class Loop:
             if value is None:
                 result = self._optimizer.fail(trial, outcome.reason)
             else:
-                result = self._optimizer.tell(trial, value, sd=sd, out_of_range="exclude")
+                result = self._optimizer.tell(trial, value, sd=sd, source=outcome.source, out_of_range="exclude")
         except ValueError as error:
             log.warning("%s, which is not recorded: %s", came, error)
             return []
@@ -234,15 +238,11 @@ class Loop:
         elif self._stopped_by:
             log.info("%s: stopped by %s", so_far, self._stopped_by)
         elif self._asking.has_nothing_new(history):
-            log.warning(
-                "%s, and every point of the space has been asked for; ask() gives them out again, with the reason %r",
-                so_far,
-                NOTHING_NEW,
-            )
+            again = f"ask() gives them out again, with the reason {NOTHING_NEW!r}"
+            log.warning("%s, and every point of the space has been asked for; %s", so_far, again)
+        elif time.monotonic() >= self._deadline:
+            log.info("%s: the time is over", so_far)
         else:
             askers = sorted({trial.asked_by or "somebody" for trial in history.having("pending")})
-            if time.monotonic() >= self._deadline:
-                log.info("%s: the time is over", so_far)
-            else:
-                rest = "work on the rest; requeue(older_than=...) takes it back if they are gone"
-                log.warning("%s: %s %s", so_far, ", ".join(askers), rest)
+            rest = "work on the rest; requeue(older_than=...) takes it back if they are gone"
+            log.warning("%s: %s %s", so_far, ", ".join(askers), rest)

@@ -1,23 +1,8 @@
 """Stopping rules, which `Optimizer.optimize` calls after each trial, and which any loop of yours may ask."""
 
 import math
-from functools import partial
-from typing import NamedTuple
 
-import torch
-from torch import Tensor
-
-from robustbo.determinism.surroundings import pin_surroundings
-from robustbo.loop.belief.front import reference_of
-from robustbo.loop.belief.incumbent import incumbents_by_model
-from robustbo.loop.belief.measured_points import measured_points
-from robustbo.loop.belief.outcome_models import OutcomeModels, use_models
-from robustbo.loop.candidates.replicate_by_hypervolume import expected_hypervolume
-from robustbo.loop.observations.table import observations
-from robustbo.loop.surrogate.attempt import attempt
-from robustbo.loop.surrogate.fit import fit
-from robustbo.loop.surrogate.fitted_model import FittedSurrogate
-from robustbo.numerics.improvement.value_of_information import expected_improvement
+from robustbo.loop.candidates.rules import Promise
 from robustbo.study.study import Study
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings, default_num_initial
@@ -26,19 +11,6 @@ from robustbo.validation import real, whole_number
 from robustbo.view.view import View
 
 FRESH = 2  # times the default's initial points: until then a model takes for noise what it does not know
-
-
-class Promise(NamedTuple):
-    """The promise of a new point before it was measured, in your units.
-
-    Attributes:
-        gain: Expected improvement of the objective there on that at the incumbent, times the probability that the
-            outcome constraints are kept; of several objectives the hypervolume that it was expected to add.
-        noise: Standard deviation of the noise of a value there; of several objectives 0.
-    """
-
-    gain: float
-    noise: float
 
 
 class LittleToGain:
@@ -94,56 +66,9 @@ class LittleToGain:
         key = study.settings, trial.number
         if key not in self._known:
             before = History(Trials(history.trials[: trial.number]))
-            self._known[key] = promise(View(study.settings, before, study.fits), trial)
+            self._known[key] = View(study.settings, before, study.fits).promise(trial)
         point_promise = self._known[key]
         return point_promise.gain < max(self.tolerance * point_promise.noise, self.absolute)
-
-
-def promise(view: View, trial: Trial) -> Promise:
-    """The promise of a trial's point; infinite where nothing is known, or where the surrogate cannot be fitted.
-
-    Args:
-        view: Of the trials before this one.
-        trial: It.
-    """
-    if not view.is_measured:
-        return Promise(math.inf, 0.0)
-    if view.settings.outcomes:
-        return _of_several(view, trial)
-    result, _ = attempt(partial(_of_one, view, trial), view.settings.surrogate)
-    return Promise(math.inf, 0.0) if result is None else result
-
-
-def _of_one(view: View, trial: Trial) -> Promise:
-    settings = view.settings
-    fitted, best = fit(settings, view.history, view.fits), incumbents_by_model(settings, view.history, view.fits)[-1]
-    x = fitted.encoded([settings.space.to_unit(trial.params)])
-    (mean,), (sd,) = fitted.predict(x)
-    mu, s, B = torch.tensor([settings.sign * mean, sd, settings.sign * best.mean], dtype=torch.float64)
-    gain = expected_improvement(mu, s, B).item() if sd > 0 else max((mu - B).item(), 0.0)
-    return Promise(gain if math.isfinite(gain) else math.inf, _noise(fitted, x))
-
-
-def _noise(fitted: FittedSurrogate, x: Tensor) -> float:
-    _, (sd,) = fitted.predict(x)
-    _, (noisy_sd,) = fitted.predict(x, is_noisy=True)
-    return math.sqrt(max(noisy_sd**2 - sd**2, 0.0))
-
-
-@pin_surroundings
-def _of_several(view: View, trial: Trial) -> Promise:
-    settings = view.settings
-    data, row = observations(settings, view.history), tuple(settings.space.to_unit(trial.params))
-
-    def use(models: OutcomeModels) -> Promise:
-        points = measured_points(data, models)
-        gain = expected_hypervolume(points, reference_of(settings, points), row)
-        of_objectives = [model.fitted for model in models if model.outcome.is_objective]
-        noise = [_noise(fitted, fitted.encoded([row])) for fitted in of_objectives]
-        return Promise(gain if math.isfinite(gain) else math.inf, noise[0] if len(noise) == 1 else 0.0)
-
-    result, _ = use_models(settings, data, use, view.fits, is_judging=True)
-    return Promise(math.inf, 0.0) if result is None else result
 
 
 def _amount(name: str, value: float) -> float:

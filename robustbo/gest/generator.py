@@ -1,6 +1,6 @@
 """gest-api's two verbs, suggest and ingest, by an optimizer's ask, tell and fail."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal
 
@@ -19,9 +19,11 @@ from robustbo.optimizer import Optimizer
 from robustbo.surrogates.names import SurrogateName
 from robustbo.trials.former_names import reads_old_names
 from robustbo.trials.settings import DEFAULT_MAX_REPLICATES, DEFAULT_REPLICATE, Acquisition, Failures, Replicate
+from robustbo.trials.sources import kinds_of
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State
 from robustbo.validation import whole_number
+from robustbo.view.sources import SourceFrame
 
 
 @reads_old_names
@@ -37,6 +39,9 @@ class RobustGenerator(Generator):
             A result that breaks one of its constraints counts as one without a value.
         batch_size: How many points are suggested where the loop does not say.
         log: The names of variables that are searched on a log scale.
+        sources: The keys of results that say what measured them, each a kind of source, such as "sim_worker"; a result
+            may lack them. It is learned which source is in error.
+        blocks: Those of them whose levels differ as a matter of course.
         surrogate: As for `robustbo.Optimizer`, which explains these and what follows.
         surrogate_options: Keyword options of the surrogate.
         acquisition: What a new point is chosen by.
@@ -76,6 +81,8 @@ class RobustGenerator(Generator):
         *,
         batch_size: int = 1,
         log: Iterable[str] = (),
+        sources: Iterable[str] = (),
+        blocks: Sequence[str] = (),
         surrogate: SurrogateName | type[GPyTorchModel] = "auto",
         surrogate_options: Mapping[str, Any] | None = None,
         acquisition: Acquisition = "auto",
@@ -92,6 +99,7 @@ class RobustGenerator(Generator):
         self.vocs = vocs
         self._batch_size = whole_number("batch_size", batch_size, 1)
         self._problem = problem_of(vocs, log)
+        self._kinds = kinds_of(sources, "sources")
         self.optimizer = Optimizer(
             self._problem.space,
             direction=self._problem.direction,
@@ -104,6 +112,7 @@ class RobustGenerator(Generator):
             quarantine=quarantine,
             failures=failures,
             seed=seed,
+            blocks=blocks,
             journal=journal,
             if_exists=if_exists,
         )
@@ -148,7 +157,7 @@ class RobustGenerator(Generator):
         rows, problem = rows_of(results), self._problem
 
         def new_events(state: State) -> list[Event]:
-            return events_of(problem.space, state.history, results_of(problem, state.history, rows))
+            return events_of(problem.space, state.history, results_of(problem, state.history, rows, self._kinds))
 
         self.optimizer._commit(new_events)
 
@@ -175,6 +184,13 @@ class RobustGenerator(Generator):
         became of other evaluations at the point); see `robustbo.loop.feasibility.report.Failure`.
         """
         return failure_frame(self._problem.space.names, self.optimizer.failures())
+
+    def sources(self) -> SourceFrame:
+        """Every source that results named, and how much too high its values read, a row each; printed, a sentence each.
+
+        See `robustbo.Study.sources`.
+        """
+        return self.optimizer.sources()
 
     def add_data(self, new_data: pd.DataFrame) -> None:
         """`ingest` the rows of a data frame; Xopt calls this with the data that it is begun with."""

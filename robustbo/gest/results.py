@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import pandas as pd
@@ -10,6 +10,7 @@ import pandas as pd
 from robustbo.gest.problem import ID, VocsProblem, in_words
 from robustbo.searchspace.parameters import Value
 from robustbo.trials.history import History, Trial
+from robustbo.trials.sources import labels_to_record
 from robustbo.validation import plain_scalar, real
 
 REASON = 2000  # characters of an error that are kept: its end, where the exception is
@@ -49,8 +50,16 @@ def rows_of(results: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return rows
 
 
-def results_of(problem: VocsProblem, history: History, rows: Sequence[Mapping[str, Any]]) -> list[Result]:
+def results_of(
+    problem: VocsProblem, history: History, rows: Sequence[Mapping[str, Any]], kinds: Sequence[str] = ()
+) -> list[Result]:
     """The results in a list of dicts.
+
+    Args:
+        problem: What is optimized.
+        history: All trials.
+        rows: The dicts.
+        kinds: The keys that say what measured a result, each a kind of source.
 
     Raises:
         ValueError: If any breaks a rule; the message tells of each.
@@ -58,7 +67,8 @@ def results_of(problem: VocsProblem, history: History, rows: Sequence[Mapping[st
     results, errors = list[Result](), list[str]()
     for place, row in enumerate(rows):
         try:
-            results.append(_read(problem, history, row))
+            result, labels = _read(problem, history, row), labels_to_record({kind: row.get(kind) for kind in kinds})
+            results.append(replace(result, content={**result.content, "source": labels}) if labels else result)
         except (ValueError, TypeError) as error:
             errors.append(f"result {place}: {error}")
     if errors:

@@ -12,12 +12,13 @@ from robustbo.loop.candidates.choose import choose
 from robustbo.loop.candidates.initial_design import feasible_sobol_point, is_filled, sobol_point
 from robustbo.loop.candidates.pending import NOTHING_NEW, is_exhausted
 from robustbo.loop.candidates.retry import retry_by_user
-from robustbo.loop.candidates.rules import rules_of
+from robustbo.loop.candidates.rules import UNKNOWN, Promise, rules_of
 from robustbo.loop.candidates.search import Search
 from robustbo.loop.candidates.suggestion import Suggestion
 from robustbo.loop.feasibility.model import FeasibilityModel, feasibility_model
-from robustbo.loop.observations.expectation import expectation_of, expectations_of
-from robustbo.loop.observations.table import Data, observations
+from robustbo.loop.observations.correction import SourceShift
+from robustbo.loop.observations.expectation import Expectation, expectation_of, expectations_of
+from robustbo.loop.observations.table import Data, Row, observations
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.searchspace.region.region import Fixed
@@ -62,6 +63,20 @@ def step(
     data = observations(settings, history, fixed, by)
     suggestion = _step(settings, data, trial, FitCache() if fits is None else fits)
     return replace(suggestion, fixed=fixed, elsewhere=_sources_in_doubt(data, suggestion))
+
+
+@pin_surroundings
+def promise(settings: Settings, history: History, row: Row, fits: FitCache | None = None) -> Promise:
+    """The promise of a new point at a unit-cube row; infinite where nothing is known, or no surrogate can be fitted."""
+    data = observations(settings, history)
+    if not data.told or unmeasured_outcomes(settings, data.trials):
+        return UNKNOWN
+
+    def use(models: OutcomeModels) -> Promise:
+        return rules_of(settings, data, models).promise(row)
+
+    result, _ = use_models(settings, data, use, FitCache() if fits is None else fits, is_judging=True)
+    return UNKNOWN if result is None else result
 
 
 def _sources_in_doubt(data: Data, suggestion: Suggestion) -> Labels:
@@ -137,4 +152,17 @@ def _decide(
     suggestion = choose(data, reason, search, seed, rules.replicate)
     expected, diagnosis = rules.expectation(suggestion), rules.diagnosis(trial)
     fit_s, acquisition_s = sum(model.fitted.seconds for model in models), time.perf_counter() - started
-    return replace(suggestion, expected=expected, diagnosis=diagnosis, fit_s=fit_s, acquisition_s=acquisition_s)
+    suggestion = replace(suggestion, expected=expected, diagnosis=diagnosis, fit_s=fit_s, acquisition_s=acquisition_s)
+    return replace(suggestion, expected_error=_expected_error(expected, data.by, models))
+
+
+def _expected_error(
+    expected: Expectation | dict[str, Expectation] | None, by: Labels, models: OutcomeModels
+) -> SourceShift | dict[str, SourceShift] | None:
+    """The error that the source which will measure adds to an expectation, by what is believed of it."""
+    if expected is None or not by:
+        return None
+    shifts = {model.outcome.name: model.fitted.source_shift(dict(by)) for model in models}
+    if not isinstance(expected, dict):
+        return shifts[models[0].outcome.name]
+    return {name: shift for name, shift in shifts.items() if name in expected and shift is not None} or None

@@ -10,7 +10,7 @@
 from robustbo.optuna.front import FrontTrial, front
 from robustbo.optuna.notes import SD, SOURCE
 from robustbo.optuna.sampler import RobustSampler
-from robustbo.optuna.study import Best, amend, best, exclude, failures, include, next_repeat, outliers
+from robustbo.optuna.study import Best, amend, best, exclude, failures, include, next_repeat, next_replicate, outliers
 
 __all__ = [
     "SD",
@@ -25,5 +25,6 @@ __all__ = [
     "front",
     "include",
     "next_repeat",
+    "next_replicate",
     "outliers",
 ]

@@ -21,7 +21,7 @@ TRIAL_NOTE = f"{MARK}trial:"  # of a study, followed by the number of the trial
 SEED = f"{MARK}seed"  # of a study
 SD = f"{MARK}sd"  # of a trial, by the user: the standard deviation of its value's noise
 SOURCE = f"{MARK}source"  # of a trial, by the user: what measured it, a label or labels by kind
-REPEATS = f"{MARK}repeats"  # of a trial, by `next_repeat`: the trial that it replicates
+REPEATS = f"{MARK}repeats"  # of a trial, by `next_replicate`: the trial that it replicates
 LONGEST = 2000  # characters of a piece, and a number before the first
 
 Note = Mapping[str, Any]

@@ -14,6 +14,7 @@ from robustbo.optuna.content import noise_sds
 from robustbo.optuna.history import GatheredTrials, space_of
 from robustbo.optuna.sampler import RobustSampler
 from robustbo.searchspace.space import Space
+from robustbo.trials.former_names import former_name
 from robustbo.validation import index, noise_sd, real
 from robustbo.view.frame import FAILURE, failure_frame, outlier_frame
 from robustbo.view.view import View
@@ -196,7 +197,7 @@ def amend(
         notes.say(study, trial.number, value=right, sd=several, is_vouched=False)
 
 
-def next_repeat(study: Study) -> int | None:
+def next_replicate(study: Study) -> int | None:
     """Enqueue a trial again whose replicate is worth more than a new point; None if there is none.
 
     A `RobustSampler` does that by itself; this is for a study whose points another sampler finds.
@@ -214,6 +215,9 @@ def next_repeat(study: Study) -> int | None:
     first = study.trials[gathered.numbers[repeats]]
     study.enqueue_trial(first.params, user_attrs={notes.REPEATS: first.number})
     return first.number
+
+
+next_repeat = former_name("next_repeat", next_replicate)
 
 
 def check_single(study: Study) -> None:

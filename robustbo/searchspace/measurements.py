@@ -40,13 +40,13 @@ class Measurement(NamedTuple):
         params: The point.
         value: What was measured there; of several outcomes a dict.
         sd: Its noise; None where it is not known.
-        sources: The labels that say what measured it, by the kind of source.
+        origin: What measured it, and when, as the event has it that it is recorded by.
     """
 
     params: Params
     value: Any
     sd: Any
-    sources: dict[str, str]
+    origin: dict[str, Any]
 
 
 class MeasuredColumns(NamedTuple):
@@ -96,16 +96,16 @@ def measurements_of(
     ignore_extra: bool,
     outcomes: Sequence[str] = (),
     check: Callable[[Any], None] = lambda _: None,
-    sources: Mapping[str, str] = MappingProxyType({}),
-    read_labels: Callable[[dict[str, Any]], dict[str, str]] = dict,
+    origins: Mapping[str, str] = MappingProxyType({}),
+    read_origin: Callable[[dict[str, Any]], dict[str, Any]] = dict,
 ) -> list[Measurement]:
     """The point, value and noise sd (None where there is none, or NaN) in each row of a data frame, and its sources.
 
     A column ``sd`` must be there where it is given; unless given it is "sd", if there is one that is no parameter's.
     Of several ``outcomes`` value and sd are dicts, from columns OUTCOME and OUTCOME.sd, without the empty cells, and
     without what is excluded by a column OUTCOME.excluded; rows of which that leaves nothing are passed over. A value
-    of which ``check`` raises an error breaks a rule. ``sources`` has the column of each kind of source, and
-    ``read_labels`` makes labels of the cells in a row.
+    of which ``check`` raises an error breaks a rule. ``origins`` has the columns that say what measured a row and when,
+    by names of which ``read_origin`` makes a part of an event.
 
     Raises:
         SpaceError: If a column is missing or not known, or any row breaks a rule; the message tells of each.
@@ -119,7 +119,7 @@ def measurements_of(
 
     def measurement(row: tuple[dict[str, Any], dict[str, Any]]) -> Measurement | None:
         point, sds = point_of(space, row[0]), columns.noise_sds(row[1])
-        labels = read_labels({kind: row[1][column] for kind, column in sources.items()})
+        origin = read_origin({name: row[1][column] for name, column in origins.items()})
         if outcomes:
             values = columns.outcome_values(row[1])
             for name, number in (values or {}).items():
@@ -127,20 +127,20 @@ def measurements_of(
             check({name: number for name, number in (values or {}).items() if math.isfinite(number)})
             if values is None:
                 return None
-            return Measurement(point, values, {name: sds[name] for name in values}, labels)
+            return Measurement(point, values, {name: sds[name] for name in values}, origin)
         number = columns.number(value, row[1])
         check_noise(number, sds[value])
         if math.isfinite(number):
             check(number)
-        return Measurement(point, number, sds[value], labels)
+        return Measurement(point, number, sds[value], origin)
 
-    value_columns = [*cells, *columns.excluded.values(), *columns.signs.values(), *sources.values()]
+    value_columns = [*cells, *columns.excluded.values(), *columns.signs.values(), *origins.values()]
     rows = rows_of(space, frame, value_columns, ignore_extra)
     return [row for row in convert_rows(rows, measurement) if row is not None]
 
 
-def columns_of_kinds(space: Space, frame: Any, kinds: str | Sequence[str]) -> dict[str, str]:
-    """The column of each kind of source: of its name, or ``source.NAME``.
+def columns_of_kinds(space: Space, frame: Any, kinds: str | Sequence[str], argument: str = "source") -> dict[str, str]:
+    """The column of each kind of source: of its name, or ``source.NAME``; likewise of another ``argument``.
 
     Raises:
         SpaceError: If there is none, or it is a parameter's.
@@ -150,14 +150,14 @@ def columns_of_kinds(space: Space, frame: Any, kinds: str | Sequence[str]) -> di
     columns: dict[str, str] = {}
     for name in names if is_frame(frame) else ():
         if not isinstance(name, str):
-            raise TypeError(f"source must be the name of a column, or a list of such, got {kinds!r}")
+            raise TypeError(f"{argument} must be the name of a column, or a list of such, got {kinds!r}")
         kind, parameters = name.removeprefix("source."), parameter_columns(space, frame)
         candidates = [column for column in (f"source.{kind}", kind) if column in frame.columns]
         own = [column for column in candidates if column not in parameters]
         if candidates and not own:
-            raise SpaceError(f"source: {name!r} is a parameter; what measured must be in a column of its own")
+            raise SpaceError(f"{argument}: {name!r} is a parameter; what measured, and when, has columns of its own")
         if not own:
-            raise SpaceError(f"source: there must be a column {name!r}, as it was named, got {list(frame.columns)}")
+            raise SpaceError(f"{argument}: there must be a column {name!r}, as it was named, got {list(frame.columns)}")
         columns[kind] = own[0]
     return columns
 

@@ -130,7 +130,8 @@ def _content_of(row: FilledRow, rules: RowRules) -> tuple[str, Mapping[str, Any]
     reasons = [shown.reason for shown in row.values.values() if shown.reason is not None]
     if len(reasons) == len(row.values):
         return "fail", {"reason": "; ".join(dict.fromkeys(reasons))}
-    return rules.tell(_plain(row.values), _noise(row.sds))
+    kind, content = rules.tell(_plain(row.values), _noise(row.sds))
+    return kind, content | ({"source": row.sources} if row.sources else {})
 
 
 def _check_possible(kind: str, content: Mapping[str, Any], rules: RowRules) -> None:

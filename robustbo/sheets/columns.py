@@ -1,7 +1,7 @@
 """The columns of a sheet by the names in its header; columns of other people are passed over."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from robustbo.errors import SheetError
 from robustbo.searchspace.parameters import Value
@@ -10,6 +10,7 @@ from robustbo.trials.history import Trial, column_names
 from robustbo.trials.outcome import Outcome
 
 REPEATS = "repeats"
+SOURCE = "source."  # how the names of columns begin that say what measured a value
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,7 @@ class Columns:
         values: Those of outcomes.
         sds: Those of their noise, as far as they are there.
         repeats: That of what a trial repeats.
+        sources: By kind, those that say what measured a value, whose names are "source.KIND", as far as they are there.
     """
 
     header: int
@@ -81,12 +83,13 @@ class Columns:
     values: dict[str | None, int]
     sds: dict[str | None, int]
     repeats: int | None
+    sources: dict[str, int] = field(default_factory=dict)
 
     @property
     def places(self) -> set[int]:
         """All of these that are there."""
         own = (self.trial, *([] if self.repeats is None else [self.repeats]))
-        return {*own, *self.parameters.values(), *self.values.values(), *self.sds.values()}
+        return {*own, *self.parameters.values(), *self.values.values(), *self.sds.values(), *self.sources.values()}
 
 
 def columns_of(grid: Grid, names: Names) -> Columns:
@@ -126,7 +129,25 @@ def build_columns(row: int, header: list[str], names: Names, at: Mapping[str, in
         {name: at[column] for name, column in names.values.items()},
         {name: at[column] for name, column in names.sds.items() if column in at},
         at.get(REPEATS),
+        _source_columns(header, {*at.values()}),
     )
+
+
+def _source_columns(header: Sequence[str], places: Collection[int]) -> dict[str, int]:
+    """The columns that say what measured a value, by the kind of source, of those that are nothing else.
+
+    Raises:
+        SheetError: If two are of one kind.
+    """
+    columns: dict[str, int] = {}
+    for column, cell in enumerate(header):
+        kind = cell.strip().removeprefix(SOURCE)
+        if column in places or not cell.strip().startswith(SOURCE) or not kind:
+            continue
+        if kind in columns:
+            raise SheetError(f"there must be one column {cell.strip()!r}, got 2; rename the others")
+        columns[kind] = column
+    return columns
 
 
 def row_of(trial: Trial, columns: Columns) -> list[Value]:

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 
@@ -15,6 +15,7 @@ from robustbo.searchspace.space import Space
 from robustbo.sheets.cells import agrees, number_of
 from robustbo.sheets.columns import Columns
 from robustbo.sheets.grid import Grid
+from robustbo.trials.sources import labels_to_record
 
 WAITING = {"n/a", "na", "tbd", "todo", "to do", "pending", "later", "waiting", "running", "in progress", "none", "null"}
 WAITING |= {"ok", "done", "yes", "no", "true", "false", "queued", "open"}
@@ -56,6 +57,7 @@ class FilledRow:
         values: What is in those of outcomes, likewise.
         sds: And in those of their noise.
         waits: The outcomes whose cells are empty.
+        sources: The labels that say what measured it, by the kind of source.
     """
 
     row: int
@@ -65,6 +67,7 @@ class FilledRow:
     values: dict[str | None, CellValue]
     sds: dict[str | None, float]
     waits: list[str]
+    sources: dict[str, str] = field(default_factory=dict)
 
 
 def cell_value(text: str, decimal: str) -> CellValue:
@@ -147,7 +150,8 @@ def _row_with_values(grid: Grid, columns: Columns, index: int) -> FilledRow | No
     sds = _read_cells(cells, columns.sds, columns, lambda text: _sd(text, grid.decimal))
     parameter_cells = {name: text for name, at in columns.parameters.items() if (text := _cell(cells, at)).strip()}
     number = number_in(_cell(cells, columns.trial))
-    return FilledRow(index, grid.labels[index], number, parameter_cells, values, sds, waits)
+    sources = labels_to_record({kind: _cell(cells, at) for kind, at in columns.sources.items()})
+    return FilledRow(index, grid.labels[index], number, parameter_cells, values, sds, waits, sources)
 
 
 def _read_cells(

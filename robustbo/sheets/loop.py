@@ -16,6 +16,7 @@ from robustbo.study.possible import check_possible, value_check, with_exclusions
 from robustbo.study.queueing import own
 from robustbo.trials.history import Trial
 from robustbo.trials.outcome import OutOfRange
+from robustbo.trials.sources import Source, labels_to_record
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State
 from robustbo.validation import flag, whole_number
@@ -39,7 +40,7 @@ class Sheets(Asking):
         *,
         value: str | None = None,
         fixed: Mapping[str, Any] | None = None,
-        by: str | None = None,
+        by: Source | None = None,
     ) -> list[Trial]:
         """Ask for the next ``n`` points, and add them to a sheet, a row each, for somebody to fill in their values.
 
@@ -55,7 +56,8 @@ class Sheets(Asking):
                 outcomes have a column each, by their names.
             fixed: As for `ask`.
             by: Who measures them (`Trial.asked_by`); the sheet's file name unless given. Two sheets of one journal need
-                different ones.
+                different ones. Labels by kind, as ``{"reactor": "R3"}``, are the source of their values too, as for
+                `ask`; a column source.reactor that is added to a sheet says so row by row.
 
         Returns:
             The trials whose rows were added.
@@ -66,7 +68,8 @@ class Sheets(Asking):
             SpaceExhausted: As for `ask`.
         """
         count, file, told, new = whole_number("n", n, 0), Path(path), list[Trial](), list[Trial]()
-        asker = file.name if by is None else by
+        labels = labels_to_record(by) if isinstance(by, Mapping) else {}
+        asker = ", ".join(labels.values()) or (file.name if by is None else str(by))
         try:
             for _ in range(TRIES):
                 sheet = open_sheet(file, self.settings, value)
@@ -75,7 +78,7 @@ class Sheets(Asking):
                 now, numbers = self._tell_rows(sheet, amends=False, out_of_range="raise")
                 told += now
                 if count > len(new):
-                    new += self.ask_as(asker, count, fixed=fixed)
+                    new += self.ask(count, fixed=fixed, by=labels) if labels else self.ask_as(asker, count, fixed=fixed)
                 present = numbers_in(sheet.grid, sheet.columns) | {*numbers.values()}
                 pending = [trial for trial in self.history.having("pending") if trial.number not in present]
                 rows = [trial for trial in pending if trial.asked_by == asker]

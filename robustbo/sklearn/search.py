@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # joblib's workers import this module to fit, and need no tor
     from botorch.models.gpytorch import GPyTorchModel
 
     from robustbo.surrogates.names import SurrogateName
+    from robustbo.view.sources import SourceFrame
 
 
 @reads_old_names
@@ -127,6 +128,26 @@ class RobustSearchCV(BaseSearchCV):
             )
         (name,) = [name for name in self.cv_results_ if name.startswith("believed_test_")]
         return float(self.cv_results_[name][self.best_index_])
+
+    def fold_sources(self) -> "SourceFrame":
+        """The folds as sources of the scores: which gives higher ones as a matter of course, and which is in error.
+
+        Each score of each candidate is looked at by itself. A fold on which the parameters matter more, or less, than
+        on the others looks broken, too.
+
+        Returns:
+            A data frame with a row a fold, as `robustbo.Study.sources`; printed, a sentence each.
+
+        Raises:
+            AttributeError: If it is not fitted, or there is one candidate only.
+        """
+        from robustbo.sklearn.folds import fold_sources
+
+        optimizer = getattr(self, "optimizer_", None)
+        if optimizer is None:
+            raise AttributeError(f"{type(self).__name__} has no sources before it is fitted to several candidates")
+        (name,) = [name for name in self.cv_results_ if name.startswith("believed_test_")]
+        return fold_sources(optimizer, self.cv_results_, name.removeprefix("believed_test_"), self.n_splits_)
 
     def _run_search(self, evaluate_candidates: Any, *, callback_ctx: Any = None) -> None:
         """Run the search; then make of all its fits what scikit-learn knows as ``results``."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, overload
 
-from robustbo.errors import ExhaustedWarning, FitError, SourceWarning, warn
+from robustbo.errors import ExhaustedWarning, warn
 from robustbo.guidance import explain_misfits
 from robustbo.lazy import Module
 from robustbo.study.lines import line_of
 from robustbo.study.queueing import own
 from robustbo.study.recording import Recording
+from robustbo.study.source_warning import warn_of_sources
 from robustbo.study.sources import labels_of
 from robustbo.trials import worker
 from robustbo.trials.history import History, Trial
@@ -96,7 +96,7 @@ class Asking(Recording):
         for trial in trials:
             log.info("asked: %s", line_of(trial, self._store.settings.quantities))
         if any(trial.origin == "model" for trial in trials):
-            self._warn_of_sources(history)
+            warn_of_sources(self)
         return trials[0] if n is None else trials
 
     def _warn(self, events: Sequence[Event], fixed: Fixed) -> None:
@@ -105,14 +105,3 @@ class Asking(Recording):
             size = factory.region_of(self.settings.space, fixed).size
             statement = f"each of the {size} points of the space has been asked for before"
             warn(f"{pending.NOTHING_NEW}: {statement}", ExhaustedWarning)
-
-    def _warn_of_sources(self, history: History) -> None:
-        """Say so where a source is more probably in error than not, and was not when it was last said."""
-        if not any(trial.sources for trial in history):
-            return
-        with suppress(FitError):  # which the ask has met, too, and says in `Trial.fallback`
-            doubtful = [report for report in self.view.sources() if report.is_doubtful]
-            new = [report for report in doubtful if (report.outcome, report.name) not in self._doubted_sources]
-            self._doubted_sources = {(report.outcome, report.name) for report in doubtful}
-            for report in new:
-                warn(f"{report.text}; `sources` has it all", SourceWarning)

@@ -20,6 +20,7 @@ from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import is_frame, points_of
 from robustbo.study.columns import check_names, with_plain_names
 from robustbo.study.handing import end_events, measurement, value_content
+from robustbo.study.origin import origin_to_record
 from robustbo.study.possible import check_possible
 from robustbo.study.study import Study
 from robustbo.surrogates.names import SurrogateName, name_of
@@ -204,7 +205,7 @@ def prior_contents(settings: Settings, prior: Prior) -> list[Content]:
     except ValueError as error:
         raise SpaceError(f"prior_data: {error}") from error
     contents = [
-        ("tell", _value_of(t) | ({"source": t.sources} if t.sources else {}))
+        ("tell", _value_of(t) | origin_to_record(t.sources, t.measured_at))
         if t.state == "told"
         else ("fail", {"reason": t.reason or "failed"} | ({} if t.retry is None else {"retry": t.retry}))
         for t in trials

@@ -14,11 +14,13 @@ from robustbo.errors import SpaceWarning, warn
 from robustbo.searchspace.measurements import Measurement
 from robustbo.trials import worker
 from robustbo.trials.history import History, Trial
+from robustbo.trials.sources import COMPUTER
 from robustbo.trials.storage.line import Event
 from robustbo.trials.trial import point_of
 from robustbo.validation import index, real
 
 TrialLike = Trial | int
+LATEST = 16  # trials at which a tell looks for who else tells values: a number that does not grow
 LONGEST_S = 10 * 365 * 86400.0
 
 
@@ -44,6 +46,7 @@ def end_event(history: History, kind: str, trial: TrialLike | Mapping[str, Any],
     if isinstance(trial, Mapping):
         waiting = history.trials.open_at(point_of(trial))
         if not waiting:
+            content |= _computer(history, kind, content)
             return {"event": kind, "trial": len(history), **content, "params": dict(trial)}
         trial = min(waiting, key=lambda t: (t.state != "pending", t.number))
     number = trial.number if isinstance(trial, Trial) else index(trial)
@@ -54,8 +57,19 @@ def end_event(history: History, kind: str, trial: TrialLike | Mapping[str, Any],
         return {"event": kind, "trial": number, **content, "reason": own_trial.reason}
     if kind in ("tell", "fail") and not own_trial.is_open and own_trial.handouts > 1:
         late = {"params": own_trial.params, "repeats": number, "origin": "late"}
-        return {"event": kind, "trial": len(history), **content, **late}
-    return {"event": kind, "trial": number, **content}
+        return {"event": kind, "trial": len(history), **content, **late, **_computer(history, kind, content)}
+    is_named = bool(own_trial.sources)
+    return {"event": kind, "trial": number, **content, **({} if is_named else _computer(history, kind, content))}
+
+
+def _computer(history: History, kind: str, content: Mapping[str, Any]) -> dict[str, Any]:
+    """The source that this computer is, where another one tells values of this study, and nobody names the source."""
+    if kind != "tell" or "source" in content:
+        return {}
+    own = worker.computer()
+    tellers = [trial.told_by for trial in (*history.trials[:1], *history.trials[-LATEST:])]
+    is_alone = all(teller is None or worker.computer(teller) == own for teller in tellers)
+    return {} if is_alone else {"source": {COMPUTER: own}}
 
 
 def value_content(

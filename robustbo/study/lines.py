@@ -36,8 +36,9 @@ def line_of(trial: Trial, quantities: Mapping[str | None, Outcome] | None = None
     notes = [note for note in (trial.note, *(outcome.note for outcome in trial.outcomes.values())) if note]
     result += f" ({'; '.join(dict.fromkeys(notes))})" if notes else ""
     only, expected = outcome_of.get(None, Outcome()), ""
-    if trial.expected is not None:
-        expected = f", expected {only.amount(only.nearest(trial.expected), trial.expected_sd)}"
+    if trial.expectation is not None:
+        mean, sd = trial.expectation
+        expected = f", expected {only.amount(only.nearest(mean), sd)}"
     retry = "" if trial.retry is None else f", {FAILURE_VERDICTS[trial.retry]}"
     return f"trial {trial.number} ({trial.state}, {trial.origin}{retry}), {place}{result}{expected}"
 

@@ -15,10 +15,12 @@ from robustbo.searchspace.tabular import (
 from robustbo.study.columns import with_plain_names
 from robustbo.study.handing import TrialLike, end_events, warn_of_copies
 from robustbo.study.judging import Judging
+from robustbo.study.origin import MEASURED_AT, origin_of_cells, origin_to_record
 from robustbo.study.possible import value_check, with_exclusions
 from robustbo.trials.history import Trial
 from robustbo.trials.outcome import OutOfRange
-from robustbo.trials.sources import Source, labels_to_record
+from robustbo.trials.sources import Source
+from robustbo.trials.times import Time
 from robustbo.trials.values import Noise, Value
 from robustbo.validation import flag
 
@@ -43,6 +45,7 @@ class Recording(Judging):
         *,
         sd: Noise = None,
         source: Source | None = None,
+        measured_at: Time | None = None,
         out_of_range: OutOfRange = "raise",
     ) -> Trial:
         """Record a measured value; it is kept when this returns.
@@ -55,6 +58,8 @@ class Recording(Judging):
             sd: Standard deviation of the value's noise, where known; of several outcomes a mapping likewise.
             source: What measured it: a label such as "R3", or labels by kind, ``{"reactor": "R3", "operator": "B"}``;
                 that which it was asked for by (`ask`) unless given. It is learned which source is in error.
+            measured_at: When it was measured, where that is another time than now, or in another order than that of
+                telling: a datetime, or a text such as "2026-11-24 14:10"; UTC unless it says otherwise.
             out_of_range: What to do with a value that is not possible (see `Outcome`): "raise", or "exclude" it.
 
         Returns:
@@ -68,7 +73,7 @@ class Recording(Judging):
         kind, content = self._value_content(value, sd)
         if kind == "tell":
             value_check(self.settings, out_of_range)(content["value"])
-        return self._end(kind, content | _source_content(source), trial)
+        return self._end(kind, content | origin_to_record(source, measured_at), trial)
 
     def fail(self, trial: TrialLike | Point, reason: str = "failed", *, retry: bool | None = None) -> Trial:
         """Record that a trial gave no value: asks stay away from where trials fail (`failures` says why they did).
@@ -95,6 +100,7 @@ class Recording(Judging):
         value: str = "value",
         sd: str | None = None,
         source: str | Sequence[str] = (),
+        time: str | None = None,
         ignore_extra: bool = False,
         out_of_range: OutOfRange = "raise",
     ) -> list[Trial]:
@@ -112,6 +118,8 @@ class Recording(Judging):
                 columns are OUTCOME.sd.
             source: Columns that say what measured a row, each a kind of source: ``["reactor", "plate"]``; an empty cell
                 says nothing. A column of `frame`, source.reactor, is meant by reactor too.
+            time: The column that says when a row was measured (as ``measured_at`` of `tell`), if there is one: a source
+                may be in error since a time.
             ignore_extra: Whether columns that are none of these are passed over.
             out_of_range: As for `tell`.
 
@@ -129,8 +137,8 @@ class Recording(Judging):
             ignore_extra=is_free,
             outcomes=outcomes,
             check=check,
-            sources=columns_of_kinds(space, table, source),
-            read_labels=labels_to_record,
+            origins=columns_of_kinds(space, table, source) | self._time_column(table, time),
+            read_origin=origin_of_cells,
         )
         warn_of_violations(space, [row.params for row in rows])
         warn_of_copies(self.history, rows)
@@ -140,10 +148,9 @@ class Recording(Judging):
     def _content(self, row: Measurement) -> tuple[Mapping[str, Any], str, dict[str, Any]]:
         """The point, kind and content of the event that a row is."""
         kind, content = self._value_content(row.value, row.sd)
-        return row.params, kind, content | _source_content(row.sources)
+        return row.params, kind, content | row.origin
 
-
-def _source_content(source: Source | None) -> dict[str, Any]:
-    """The part of an event that says what measured; nothing where nobody says."""
-    labels = labels_to_record(source)
-    return {"source": labels} if labels else {}
+    def _time_column(self, table: Any, time: str | None) -> dict[str, str]:
+        """The column of times, if there is one."""
+        columns = {} if time is None else columns_of_kinds(self.settings.space, table, time, "time")
+        return {MEASURED_AT: next(iter(columns.values()))} if columns else {}

@@ -6,7 +6,7 @@ from typing import Any
 from robustbo.study.handing import TrialLike
 from robustbo.trials import worker
 from robustbo.trials.history import History
-from robustbo.trials.sources import DEFAULT_KIND, Source, labels_to_record
+from robustbo.trials.sources import COMPUTER, DEFAULT_KIND, Source, labels_to_record
 from robustbo.trials.storage.line import Event
 from robustbo.trials.trial import Trial
 from robustbo.trials.verdicts import KIND, SourceVerdict, Verdict, verdict_of
@@ -28,7 +28,7 @@ def labels_of(history: History, source: Source | None) -> dict[str, str]:
     if len(kinds) > 1:
         examples = " or ".join(repr({kind: label}) for kind in kinds)
         raise ValueError(f"source must say of which kind {label!r} is, there are several; write {examples}")
-    kinds = kinds or [*levels_by_kind]
+    kinds = kinds or [kind for kind in levels_by_kind if kind != COMPUTER]  # which nobody named
     return {kinds[0] if len(kinds) == 1 else DEFAULT_KIND: label}
 
 

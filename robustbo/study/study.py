@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from robustbo.guidance import STUDY, Guided, explain_misfits
+from robustbo.guidance import STUDY, explain_misfits
 from robustbo.lazy import Module
 from robustbo.loop.surrogate.cache import FitCache
-from robustbo.searchspace.tabular import Point, Points
+from robustbo.study.predicting import Predicting
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
 from robustbo.trials.store import Store
 from robustbo.trials.trust import Trust
 from robustbo.validation import flag
-from robustbo.view.prediction import Prediction
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +29,7 @@ else:
 
 
 @explain_misfits()
-class Study(Guided):
+class Study(Predicting):
     """An optimization that is only looked at, with all that others write; `robustbo.Optimizer` also asks and tells.
 
     Attributes:
@@ -196,46 +195,6 @@ class Study(Guided):
             ['region', 'region', 'region']
         """
         return self.view.failures()
-
-    @overload
-    def viability(self, points: Point) -> float: ...
-    @overload
-    def viability(self, points: pd.DataFrame | Iterable[Point]) -> pd.Series: ...
-    def viability(self, points: Points) -> float | pd.Series:
-        """The probability that a trial at a point gives a value; 1 where none has failed.
-
-        Args:
-            points: As for `predict`.
-
-        Returns:
-            A number, or for many points a series with the same index.
-
-        Raises:
-            SpaceError: If any is no point of the space; the message tells of each.
-        """
-        return self.view.viability(points)
-
-    @overload
-    def predict(self, points: Point) -> Any: ...
-    @overload
-    def predict(self, points: pd.DataFrame | Iterable[Point]) -> pd.DataFrame: ...
-    def predict(self, points: Points) -> Prediction | dict[str, Prediction] | pd.DataFrame:
-        """Predict the objective, or each of several outcomes, without noise, in your units.
-
-        Args:
-            points: One point (a mapping or a pandas Series), or many: the rows of a data frame, or a list. Columns
-                that are no parameters are ignored.
-
-        Returns:
-            A `Prediction`, or for many points a data frame with columns mean and sd and the same index. Of several
-            outcomes a dict by name, or columns NAME.mean and NAME.sd.
-
-        Raises:
-            SpaceError: If any is no point of the space; the message tells of each.
-            ValueError: If no value has been told.
-            FitError: If the surrogate cannot be fitted.
-        """
-        return self.view.predict(points)
 
     def frame(self, *, evidence: bool = True) -> pd.DataFrame:
         """One row a trial: parameters, value, state and how it was asked, and the evidence on each value.

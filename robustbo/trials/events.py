@@ -8,9 +8,9 @@ from typing import Any
 from robustbo.censored import from_json
 from robustbo.trials.storage.line import Event
 from robustbo.trials.tree import Draft
-from robustbo.trials.trial import EXPECTATION, OPEN, REMEASURE, RETRY, Diagnosis, Measured, Trial
+from robustbo.trials.trial import EXPECTATION, EXPECTED_ERROR, OPEN, REMEASURE, RETRY, Diagnosis, Measured, Trial
 
-NO_EXPECTATION: dict[str, Any] = dict.fromkeys(EXPECTATION)
+NO_EXPECTATION: dict[str, Any] = dict.fromkeys((*EXPECTATION, *EXPECTED_ERROR))
 BEGIN = ("ask", "enqueue")  # the events that begin a trial without ending it
 ALLOWED_STATES = {
     "assign": ("queued",),
@@ -93,8 +93,8 @@ def _new_trial(trials: Sequence[Trial] | Draft, event: Event) -> Trial:
     )
 
 
-def _when(event: Event) -> datetime | None:
-    at = event.get("at")
+def _when(event: Event, key: str = "at") -> datetime | None:
+    at = event.get(key)
     return None if at is None else datetime.fromisoformat(at)
 
 
@@ -105,7 +105,7 @@ def _with(trial: Trial, **changes: Any) -> Trial:
 
 def _expectation_fields(event: Event) -> dict[str, Any]:
     """The prediction of the value, or of each outcome."""
-    fields = {key: event.get(key) for key in EXPECTATION}
+    fields = {key: event.get(key) for key in NO_EXPECTATION}
     if not isinstance(fields["expected"], Mapping):
         return fields
     by_name: dict[str, dict[str, Any]] = {
@@ -154,7 +154,8 @@ def _end_fields(trials: Sequence[Trial] | Draft, trial: Trial, event: Event) -> 
     """The end of a trial: who told it, when, its place in the order, and its sources, as asked for unless told."""
     order = trials.num_ended if isinstance(trials, Draft) else None
     sources = {**trial.sources, **event.get("source", {})}
-    return {"order": order, "told_by": event.get("by"), "told_at": _when(event), "sources": sources}
+    told = {"order": order, "told_by": event.get("by"), "told_at": _when(event), "sources": sources}
+    return told | ({"measured_at": _when(event, "measured_at")} if "measured_at" in event else {})
 
 
 def _vouches(event: Event) -> bool:

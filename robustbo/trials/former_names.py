@@ -1,4 +1,4 @@
-"""Former names of arguments and words of settings: still read in journals, run files and calls."""
+"""Former names of arguments, functions and words of settings: still read in journals, run files and calls."""
 
 import functools
 from collections.abc import Callable, Mapping
@@ -70,4 +70,18 @@ def reads_old_names(callee: Callee) -> Callee:
         warn_of_old_names(kwargs)
         return callee(*args, **in_new_names(kwargs))
 
+    return cast("Callee", call)
+
+
+def former_name(name: str, function: Callee) -> Callee:
+    """A function under the name that it had before, which warns whoever calls it so."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        now = function.__name__
+        warn(f"{name} is called {now} now, and will be refused in a later version", DeprecationWarning)
+        return function(*args, **kwargs)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"The former name of `{function.__name__}`."
+    call.__module__ = function.__module__
     return cast("Callee", call)

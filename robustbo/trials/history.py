@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from robustbo.censored import CensoredValue
 from robustbo.lazy import Module
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     import pandas as pd
 else:
     pd = Module("pandas")
+
+MEASURED_AT = "measured_at"  # the column of times of measurement
 
 __all__ = ["REMEASURE", "RETRY", "STATES", "Diagnosis", "Event", "History", "Trial"]
 
@@ -82,14 +84,14 @@ class History:
         """The history after one more event.
 
         Args:
-            event: ``{"event": kind, "trial": number, ...}`` with kind "ask" (params, origin; expected, expected_sd
-                and expected_noise where a model asks; repeats and reason where it replicates another; fixed where some
-                values were given), "enqueue" (params), "assign" (a queued trial is given out), "requeue" (a pending one
-                waits again), "tell" (value, sd), "fail" (reason), "exclude", "include" (vouch: whether it is a word for
-                the value) or "amend" (value, sd). A "tell" or "fail" that carries params begins a trial that nobody had
-                asked for. A "diagnose" (all of `Diagnosis`) and an "extend" (rows of a pool) change no trial. A
-                "verdict" (`SourceVerdict`) changes all trials of a source. "at" and "by" say when and who, "reason" of
-                a verdict why, "source" what measured a value, or is to.
+            event: ``{"event": kind, "trial": number, ...}`` with kind "ask" (params, origin; expected, expected_sd,
+                expected_noise and expected_error where a model asks; repeats and reason where it replicates another;
+                fixed where some values were given), "enqueue" (params), "assign" (a queued trial is given out),
+                "requeue" (a pending one waits again), "tell" (value, sd), "fail" (reason), "exclude", "include" (vouch:
+                whether it is a word for the value) or "amend" (value, sd). A "tell" or "fail" that carries params
+                begins a trial that nobody had asked for. A "diagnose" (all of `Diagnosis`) and an "extend" (rows of a
+                pool) change no trial. A "verdict" (`SourceVerdict`) changes all trials of a source. "at" and "by" say
+                when and who, "reason" of a verdict why, "source" what measured a value, or is to.
 
         Raises:
             ValueError: If the trial's state does not allow the event, or it repeats a trial that is not there.
@@ -132,7 +134,8 @@ class History:
         asked_by and asked_at; of several ``outcomes``, OUTCOME and OUTCOME.sd in place of value and sd, and at the end
         OUTCOME.excluded: whether it is by itself. Where values were told as bounds their limits stand there, and after
         the columns of values value.sign, or OUTCOME.sign, says "<" or ">", and "" of any other value. Where sources
-        were told a column source.KIND each is the last; the kind "source" has the column source.
+        were told a column source.KIND each is the last; the kind "source" has the column source. Where times of
+        measurement were told the column measured_at has them.
 
         A parameter that has one of these names, "trial" or one of those that are ``reserved`` is under ``params.NAME``.
         The columns are those of the ``names``, or of all that the trials have; where a parameter does not exist at a
@@ -160,7 +163,8 @@ class History:
         frame = frame.assign(
             **{column: pd.Series(cells, index=index, dtype=object) for column, cells in labels.items()}
         )
-        return frame.astype(floats | {"repeats": "Int64", "asked_at": "datetime64[us, UTC]"})
+        times = ["asked_at", *({MEASURED_AT} & {*labels})]
+        return frame.astype(floats | {"repeats": "Int64"} | dict.fromkeys(times, "datetime64[us, UTC]"))
 
 
 def _value_columns(trials: Sequence[Trial], outcomes: Sequence[str]) -> dict[str, list[float]]:
@@ -187,11 +191,12 @@ def source_column(kind: str) -> str:
     return kind if kind == DEFAULT_KIND else f"{DEFAULT_KIND}.{kind}"
 
 
-def source_columns(trials: Iterable[Trial]) -> dict[str, list[str | None]]:
-    """The columns of sources, of kinds that some trial has."""
-    labels = [trial.sources for trial in trials]
+def source_columns(trials: Sequence[Trial]) -> dict[str, list[Any]]:
+    """The columns of sources, of kinds that some trial has, and of times of measurement, where one was told."""
+    labels, times = [trial.sources for trial in trials], [trial.measured_at for trial in trials]
     kinds = dict.fromkeys(kind for by_kind in labels for kind in by_kind)
-    return {source_column(kind): [by_kind.get(kind) for by_kind in labels] for kind in kinds}
+    columns: dict[str, list[Any]] = {source_column(kind): [of.get(kind) for of in labels] for kind in kinds}
+    return columns | ({MEASURED_AT: times} if any(time is not None for time in times) else {})
 
 
 def column_names(names: Iterable[str], reserved: Iterable[str]) -> list[str]:

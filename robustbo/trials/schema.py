@@ -13,6 +13,7 @@ from robustbo import limits
 from robustbo.searchspace.pool import Pool
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage.line import Event
+from robustbo.trials.trial import EXPECTATION, EXPECTED_ERROR
 from robustbo.trials.verdicts import KIND
 
 Number = Annotated[int, Field(strict=True, ge=0, le=2**53)]
@@ -27,6 +28,7 @@ Spreads = Spread | None | dict[Text, Spread | None]
 Yes = Annotated[bool, Field(strict=True)]
 Label = Annotated[str, Field(strict=True, min_length=1, max_length=limits.SOURCE_CHARACTERS)]
 Source = Annotated[dict[Label, Label], Field(max_length=limits.SOURCE_KINDS)]
+Time = Annotated[str, Field(strict=True, pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?\+00:00$")]
 Params = Annotated[dict[Text, Value], Field(min_length=1)]
 ANY = ConfigDict(extra="allow")  # what later versions add
 
@@ -36,7 +38,7 @@ class _Event(TypedDict):
     trial: Number
     group: NotRequired[Annotated[list[Number], Field(min_length=2, max_length=2)]]
     by: NotRequired[Text | None]
-    at: NotRequired[Annotated[str, Field(strict=True, pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?\+00:00$")]]
+    at: NotRequired[Time]
 
 
 class _Ask(_Event):
@@ -46,6 +48,8 @@ class _Ask(_Event):
     expected: NotRequired[Finites | None]
     expected_sd: NotRequired[Spreads]
     expected_noise: NotRequired[Spreads]
+    expected_error: NotRequired[Finites]
+    expected_error_sd: NotRequired[Spreads]
     repeats: NotRequired[Number | None]
     reason: NotRequired[Text | None]
     fallback: NotRequired[Text | None]
@@ -76,6 +80,7 @@ class _Tell(_Event):
     sd: Spreads
     lost: NotRequired[list[Text]]
     source: NotRequired[Source]
+    measured_at: NotRequired[Time]
     params: NotRequired[Params]
     repeats: NotRequired[Number | None]
     origin: NotRequired[Text]
@@ -86,6 +91,7 @@ class _Fail(_Event):
     reason: Text
     retry: NotRequired[Yes]
     source: NotRequired[Source]
+    measured_at: NotRequired[Time]
     params: NotRequired[Params]
     repeats: NotRequired[Number | None]
     origin: NotRequired[Text]
@@ -153,7 +159,7 @@ def check(event: Event, settings: Settings) -> None:
 def _check_outcomes(event: Event, settings: Settings) -> None:
     """Raise unless values and what belongs to them are by outcome where there are several, else mere numbers."""
     names = {outcome.name for outcome in settings.outcomes}
-    for key in ("value", "sd", "expected", "expected_sd", "expected_noise"):
+    for key in ("value", "sd", *EXPECTATION, *EXPECTED_ERROR):
         if (entry := event.get(key)) is None:
             continue
         if isinstance(entry, dict) != bool(names) or not names.issuperset(entry if names else ()):

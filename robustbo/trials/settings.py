@@ -128,8 +128,10 @@ class Settings:
         """The settings of one of several outcomes alone."""
         direction: Direction = "maximize" if outcome.sign > 0 else "minimize"
         negligible = outcome.quantity.negligible_error
-        alone: dict[str, Any] = {"outcome": (Outcome(negligible_error=negligible),) if negligible else ()}
-        return replace(self, objectives=(), outcome_constraints=(), reference_point=(), direction=direction, **alone)
+        quantity = (Outcome(negligible_error=negligible),) if negligible else ()
+        return replace(
+            self, objectives=(), outcome_constraints=(), reference_point=(), outcome=quantity, direction=direction
+        )
 
     @property
     def quantity(self) -> Outcome:

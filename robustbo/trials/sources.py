@@ -11,6 +11,7 @@ SourceLabel: TypeAlias = str | int | date
 Source: TypeAlias = SourceLabel | Mapping[str, SourceLabel | None]  # the only kind, or by kind
 Labels: TypeAlias = tuple[tuple[str, str], ...]  # the label of each kind, hashable
 DEFAULT_KIND = "source"  # of a label that comes without one
+COMPUTER = "computer"  # kind of the source that is recorded where nobody names one, and several computers measure
 EXAMPLE = 'such as "R3" or {"reactor": "R3", "operator": "B"}'
 
 
@@ -50,7 +51,7 @@ def check_kind(kind: Any) -> str:
     return name
 
 
-def kinds_of(kinds: Any) -> tuple[str, ...]:
+def kinds_of(kinds: Any, argument: str = "blocks") -> tuple[str, ...]:
     """Kinds of source, each once.
 
     Raises:
@@ -61,10 +62,10 @@ def kinds_of(kinds: Any) -> tuple[str, ...]:
         ('plate', 'day')
     """
     if isinstance(kinds, str) or not isinstance(kinds, Iterable):
-        raise TypeError(f'blocks must be a list of kinds of source, such as ["plate"], got {kinds!r}')
+        raise TypeError(f'{argument} must be a list of kinds of source, such as ["plate"], got {kinds!r}')
     names = tuple(dict.fromkeys(check_kind(kind) for kind in kinds))
     if len(names) > limits.SOURCE_KINDS:
-        raise ValueError(f"blocks must be at most {limits.SOURCE_KINDS} kinds of source, got {len(names)}")
+        raise ValueError(f"{argument} must be at most {limits.SOURCE_KINDS} kinds of source, got {len(names)}")
     return names
 
 

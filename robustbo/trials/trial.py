@@ -1,5 +1,6 @@
 """One trial: a point, what became of it, and what was expected of it."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
@@ -15,6 +16,7 @@ State = Literal["told", "pending", "queued", "failed", "excluded"]
 STATES: tuple[State, ...] = get_args(State)
 Origin = Literal["sobol", "model", "user", "late"]
 EXPECTATION = ("expected", "expected_sd", "expected_noise")  # of a trial or outcome: what belongs to an expectation
+EXPECTED_ERROR = ("expected_error", "expected_error_sd")  # likewise: what its source adds
 OPEN = ("pending", "queued")  # states of a trial that may still be told
 
 
@@ -69,6 +71,7 @@ class Measured(Brief):
         expected: What the model that asked for it expected, unless the user has vouched for a value since.
         expected_sd: Standard deviation of that expectation, noise included.
         expected_noise: Standard deviation of the noise in it; None where that is not known, as in old journals.
+        expected_error, expected_error_sd: As of a `Trial`.
         is_excluded: Whether it is excluded by itself.
         is_lost: Whether it was told as no finite number: what was measured came to nothing.
         is_vouched: Whether the user vouches for it: it is believed, whatever a model says.
@@ -82,6 +85,8 @@ class Measured(Brief):
     expected: float | None = None
     expected_sd: float | None = None
     expected_noise: float | None = None
+    expected_error: float | None = None
+    expected_error_sd: float | None = None
     is_excluded: bool = False
     is_lost: bool = False
     is_vouched: bool = False
@@ -107,10 +112,13 @@ class Trial(Brief):
             a flake), "asked before" (the model wants another value at a point), "away from failures" (a Sobol point
             would probably fail), "nothing new left" (a finite space has been asked for as a whole).
         repeats: The number of the trial that it replicates, if it was asked for that.
-        expected: What the model that asked for it expected to be told; None again once the user has vouched for a value
-            (`include`, `amend`).
+        expected: What the model that asked for it expected of the value, without any source's error; None again once
+            the user has vouched for a value (`include`, `amend`). What it expected to be told is in `expectation`.
         expected_sd: Standard deviation of that expectation, noise included.
         expected_noise: Standard deviation of the noise in it; None where that is not known, as in old journals.
+        expected_error: How much higher the source that was to measure it reads, by what was believed of it then; None
+            where no source was named (``ask(by=)``), or nothing was wrong with it.
+        expected_error_sd: Standard deviation of that.
         fallback: Which surrogate it was asked by, and why, where that of the settings could not be used.
         asked_by: Who was given it last, as ``host:process:token``.
         asked_at: When.
@@ -125,6 +133,7 @@ class Trial(Brief):
         elsewhere: Of a replicate: the sources whose value is in doubt; another should measure it.
         as_told: The value as it was told, where a correction of its source has changed it (`correct`).
         is_source_excluded: Whether it is excluded with all values of its source.
+        measured_at: When it was measured, where that was told.
         told_by: Who told its value, or that it failed, as ``host:process:token``.
         told_at: When.
         order: Its place in the order of telling: how many had ended before it.
@@ -153,6 +162,9 @@ class Trial(Brief):
     elsewhere: dict[str, str] = field(default_factory=dict)
     as_told: float | None = None
     is_source_excluded: bool = False
+    expected_error: float | None = None
+    expected_error_sd: float | None = None
+    measured_at: datetime | None = None
     told_by: str | None = field(default=None, compare=False, repr=False)
     told_at: datetime | None = field(default=None, compare=False, repr=False)
     order: int | None = field(default=None, compare=False, repr=False)
@@ -168,8 +180,13 @@ class Trial(Brief):
         if state in ("told", "excluded"):
             state = "failed" if outcome.value is None else "excluded" if outcome.is_excluded else state
         told: dict[str, Any] = {"value": outcome.value, "sd": outcome.sd}
-        told |= {key: getattr(outcome, key) for key in (*EXPECTATION, "is_vouched", "as_told")}
+        told |= {key: getattr(outcome, key) for key in (*EXPECTATION, *EXPECTED_ERROR, "is_vouched", "as_told")}
         return replace(self, state=state, outcomes={}, note=outcome.note or self.note, **told)
+
+    @property
+    def time(self) -> datetime | None:
+        """The time at which it was measured, or else told; None where neither is known."""
+        return self.told_at if self.measured_at is None else self.measured_at
 
     @property
     def is_open(self) -> bool:
@@ -183,8 +200,15 @@ class Trial(Brief):
 
     @property
     def expectation(self) -> tuple[float, float] | None:
-        """The expected value and its standard deviation; None where nothing was expected."""
-        return None if self.expected is None or self.expected_sd is None else (self.expected, self.expected_sd)
+        """The value that was expected to be told, its source's error included, and its standard deviation.
+
+        None where nothing was expected.
+        """
+        if self.expected is None or self.expected_sd is None:
+            return None
+        if self.expected_error is None:
+            return self.expected, self.expected_sd
+        return self.expected + self.expected_error, math.hypot(self.expected_sd, self.expected_error_sd or 0.0)
 
     @property
     def expectations(self) -> dict[str, tuple[float, float]]:

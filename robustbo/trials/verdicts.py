@@ -5,7 +5,8 @@ another, after which the values are as they were told, to the bit.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any, Literal, TypeVar, get_args
 
 from robustbo.censored import CensoredValue, value_at_limit
@@ -30,6 +31,8 @@ class SourceVerdict:
         source: The label of each kind that they must have; empty for all values.
         since: The trial from whose telling on; None from the beginning.
         order: The place of that trial in the order of telling.
+        time: When it was measured, or else told.
+        is_timed: Whether it was told when it was measured.
         error: How much too high its values read, which a correction takes off.
         outcome: Which of several outcomes; all where it is None.
         reason: Why, for people.
@@ -42,6 +45,8 @@ class SourceVerdict:
     error: float = 0.0
     outcome: str | None = None
     reason: str | None = None
+    time: datetime | None = field(default=None, compare=False)
+    is_timed: bool = False
 
     @property
     def text(self) -> str:
@@ -58,8 +63,16 @@ class SourceVerdict:
 
     def covers(self, trial: Trial) -> bool:
         """Return whether a trial that has ended is one that it speaks of."""
-        is_later = trial.order is not None and trial.order >= self.order
-        return is_later and (not self.source or has_labels(trial.sources, self.source))
+        return self._is_before(trial) and (not self.source or has_labels(trial.sources, self.source))
+
+    def _is_before(self, trial: Trial) -> bool:
+        """Return whether it holds for what was measured when a trial was, where that was told, or told when it was."""
+        if trial.order is None:
+            return False
+        is_timed = self.is_timed or trial.measured_at is not None
+        if self.time is None or trial.time is None or not is_timed:
+            return trial.order >= self.order
+        return (trial.time, trial.order) >= (self.time, self.order)
 
 
 def verdict_of(event: Event, since: Trial | None) -> SourceVerdict:
@@ -79,6 +92,8 @@ def verdict_of(event: Event, since: Trial | None) -> SourceVerdict:
     order = 0 if since is None or since.order is None else since.order
     number = None if since is None else since.number
     rest = {key: event[key] for key in ("error", "outcome", "reason") if key in event}
+    if since is not None:
+        rest |= {"time": since.time, "is_timed": since.measured_at is not None}
     return SourceVerdict(event["verdict"], dict(event["source"]), number, order, **rest)
 
 

@@ -20,6 +20,16 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew)
 
 
+def computer(worker: str | None = None) -> str:
+    """The name of this machine, or of that of a worker; containers on it have the same.
+
+    Example:
+        >>> computer("node7/[4026531999]:1234:ab12cd")
+        'node7'
+    """
+    return socket.gethostname() if worker is None else worker.partition(":")[0].partition("/")[0]
+
+
 def name() -> str:
     """The name of this process: ``host:process:token``; the token tells it from a later one of the same number."""
     return f"{_host()}:{os.getpid()}:{_token}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.searchspace.tabular import is_frame
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
+from robustbo.trials.sources import Labels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,31 +30,36 @@ Numbers = tuple[list[float], list[float]]  # means and standard deviations at ro
 
 @pin_surroundings  # so that it must not look into the store, whose lock somebody may hold who waits for this one
 def posterior_at(
-    settings: Settings, history: History, fits: FitCache, rows: list[list[float]]
+    settings: Settings, history: History, fits: FitCache, rows: list[list[float]], by: Labels = ()
 ) -> dict[str | None, Numbers]:
     """Means and standard deviations at unit-cube rows, of each of several outcomes by its name, or under None.
+
+    Of a source they are of what it reads: the objective and its error, which are taken for independent.
 
     Raises:
         ValueError: If no value counts of the outcome, or of one of them.
         FitError: If no surrogate can be fitted.
     """
     data = observations(settings, history)
-    if names := (unmeasured_outcomes(settings, data.trials) if settings.outcomes else [] if data.told else [""]):
-        of = f" of {names}" if settings.outcomes else ""
+    names = unmeasured_outcomes(settings, data.trials)
+    if names or not data.told:
+        of = f" of {names}" if names else ""
         raise ValueError(f"a prediction needs at least one told value{of}, got none; tell one first")
-    posteriors, why = use_models(settings, data, partial(_posteriors, rows), fits, is_judging=True)
+    posteriors, why = use_models(settings, data, partial(_posteriors, rows, by), fits, is_judging=True)
     if posteriors is None:
         raise FitError(f"no surrogate could predict {why}")
     quantities = settings.quantities
     return {name: ([*map(quantities[name].nearest, means)], sds) for name, (means, sds) in posteriors.items()}
 
 
-def _posteriors(rows: list[list[float]], models: OutcomeModels) -> dict[str | None, Numbers]:
-    return {model.name: _posterior(rows, model.fitted) for model in models}
+def _posteriors(rows: list[list[float]], by: Labels, models: OutcomeModels) -> dict[str | None, Numbers]:
+    return {model.name: _posterior(rows, by, model.fitted) for model in models}
 
 
-def _posterior(rows: list[list[float]], fitted: FittedSurrogate) -> Numbers:
+def _posterior(rows: list[list[float]], by: Labels, fitted: FittedSurrogate) -> Numbers:
     means, sds = fitted.predict(fitted.encoded(rows)) if rows else ([], [])
+    if by and (shift := fitted.source_shift(dict(by))) is not None:
+        means, sds = [mean + shift.mean for mean in means], [math.hypot(sd, shift.sd) for sd in sds]
     check_finite(*means, *sds)
     return means, sds
 

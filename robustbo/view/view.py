@@ -2,46 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable
+from collections.abc import Collection
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING
 
 from robustbo.errors import FitError, NumericsWarning, warn
-from robustbo.loop.belief import constrained_best
+from robustbo.loop.belief.best import best, bests, raw_best
 from robustbo.loop.belief.flag_patterns import FlagPattern
 from robustbo.loop.belief.front import Front, credible_points, front, hypervolumes
-from robustbo.loop.belief.incumbent import Incumbent, incumbent, incumbents, raw_incumbent
+from robustbo.loop.belief.incumbent import Incumbent
 from robustbo.loop.belief.measured_points import FrontPoint
 from robustbo.loop.belief.outcome_models import unmeasured_outcomes
 from robustbo.loop.belief.outliers import Outlier, outliers
 from robustbo.loop.belief.sources import SourceReport, sources
-from robustbo.loop.candidates.suggestion import Suggestion
-from robustbo.loop.decide import step
-from robustbo.loop.feasibility.report import Failure, chances, failures, flake_rate
-from robustbo.loop.surrogate.cache import FitCache
+from robustbo.loop.feasibility.report import Failure, failures, flake_rate
 from robustbo.searchspace.region.region import Fixed
-from robustbo.searchspace.space import Space
-from robustbo.searchspace.tabular import Point, Points, is_point, points_of
-from robustbo.trials.extent import space_of
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
-from robustbo.trials.sources import Labels
 from robustbo.view.frame import trial_frame
 from robustbo.view.patterns import patterns
-from robustbo.view.predict import index_of, posterior_at, prediction_frame, prediction_series
-from robustbo.view.prediction import Prediction
+from robustbo.view.points import PointView
 
 if TYPE_CHECKING:
     import pandas as pd
 
-T = TypeVar("T")
 
-
-class View:
+class View(PointView):
     """An optimization as it stands; nothing of it changes, so what is believed of its trials is computed once.
 
-    `predict`, `viability` and `suggest`, which depend on points to be named, are computed each time, by the same fits;
-    what two threads ask for at once may be, too, to the same.
+    What depends on points to be named (`robustbo.view.points.PointView`) is computed each time, by the same fits; what
+    two threads ask for at once may be, too, to the same.
 
     Args:
         settings: What the optimization was told at its beginning.
@@ -61,26 +51,10 @@ class View:
         (1, [])
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        history: History,
-        fits: FitCache | None = None,
-        stand_ins: Collection[int] = frozenset(),
-    ) -> None:
-        self.settings, self.history, self.fits = settings, history, FitCache() if fits is None else fits
-        self.stand_ins = frozenset(stand_ins)
-        self._results: dict[Hashable, Any] = {}
-
     def at(self, settings: Settings, history: History, stand_ins: Collection[int] = frozenset()) -> View:
         """Return this view if it has these settings and this history; else a view of them with the same fits."""
         is_same = history == self.history and settings == self.settings and stand_ins == self.stand_ins
         return self if is_same else View(settings, history, self.fits, stand_ins)
-
-    @property
-    def space(self) -> Space:
-        """The search space; a pool has the rows added since the beginning."""
-        return space_of(self.settings, self.history)
 
     def best(self, fixed: Fixed = ()) -> Incumbent:
         """The best point measured, by what is believed; of several outcomes the best that probably keeps the bounds.
@@ -94,17 +68,11 @@ class View:
         """
         if not fixed:
             return self.bests()[-1]
-        find = constrained_best.best if self.settings.outcomes else incumbent
-        return self._once(("best", fixed), lambda: find(self.settings, self.history, self.fits, fixed))
+        return self._once(("best", fixed), lambda: best(self.settings, self.history, self.fits, fixed))
 
     def bests(self) -> list[Incumbent]:
         """The best points so far, by what is believed now: each beats those before it; the last is the `best`."""
-
-        def compute() -> list[Incumbent]:
-            if self.settings.outcomes:
-                return constrained_best.bests(self.settings, self.history, self.fits)
-            return incumbents(self.settings, self.history, self.fits, without=self.stand_ins)
-
+        compute = partial(bests, self.settings, self.history, self.fits, without=self.stand_ins)
         return [*self._once("bests", compute)]
 
     def raw_best(self) -> Incumbent:
@@ -113,8 +81,7 @@ class View:
         Raises:
             ValueError: If there are several objectives, or no value has been told.
         """
-        find = constrained_best.raw_best if self.settings.outcomes else raw_incumbent
-        return self._once("raw best", lambda: find(self.settings, self.history))
+        return self._once("raw best", lambda: raw_best(self.settings, self.history))
 
     def unmeasured_outcomes(self) -> list[str]:
         """The names of the outcomes of which no value counts, so that nothing is believed of any point."""
@@ -176,46 +143,6 @@ class View:
         """The share of trials that fail wherever they are, as it is learned; None where nothing is learned."""
         return self._once("flake rate", lambda: flake_rate(self.settings, self.history, self.fits))
 
-    @overload
-    def viability(self, points: Point) -> float: ...
-    @overload
-    def viability(self, points: pd.DataFrame | Iterable[Point]) -> pd.Series: ...
-    def viability(self, points: Points) -> float | pd.Series:
-        """The probability that a trial at a point gives a value; of many points a series with their index.
-
-        Raises:
-            SpaceError: If any is no point of the space; the message tells of each.
-            FitError: If it cannot be learned where trials fail.
-        """
-        p = chances(self.settings, self.history, self._rows(points), self.fits)
-        return p[0] if is_point(points) else prediction_series("viability", p, index_of(points))
-
-    @overload
-    def predict(self, points: Point) -> Any: ...
-    @overload
-    def predict(self, points: pd.DataFrame | Iterable[Point]) -> pd.DataFrame: ...
-    def predict(self, points: Points) -> Prediction | dict[str, Prediction] | pd.DataFrame:
-        """Mean and standard deviation of the objective or of each of several outcomes, without noise, in your units.
-
-        Returns:
-            Of one point a `Prediction`, or a dict by outcome; of many a data frame with their index.
-
-        Raises:
-            SpaceError: If any is no point of the space; the message tells of each.
-            ValueError: If an outcome has no value that counts.
-            FitError: If no surrogate can be fitted.
-        """
-        posteriors = posterior_at(self.settings, self.history, self.fits, self._rows(points))
-        if not is_point(points):
-            return prediction_frame(posteriors, index_of(points))
-        predictions = {name: Prediction(means[0], sds[0]) for name, (means, sds) in posteriors.items()}
-        return predictions if self.settings.outcomes else predictions[None]
-
-    def _rows(self, points: Points) -> list[list[float]]:
-        """The unit-cube rows of one point, or of many."""
-        space = self.space
-        return [space.to_unit(point) for point in points_of(space, [points] if is_point(points) else points)]
-
     def frame(self, *, evidence: bool = True) -> pd.DataFrame:
         """One row a trial: parameters, value, state and how it was asked, and the evidence on each value.
 
@@ -233,18 +160,3 @@ class View:
     def sources(self) -> list[SourceReport]:
         """Every source of measurements that was told, and its error; a `FitError` if no surrogate can be fitted."""
         return [*self._once("sources", lambda: sources(self.settings, self.history, self.fits))]
-
-    def suggest(self, trial: int, fixed: Fixed = (), by: Labels = ()) -> Suggestion:
-        """The point that trial number ``trial`` is to measure, by a source; see `robustbo.loop.decide.step`.
-
-        Raises:
-            SpaceExhausted: If every point of the space is being measured.
-            SpaceError: If no point of it keeps the constraints, with what is fixed.
-        """
-        return step(self.settings, self.history, trial, self.fits, fixed, by)
-
-    def _once(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """A result that is kept under a key, or else computed; an error is not kept."""
-        if key not in self._results:
-            self._results[key] = compute()
-        return self._results[key]

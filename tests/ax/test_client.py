@@ -7,7 +7,7 @@ import pytest
 from ax.api.client import Client
 from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig
 
-from robustbo.ax import best, failures, generation_strategy, next_repeat
+from robustbo.ax import best, failures, generation_strategy, next_replicate
 from robustbo.ax import client as module
 from robustbo.ax.experiment import history_of, runs_of
 from robustbo.ax.space import space_of
@@ -36,21 +36,21 @@ def measured(sign=1.0, off=1.2, **options):
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_a_flagged_value_that_would_be_the_best_is_measured_again_once(sign):
     made = measured(sign, 3.0)
-    again = next_repeat(made)
+    again = next_replicate(made)
     assert again == {"x": 10 / 15}
     index = made.attach_trial(again)
-    assert next_repeat(made) is None  # pending
+    assert next_replicate(made) is None  # pending
     made.complete_trial(index, {"f": sign * math.sin(2.0)})
-    assert next_repeat(made) is None  # settled
+    assert next_replicate(made) is None  # settled
 
 
 @pytest.mark.slow
 def test_what_was_fitted_to_a_client_is_kept_as_long_as_it_is_there():
     made = measured()
-    first = next_repeat(made)
+    first = next_replicate(made)
     count = module.FITS[made].misses
     assert count > 0
-    assert next_repeat(made) == first
+    assert next_replicate(made) == first
     assert best(made).parameters
     assert module.FITS[made].misses == count
     gc.collect()  # what other tests have left
@@ -63,8 +63,8 @@ def test_what_was_fitted_to_a_client_is_kept_as_long_as_it_is_there():
 def test_a_failed_repeat_counts():
     made = measured()
     for _ in range(2):
-        made.mark_trial_failed(made.attach_trial(next_repeat(made)))
-    assert next_repeat(made) is None
+        made.mark_trial_failed(made.attach_trial(next_replicate(made)))
+    assert next_replicate(made) is None
 
 
 @pytest.mark.few(1)
@@ -73,21 +73,21 @@ def test_a_flake_where_much_is_promised_is_tried_again_once(end):
     made = measured(off=0.0)
     end(made, made.attach_trial({"x": 0.5}))
     assert failures(made)[["trial_index", "looks_like"]].to_numpy().tolist() == [[16, None]]  # of one nothing is said
-    assert next_repeat(made, failures="ignore") is None
-    again = next_repeat(made)
+    assert next_replicate(made, failures="ignore") is None
+    again = next_replicate(made)
     assert again == {"x": 0.5}
     index = made.attach_trial(again)
-    assert next_repeat(made) is None
+    assert next_replicate(made) is None
     assert failures(made)["again"].tolist() == ["pending"]
     made.complete_trial(index, {"f": math.sin(1.5)})
-    assert next_repeat(made) is None
+    assert next_replicate(made) is None
     assert failures(made)[["again", "looks_like"]].to_numpy().tolist() == [["told", "flake"]]
 
 
 def test_nothing_suspicious_is_nothing_to_repeat():
-    assert next_repeat(measured(off=0.0)) is None
-    assert next_repeat(measured(), replicate="never") is None
-    assert next_repeat(client()) is None
+    assert next_replicate(measured(off=0.0)) is None
+    assert next_replicate(measured(), replicate="never") is None
+    assert next_replicate(client()) is None
 
 
 def test_other_parameters_are_understood():
@@ -99,14 +99,14 @@ def test_other_parameters_are_understood():
     )
     for i in range(9):
         made.complete_trial(made.attach_trial({"x": i / 8, "n": i + 1, "c": "ab"[i % 2]}), {"f": i / 8})
-    assert next_repeat(made) is None
+    assert next_replicate(made) is None
 
 
 def test_what_is_no_number_or_outside_is_left_out():
     made = measured()
     made.complete_trial(made.attach_trial({"x": 0.42}), {"f": math.nan})
     made.complete_trial(made.attach_trial({"x": 1.2}), {"f": 0.0})
-    assert next_repeat(made) == {"x": 10 / 15}
+    assert next_replicate(made) == {"x": 10 / 15}
 
 
 def test_it_is_known_who_asked():

@@ -11,7 +11,7 @@ from ax.api.configs import RangeParameterConfig
 from botorch.acquisition.logei import qLogNoisyExpectedImprovement, qLogProbabilityOfFeasibility
 from botorch.acquisition.multi_objective.logei import qLogNoisyExpectedHypervolumeImprovement
 
-from robustbo.ax import best, complete, failures, front, generation_strategy, next_repeat, outliers
+from robustbo.ax import best, complete, failures, front, generation_strategy, next_replicate, outliers
 from robustbo.ax.formula import goals_of as goals_of_models
 from robustbo.ax.wanted import Bound, goals_of
 from robustbo.loop.acquisition.log_nehvi import LogNEHVI
@@ -153,7 +153,7 @@ def test_metrics_that_are_missing_are_missing_alone():
     everyone = {*range(len(GRID))}
     assert report == {"f": everyone - {3}, "g": everyone - {8, 17}}
     assert failures(made).empty
-    assert next_repeat(made) is None
+    assert next_replicate(made) is None
     go_on(made, 1)
     seen = acquisition(made)
     assert len(seen.X_observed) == len(GRID) + 1  # Ax would leave three out
@@ -241,7 +241,7 @@ def test_baselines_that_will_not_do():
     with pytest.raises(ValueError, match="the baseline must have a value of g"):
         best(made)
     fresh = client("-f", ["g <= 0.5 * baseline"])
-    assert next_repeat(fresh) is None
+    assert next_replicate(fresh) is None
 
 
 @pytest.mark.few(1)
@@ -324,7 +324,7 @@ def test_goals_in_our_words():
 def test_weighted_sums_are_refused(objective, constraints, message):
     made = client(objective, constraints)
     made.complete_trial(made.attach_trial({"x": 0.1, "y": 0.2}), {"f": 1.0, "g": 1.0, "h": 1.0})
-    for ask in (best, front, next_repeat):
+    for ask in (best, front, next_replicate):
         with pytest.raises(ValueError, match=message):
             ask(made)
     assert len(outliers(made)) == 3
@@ -337,8 +337,8 @@ def test_a_repeat_is_decided_as_by_our_own_loop_and_measures_all_metrics(monkeyp
         asked.append((settings, history))
         return Suggestion(history[WRONG].params, "model", repeats=WRONG)
 
-    monkeypatch.setattr("robustbo.view.view.step", step)
-    assert next_repeat(made) == at(WRONG)
+    monkeypatch.setattr("robustbo.view.points.step", step)
+    assert next_replicate(made) == at(WRONG)
     ((settings, history),) = asked
     assert settings.objectives == (("f", "minimize"), ("g", "minimize"))
     assert settings.outcome_constraints == ("f <= 3.0", "g <= 2.0")

@@ -10,7 +10,7 @@ from ax.api.client import Client
 from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig
 from ax.core.parameter_constraint import ParameterConstraint
 
-from robustbo.ax import best, failures, generation_strategy, next_repeat, outliers
+from robustbo.ax import best, failures, generation_strategy, next_replicate, outliers
 from robustbo.ax.space import space_of
 from robustbo.ax.viability import OPTION
 from robustbo.errors import SpaceError
@@ -57,7 +57,7 @@ def test_constraints_are_kept_where_trials_fail_are_pending_and_come_in_batches(
     assert made._experiment.trials[7].generator_runs[0]._generation_node_name == "robustbo"
     assert len(failures(made)) + len(outliers(made)) == 5
     assert sum(best(made).parameters.values()) <= 1 + 1e-8
-    assert next_repeat(made) is None
+    assert next_replicate(made) is None
 
 
 def measured():
@@ -72,19 +72,19 @@ def measured():
 
 def test_a_point_that_breaks_a_constraint_is_neither_repeated_nor_best():
     made = measured()
-    assert next_repeat(made) == {"x": 10 / 15, "one": "z"}
+    assert next_replicate(made) == {"x": 10 / 15, "one": "z"}
     assert best(made).parameters["x"] > 0.4
     made._experiment.search_space.add_parameter_constraints([ParameterConstraint(inequality="x <= 0.25")])
-    assert next_repeat(made) is None
+    assert next_replicate(made) is None
     assert best(made).parameters["x"] <= 0.25
 
 
 def test_only_an_arm_with_today_s_values_is_repeated():
     made = measured()
-    assert next_repeat(made, fixed_parameters={"one": "z"}) == {"x": 10 / 15, "one": "z"}
-    assert next_repeat(made, fixed_parameters={"x": 0.0}) != {"x": 10 / 15, "one": "z"}
+    assert next_replicate(made, fixed_parameters={"one": "z"}) == {"x": 10 / 15, "one": "z"}
+    assert next_replicate(made, fixed_parameters={"x": 0.0}) != {"x": 10 / 15, "one": "z"}
     with pytest.raises(SpaceError, match="y: no such parameter"):
-        next_repeat(made, fixed_parameters={"y": 0.25})
+        next_replicate(made, fixed_parameters={"y": 0.25})
 
 
 def test_fixed_parameters_are_as_they_are_given():
@@ -118,7 +118,7 @@ def test_a_mixture():
     points = go_on(made, 5, lambda p: -p["x"])
     assert all(p["x"] + p["y"] == pytest.approx(1.0, abs=1e-8) for p in points)
     assert best(made).parameters in points
-    assert next_repeat(made) is None
+    assert next_replicate(made) is None
 
 
 def test_orders_steps_logs_and_single_values():

@@ -25,6 +25,8 @@ from robustbo.driving.plan import Plan
 from robustbo.driving.progress import Display
 from robustbo.errors import JournalWriteError
 from robustbo.loop.surrogate.cache import FitCache
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
+from robustbo.numerics.sources.errors import SourceError
 from robustbo.study.next_trials import hand_out
 from robustbo.trials import worker
 from tests.moments import interrupted_at
@@ -508,12 +510,35 @@ class TestCtrlC:
         assert states(opt) == ["told", "told"]
 
 
+def test_a_source_in_doubt_is_said_once_while_it_goes_on(monkeypatch):
+    opt = optimizer(acquisition="auto", num_initial=3)
+    for i in range(4):
+        opt.tell({"x": i / 4}, (i / 4) ** 2, source={"reactor": f"R{i % 2}"})
+
+    def errors(fitted):
+        row = fitted.observations.numbers.index(3)
+        return (SourceError("reactor", "R1", "step", row, 1.5, 0.25, 8.0, 0.9, (row,), True),)
+
+    monkeypatch.setattr(FittedSurrogate, "source_errors", property(errors))
+    with pytest.warns(rb.SourceWarning, match="reactor R1 reads 1.5") as heard:
+        optimize(opt, 6)
+    assert len(heard) == 1
+
+
 class TestProcesses:
     def test_the_values_are_those_of_one(self, objectives):
         alone, opt = optimizer(), optimizer()
         optimize(alone, 6)
         optimize(opt, 6, objectives.square, jobs=3)
         assert [(t.params, t.value) for t in opt.history] == [(t.params, t.value) for t in alone.history]
+
+    def test_each_is_a_source_without_being_told(self, objectives, tmp_path):
+        opt = optimizer()
+        optimize(opt, 4, partial(objectives.raising, str(tmp_path)), jobs=2, catch=ArithmeticError)
+        computers = {f"{socket.gethostname()}/{place}" for place in (1, 2)}
+        labels = [trial.sources for trial in opt.history.having("told")]
+        assert labels
+        assert all(label.keys() == {"computer"} and label["computer"] in computers for label in labels)
 
     def test_no_two_are_at_one_point_and_a_model_knows_what_is_pending(self, objectives):
         opt = optimizer(acquisition="auto", num_initial=3)

@@ -9,7 +9,7 @@ from rich.console import Console
 
 import robustbo as rb
 from robustbo.driving.progress import Display
-from robustbo.driving.stopping import LittleToGain, promise
+from robustbo.driving.stopping import LittleToGain
 from robustbo.loop.belief.front import Front
 from robustbo.trials.history import History
 from robustbo.view.view import View
@@ -149,8 +149,8 @@ class TestLittleToGain:
         assert 12 < len(opt.history) < 30
         last = opt.history[len(opt.history) - 1]
         before = History(opt.history.trials[:-1])
-        assert 0 <= promise(View(opt.settings, before), last).gain < 0.05
-        assert promise(View(opt.settings, before, opt.fits), last) == promise(View(opt.settings, before), last)
+        assert 0 <= View(opt.settings, before).promise(last).gain < 0.05
+        assert View(opt.settings, before, opt.fits).promise(last) == View(opt.settings, before).promise(last)
 
     def test_of_one_objective_the_promise_counts_as_far_as_the_bounds_are_kept(self):
         opt = optimizer(ONE)
@@ -163,11 +163,11 @@ class TestLittleToGain:
         of = {}
         for name, each in {"kept": opt, "free": free}.items():
             (trial,) = each.enqueue({"x": 0.5, "y": 1.0})  # beyond the bound
-            of[name] = promise(each.view, trial)
+            of[name] = each.view.promise(trial)
         assert of["kept"].noise > 0
         assert of["kept"].gain < 1e-3 < of["free"].gain
 
     def test_where_an_outcome_has_no_value_anything_may_be_gained(self):
         opt = optimizer()
         opt.tell({"x": 0.5, "y": 0.5}, {"a": 1.0})
-        assert promise(opt.view, opt.ask()) == (math.inf, 0.0)
+        assert opt.view.promise(opt.ask()) == (math.inf, 0.0)

@@ -4,7 +4,7 @@ import random
 import pytest
 
 import robustbo as rb
-from robustbo.driving.stopping import LittleToGain, promise
+from robustbo.driving.stopping import LittleToGain
 from robustbo.errors import FitError
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.trials.history import History, Trial
@@ -99,8 +99,8 @@ def test_a_wrong_value_that_flatters_is_not_what_a_point_must_improve_on():
     values = [(0.3819 * i % 1 - 0.5) ** 2 for i in range(20)]
     study = told([-50.0 if i == 5 else value for i, value in enumerate(values)])
     new = Trial(20, {"x": 0.001})
-    assert promise(study.view, new).gain < 0.1
-    better = promise(told(values[:4]).view, Trial(4, {"x": 0.6}))
+    assert study.view.promise(new).gain < 0.1
+    better = told(values[:4]).view.promise(Trial(4, {"x": 0.6}))
     assert better.gain > 0
 
 
@@ -108,7 +108,7 @@ def test_maximizing_is_minimizing_upside_down():
     values = [(0.3819 * i % 1 - 0.5) ** 2 for i in range(8)]
     down, up = told(values), told([-value for value in values], direction="maximize")
     new = Trial(8, {"x": 0.55})
-    assert promise(down.view, new) == pytest.approx(promise(up.view, new))
+    assert down.view.promise(new) == pytest.approx(up.view.promise(new))
 
 
 def test_where_nothing_is_known_it_promises_everything(monkeypatch):
@@ -116,15 +116,15 @@ def test_where_nothing_is_known_it_promises_everything(monkeypatch):
         raise FitError("no")
 
     study = told([0.0, 1.0])
-    assert promise(View(study.settings, History()), Trial(0, {"x": 0.5})).gain == math.inf
-    monkeypatch.setattr("robustbo.driving.stopping.fit", fails)
-    assert promise(study.view, Trial(2, {"x": 0.5})).gain == math.inf
+    assert View(study.settings, History()).promise(Trial(0, {"x": 0.5})).gain == math.inf
+    monkeypatch.setattr("robustbo.loop.surrogate.fallback.fit_to", fails)
+    assert study.view.promise(Trial(2, {"x": 0.5})).gain == math.inf
 
 
 @pytest.mark.parametrize("surrogate", ["standard", "student-t", "student-t-process", "committee", "power-transform"])
 def test_every_kind_of_surrogate_promises_something(surrogate):
     study = told([(0.3819 * i % 1 - 0.5) ** 2 for i in range(8)], surrogate=surrogate)
-    found = promise(study.view, Trial(8, {"x": 0.55}))
+    found = study.view.promise(Trial(8, {"x": 0.55}))
     assert found.gain >= 0
     assert found.noise >= 0
 

@@ -179,3 +179,19 @@ def test_there_is_nothing_left_to_finalize():
     assert generator.best().trial.state == "told"
     assert generator.best(raw=True).mean == min(trial.value for trial in generator.optimizer.history)
     assert len(generator.suggest(2)) == 2
+
+
+def test_keys_of_results_say_what_measured_them(tmp_path):
+    generator = RobustGenerator(X, seed=0, sources=["sim_worker"], blocks=["sim_worker"], journal=tmp_path / "j.jsonl")
+    points = generator.suggest(3)
+    rows = [row | {"sim_worker": worker} for row, worker in zip(evaluated(points), (1.0, 2, None), strict=True)]
+    generator.ingest(rows)
+    generator.ingest(rows)  # which is nothing new
+    labels = [trial.sources for trial in generator.optimizer.history]
+    assert labels == [{"sim_worker": "1"}, {"sim_worker": "2"}, {}]
+    assert generator.optimizer.settings.blocks == ("sim_worker",)
+    assert [*generator.sources().columns][:2] == ["source", "level"]
+    with pytest.raises(TypeError, match="sources must be a list of kinds"):
+        RobustGenerator(X, seed=0, sources="sim_worker")
+    with pytest.raises(ValueError, match="result 0: the label of source 'sim_worker' must be"):
+        generator.ingest([{"x": 0.5, "f": 1.0, "sim_worker": "a\nb"}])

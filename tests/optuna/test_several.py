@@ -15,7 +15,7 @@ from robustbo.optuna import (
     failures,
     front,
     include,
-    next_repeat,
+    next_replicate,
     notes,
     outliers,
     visualization,
@@ -95,7 +95,7 @@ def test_what_is_for_one_objective_says_so(study):
         visualization.plot_outliers(study)
     with pytest.raises(ValueError, match="must have several objectives, it has one"):
         front(optuna.create_study())
-    assert next_repeat(study) is None or next_repeat(study) in range(16)
+    assert next_replicate(study) is None or next_replicate(study) in range(16)
 
 
 def test_values_that_are_not_finite_noise_that_is_told_and_names_that_parameters_have():

@@ -3,7 +3,17 @@ import math
 import optuna
 import pytest
 
-from robustbo.optuna import RobustSampler, amend, best, exclude, failures, include, next_repeat, outliers
+from robustbo.optuna import (
+    RobustSampler,
+    amend,
+    best,
+    exclude,
+    failures,
+    include,
+    next_repeat,
+    next_replicate,
+    outliers,
+)
 from robustbo.optuna.study import study_view
 
 X = optuna.distributions.FloatDistribution(-1, 1)
@@ -113,9 +123,9 @@ def test_a_doubtful_value_of_another_sampler_is_enqueued_again():
         return -2.0 if trial.number == 5 else math.sin(4 * x) * y
 
     study.optimize(wave, n_trials=10)
-    doubtful = next_repeat(study)
+    doubtful = next_replicate(study)
     assert doubtful is not None
-    assert next_repeat(study) is None  # while that one waits
+    assert next_replicate(study) is None  # while that one waits
     study.optimize(wave, n_trials=1)
     assert study.trials[-1].params == study.trials[doubtful].params
     assert outliers(study).loc[doubtful, "remeasured"] in ("refuted", "confirmed")
@@ -127,10 +137,18 @@ def test_the_words_of_the_sampler_are_those_of_the_study(study):
     assert not outliers(study)["flagged"].any()
 
 
-@pytest.mark.parametrize("word", [best, outliers, next_repeat])
+@pytest.mark.parametrize("word", [best, outliers, next_replicate])
 def test_what_has_nothing_measured_says_so(word):
     with pytest.raises(ValueError, match="must have a completed trial"):
         word(optuna.create_study())
+
+
+def test_the_former_name_of_a_replicate_is_read_with_a_warning():
+    with (
+        pytest.warns(DeprecationWarning, match="next_repeat is called next_replicate now"),
+        pytest.raises(ValueError, match="completed"),
+    ):
+        next_repeat(optuna.create_study())
 
 
 def test_failures_are_told_where_all_trials_failed():

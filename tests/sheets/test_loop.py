@@ -208,3 +208,33 @@ class TestOutcomes:
     def test_columns_have_the_outcomes_names(self, opt, fill):
         with pytest.raises(rb.SheetError, match=r"have their names, \['yield', 'cost'\], got value='y'"):
             opt.read_sheet(fill(","), value="y")
+
+
+class TestSources:
+    def test_a_column_says_what_measured_a_row(self, lab, sheet):
+        header, *lines = sheet.read_text().splitlines()
+        rows = [header + ",source.reactor", lines[0] + "1.5, R3", lines[1] + "2.5,", ",0.5,3,a,,4.0,R1"]
+        sheet.write_text("\n".join(rows) + "\n")
+        lab.read_sheet(sheet)
+        assert [trial.sources for trial in lab.history] == [{"reactor": "R3"}, {}, {"reactor": "R1"}]
+        assert lab.read_sheet(sheet) == []
+        (new,) = lab.write_sheet(sheet, 1)
+        assert sheet.read_text().splitlines()[-1].startswith(f"{new.number},")
+
+    def test_who_measures_them_all_may_be_a_source(self, lab, tmp_path):
+        (trial,) = lab.write_sheet(tmp_path / "r3.csv", 1, by={"reactor": "R3"})
+        assert (trial.asked_by, trial.sources) == ("R3", {"reactor": "R3"})
+        sheet = tmp_path / "r3.csv"
+        sheet.write_text(sheet.read_text().rstrip() + "1.5\n")
+        assert lab.write_sheet(sheet, 0, by={"reactor": "R3"}) == []
+        assert lab.history[trial.number].sources == {"reactor": "R3"}
+
+    def test_columns_must_be_told_apart_and_labels_short(self, lab, sheet):
+        header, *lines = sheet.read_text().splitlines()
+        sheet.write_text("\n".join([header + ",source.a,source.a", lines[0] + "1.5,R3,R4"]))
+        with pytest.raises(rb.SheetError, match=r"one column 'source\.a', got 2"):
+            lab.read_sheet(sheet)
+        sheet.write_text("\n".join([header + ",source.a", lines[0] + "1.5," + "R" * 300]))
+        with pytest.raises(rb.SheetError, match=r"line 2: the label of source 'a'"):
+            lab.read_sheet(sheet)
+        assert states(lab)[0] == (0, "pending", None)

@@ -362,3 +362,14 @@ def test_a_search_within_a_cross_validation():
 def test_bad_arguments_are_told_before_anything_is_fitted(options, error, match):
     with pytest.raises(error, match=match):
         search_of(Bowl(fails_above=-1.0), **options).fit(X, Y)
+
+
+def test_folds_are_sources_of_the_scores():
+    search = RobustSearchCV(Bowl(), UNIT, n_trials=8, cv=KFold(3), random_state=0)
+    with pytest.raises(AttributeError, match="before it is fitted"):
+        search.fold_sources()
+    frame = search.fit(X, Y).fold_sources()
+    concerned = {number for numbers in frame["trials"] for number in numbers}
+    assert {*frame["source"]} <= {"fold", ""}
+    assert {*frame["level"].dropna()} == {"0", "1", "2"}
+    assert max(concerned) == 3 * 8 - 1

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 import robustbo as rb
-from robustbo.driving.stopping import promise
 from robustbo.trials.settings import Settings
 from robustbo.view.view import View
 
@@ -206,7 +205,7 @@ def test_predictions_are_possible_though_the_surrogate_knows_nothing_of_it(steep
     assert plain.ask().params == steep.ask().params  # decisions are the same, bit for bit
     last = steep.history[8]
     assert last.expectation == plain.history[8].expectation
-    seen = [promise(View(opt.settings, opt.history), last) for opt in (plain, steep)]
+    seen = [View(opt.settings, opt.history).promise(last) for opt in (plain, steep)]
     assert seen[0] == seen[1]
 
 

@@ -111,7 +111,7 @@ class TestSharedJournal:
                 theirs.tell(trial, 1.0)  # while ours decides
             return step(*arguments)
 
-        monkeypatch.setattr("robustbo.view.view.step", slow)
+        monkeypatch.setattr("robustbo.view.points.step", slow)
         ours.ask(2)
         events = read(tmp_path / "j").events
         assert [e["event"] for e in events] == ["ask", "tell", "ask", "ask"]
@@ -126,7 +126,7 @@ class TestSharedJournal:
                 theirs.tell({"x": 0.0, "y": 0.0}, 1.0)
             return step(*arguments)
 
-        monkeypatch.setattr("robustbo.view.view.step", slow)
+        monkeypatch.setattr("robustbo.view.points.step", slow)
         trial = ours.ask()
         assert trial.number == 1
         assert trial.params == SPACE.sobol(seeds.derive(1, 0, "sobol"), 1)
@@ -206,7 +206,7 @@ def test_warnings_name_the_line_that_called(tmp_path):
 
 
 class TestInterrupts:
-    @pytest.mark.parametrize("where", ["robustbo.view.view.step", "robustbo.trials.storage.disk.write_at"])
+    @pytest.mark.parametrize("where", ["robustbo.view.points.step", "robustbo.trials.storage.disk.write_at"])
     def test_an_interrupted_ask_lets_go_of_its_locks_though_its_traceback_lives(self, where, tmp_path, monkeypatch):
         opt = optimizer(tmp_path / "j")
 
@@ -357,7 +357,7 @@ class TestWhatWaits:
                 theirs.tell({"x": 0.0, "y": 0.0}, 1.0)  # a trial begins beside each decision
             return step(*arguments)
 
-        monkeypatch.setattr("robustbo.view.view.step", slow)
+        monkeypatch.setattr("robustbo.view.points.step", slow)
         assert ours.ask().number == 3
 
     def test_a_call_within_a_call_is_refused_rather_than_waited_for(self, tmp_path, monkeypatch):

@@ -1,13 +1,16 @@
 """Sources as people tell them, ask by them and speak of them; the journal has it all."""
 
 import json
+import socket
 
 import pandas as pd
 import pytest
 
 import robustbo as rb
+from robustbo.loop.observations.correction import SourceShift
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.numerics.sources.errors import SourceError
+from robustbo.trials.history import History
 
 SPACE = rb.Space(x=rb.Float(0.0, 1.0))
 
@@ -104,6 +107,25 @@ def test_who_will_measure_is_said_as_one_asks(tmp_path):
     assert opt.ask(by="R1").sources == {"reactor": "R1"}
 
 
+def test_a_prediction_is_at_a_source_that_was_told(monkeypatch):
+    opt = begin()
+    opt.tell({"x": 0.9}, 1.0, source={"reactor": "R1"})
+    with pytest.raises(ValueError, match=r"one that was told.*R1"):
+        opt.predict({"x": 0.5}, by="R2")
+    monkeypatch.setattr(FittedSurrogate, "source_shift", lambda _, by: SourceShift(0.5, 0.0) if by else None)
+    assert opt.predict({"x": 0.5}, by="R1").mean == opt.predict({"x": 0.5}).mean + 0.5
+
+
+def test_several_outcomes_have_an_expected_error_each():
+    events = [
+        {"event": "ask", "trial": 0, "params": {"x": 0.5}, "source": {"reactor": "R1"}},
+    ]
+    events[0] |= {"expected": {"a": 1.0, "b": 2.0}, "expected_sd": {"a": 0.3, "b": 0.1}}
+    events[0] |= {"expected_error": {"a": 0.5}, "expected_error_sd": {"a": 0.4}}
+    trial = History().apply_all(events)[0]
+    assert trial.expectations == {"a": (1.5, pytest.approx(0.5)), "b": (2.0, 0.1)}
+
+
 def test_all_values_of_a_source_are_excluded_corrected_and_as_told_again(tmp_path):
     opt = begin(tmp_path / "study.jsonl")
     for i in range(6):
@@ -174,6 +196,50 @@ def test_several_outcomes_are_corrected_one_at_a_time():
         opt.correct(source="R3", error=1.0)
     (trial,) = opt.correct(source="R3", error=0.5, outcome="a")
     assert trial.values == {"a": 0.5, "b": 2.0}
+
+
+def test_another_computer_that_tells_is_a_source_without_being_told(monkeypatch):
+    opt = begin()
+    opt.tell({"x": 0.1}, 1.0)
+    opt.tell({"x": 0.2}, 1.0)
+    monkeypatch.setattr(socket, "gethostname", lambda: "node7")
+    assert opt.tell({"x": 0.3}, 1.0).sources == {"computer": "node7"}
+    assert opt.tell({"x": 0.4}, 1.0, source={"reactor": "R1"}).sources == {"reactor": "R1"}
+    asked = opt.ask(by="R2")
+    assert opt.tell(asked, 1.0).sources == {"reactor": "R2"}
+    monkeypatch.undo()
+    assert opt.tell({"x": 0.5}, 1.0).sources == {"computer": socket.gethostname()}
+
+
+def test_since_is_by_the_time_of_measuring_where_that_is_told(tmp_path):
+    opt = begin(tmp_path / "study.jsonl")
+    days = [3, 1, 2, 4]
+    table = pd.DataFrame({"x": [0.1, 0.2, 0.3, 0.4], "value": [1.0, 2.0, 3.0, 4.0], "reactor": "R3"})
+    opt.tell_frame(table.assign(day=[f"2026-11-{day:02}" for day in days]), source="reactor", time="day")
+    assert [trial.measured_at.day for trial in opt.history] == days
+    again = rb.Optimizer.resume(tmp_path / "study.jsonl")
+    assert [trial.number for trial in again.correct(source="R3", error=0.5, since=2)] == [0, 2, 3]
+    assert again.history[1].value == 2.0
+    later = again.tell({"x": 0.5}, 1.0, source={"reactor": "R3"})  # measured now
+    assert later.as_told == 1.0
+    assert again.tell({"x": 0.6}, 1.0, source={"reactor": "R3"}, measured_at="2026-11-01").as_told is None
+    frame = again.frame(evidence=False)
+    assert frame["measured_at"][0] == pd.Timestamp("2026-11-03", tz="UTC")
+    other = begin()
+    other.tell_frame(frame[["x", "value", "measured_at"]].dropna(), time="measured_at")
+    assert other.history[0].measured_at == again.history[0].measured_at
+    prior = begin(prior_data=again)
+    assert prior.history[0].measured_at == again.history[0].measured_at
+
+
+@pytest.mark.parametrize("time", [3.5, "yesterday", True])
+def test_a_time_must_be_one(time):
+    opt = begin()
+    with pytest.raises((ValueError, TypeError), match="measured_at must be a time"):
+        opt.tell({"x": 0.5}, 1.0, measured_at=time)
+    assert len(opt.history) == 0
+    with pytest.raises(rb.SpaceError, match="time: there must be a column 'when'"):
+        opt.tell_frame(pd.DataFrame({"x": [0.5], "value": [1.0]}), time="when")
 
 
 def test_a_warning_says_once_that_a_source_is_in_doubt(monkeypatch):

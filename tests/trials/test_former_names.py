@@ -6,7 +6,7 @@ import pytest
 import robustbo as rb
 from robustbo.optuna import RobustSampler
 from robustbo.replay.spec.reading import load
-from robustbo.trials.former_names import in_new_names, in_old_names
+from robustbo.trials.former_names import former_name, in_new_names, in_old_names
 from robustbo.trials.settings import Settings
 
 SPACE = rb.Space(x=rb.Float(0, 1))
@@ -81,3 +81,13 @@ def test_a_run_file_warns_and_its_cells_stay_the_same(tmp_path):
         before = load(path)
     assert before == now == load(path, is_recorded=True)
     assert now.cell("standard")["remeasure"] == "suspicious"
+
+
+def test_a_function_under_its_former_name_does_the_same_and_warns():
+    def total(first, *, second=1):
+        return first + second
+
+    plus = former_name("plus", total)
+    with pytest.warns(DeprecationWarning, match="^plus is called total now, and will be refused"):
+        assert plus(1, second=2) == 3
+    assert plus.__name__ == "plus"

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from robustbo.driving.evaluators.outcome import Evaluation, Function, attempt_elsewhere, outcome_of_exit, receive
+from robustbo.driving.evaluators.outcome import Evaluation, Function, attempt_on_node, outcome_of_exit, receive
 from robustbo.trials.trial import Trial
 
 POLL_S = 1.0  # after which the cluster is asked for its size again
@@ -49,7 +49,7 @@ class Cluster:
 
     def submit(self, trial: Trial) -> None:
         """Make it a task."""
-        future = self._client.submit(attempt_elsewhere, self._func, trial.params, pure=False)
+        future = self._client.submit(attempt_on_node, self._func, trial.params, pure=False)
         self._running[trial.number] = future
         future.add_done_callback(lambda future: self._hear(trial, future))
 

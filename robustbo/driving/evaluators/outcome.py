@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from robustbo.censored import censored_value
+from robustbo.trials import worker
 from robustbo.trials.outcomes import OutcomeGoal
+from robustbo.trials.sources import COMPUTER
 from robustbo.trials.values import values_to_record
 from robustbo.validation import noise_sd, real
 
@@ -29,6 +31,7 @@ class Evaluation(NamedTuple):
         error: What the function raised; None where its process ended.
         kinds: The names of that exception's classes.
         is_mistaken: Whether it gave other outcomes than there are, which is not to be caught: each trial would fail.
+        computer: Where it was evaluated, if elsewhere: a node of a cluster, or one of several processes.
     """
 
     measured: tuple[Any, Any] | None = None
@@ -37,6 +40,12 @@ class Evaluation(NamedTuple):
     error: BaseException | None = None
     kinds: tuple[str, ...] = ()
     is_mistaken: bool = False
+    computer: str | None = None
+
+    @property
+    def source(self) -> dict[str, str] | None:
+        """The source that a value of it has; None where it was evaluated here."""
+        return None if self.computer is None else {COMPUTER: self.computer}
 
     def is_a(self, types: Types) -> bool:
         """Return whether the function raised one of these; by name, where the exception itself could not be sent."""
@@ -131,6 +140,12 @@ def attempt_elsewhere(func: Function, params: dict[str, Any]) -> Message:
         return outcome._replace(error=None), pickle.dumps(outcome.error)
     except Exception:  # whatever an exception of theirs does when it is pickled
         return outcome._replace(error=None), None
+
+
+def attempt_on_node(func: Function, params: dict[str, Any]) -> Message:
+    """`attempt_elsewhere` on a node of a cluster, whose name is in the outcome."""
+    outcome, error = attempt_elsewhere(func, params)
+    return outcome._replace(computer=worker.computer()), error
 
 
 def receive(message: Message) -> Evaluation:

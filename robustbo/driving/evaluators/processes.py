@@ -1,5 +1,6 @@
 """Worker processes of this machine: one that dies fails its trial only, and another takes its place."""
 
+import itertools
 import os
 import pickle
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from multiprocessing import connection
 from robustbo.driving.evaluators.outcome import Evaluation, Function
 from robustbo.driving.evaluators.worker import Worker
 from robustbo.trials.trial import Trial
+from robustbo.trials.worker import computer
 
 
 class Processes:
@@ -27,10 +29,12 @@ class Processes:
     def __init__(self, func: Function, jobs: int) -> None:
         self._func, self._jobs = _pickle(func, jobs), jobs
         self._threads = max(1, _cores() // jobs)
-        self._workers = [self._new()]
+        self._workers: list[Worker] = []
+        self._workers.append(self._new())
 
     def _new(self) -> Worker:
-        return Worker(self._func, self._threads)
+        places = {worker.place for worker in self._workers}
+        return Worker(self._func, self._threads, next(place for place in itertools.count(1) if place not in places))
 
     def has_room(self) -> bool:
         """Return whether one has nothing to do, or is not there yet."""
@@ -60,7 +64,7 @@ class Processes:
                 worker.trial = None
                 if not worker.is_alive:
                     self._workers.remove(worker)
-                yield trial, outcome
+                yield trial, outcome._replace(computer=f"{computer()}/{worker.place}")
 
     def close(self, *, is_at_once: bool) -> None:
         """End them, with what they have started."""

@@ -38,13 +38,15 @@ class Worker:
     Args:
         func: The function, pickled.
         threads: How many it may have for linear algebra.
+        place: Its number among those of this machine; one that takes its place has the same.
 
     Raises:
         RuntimeError: If no process can begin.
     """
 
-    def __init__(self, func: bytes, threads: int) -> None:
+    def __init__(self, func: bytes, threads: int, place: int = 1) -> None:
         self.trial: Trial | None = None
+        self.place = place
         self._is_ready = False
         self.connection, theirs = CONTEXT.Pipe()
         arguments = (theirs, func, threads, dict(os.environ))

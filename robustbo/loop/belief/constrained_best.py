@@ -8,7 +8,7 @@ from robustbo.censored import is_bound
 from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
 from robustbo.loop.belief.front import use_points
-from robustbo.loop.belief.incumbent import NOTHING_TOLD, Incumbent, records
+from robustbo.loop.belief.incumbent import NOTHING_TOLD, Incumbent, half_way, records
 from robustbo.loop.belief.measured_points import MeasuredPoints
 from robustbo.loop.observations.table import Data, observations
 from robustbo.loop.surrogate.cache import FitCache
@@ -23,8 +23,9 @@ from robustbo.trials.settings import Settings
 def best(settings: Settings, history: History, fits: FitCache | None = None, fixed: Fixed = ()) -> Incumbent:
     """The best of one objective among the points measured, where other outcomes must keep bounds.
 
-    Of the points that probably keep them it is the one whose lead over the worst, times that probability, is largest:
-    as if a point that breaks a bound were worth as much as the worst. Where none probably does, it is the one most
+    A point counts half-way between its posterior mean and its own believed value, as where there is one outcome. Of the
+    points that probably keep the bounds it is the one whose lead over the worst, times that probability, is largest: as
+    if a point that breaks a bound were worth as much as the worst. Where none probably does, it is the one most
     likely to. Where no surrogate can be fitted it is that of the best value measured, as `raw_best`.
 
     Raises:
@@ -80,12 +81,14 @@ def _objective(settings: Settings) -> OutcomeGoal:
 
 
 def _bests(data: Data, points: MeasuredPoints) -> list[Incumbent]:
-    value, p = points.objectives.squeeze(-1), points.feasible
+    ((place, model),) = ((i, model) for i, model in enumerate(points.models) if model.outcome.is_objective)
+    rows_of_points = [tuple(data.space.to_unit(point)) for point in points.points]
+    worth = half_way(model, dict(zip(rows_of_points, points.means[:, place].tolist(), strict=True)))
+    value, p = points.X.new_tensor([model.outcome.sign * worth[row] for row in rows_of_points]), points.feasible
     lead = p * (value - value.min())
     score = (torch.where(points.is_likely, lead, -torch.inf) if points.is_likely.any() else p).tolist()
     rows = sorted((i for i, worth in enumerate(score) if worth > -math.inf), key=lambda i: points.trials[i].number)
-    (objective,) = (model.outcome for model in points.models if model.outcome.is_objective)
-    name, quantity = objective.name, objective.outcome
+    name, quantity = model.outcome.name, model.outcome.outcome
     incumbents = []
     for point in map(points.point, records(rows, score.__getitem__)):
         outcomes = {other: (point.means[other], point.sds[other]) for other in point.means}

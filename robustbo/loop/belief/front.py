@@ -176,4 +176,4 @@ def _samples(fitted: FittedSurrogate, X: Tensor, seed: int) -> Tensor:
     """``NUM_SAMPLES x m`` joint samples of an outcome, in the user's units."""
     with fitted.apart(seed), contract.quiet(), torch.no_grad():
         values = fitted.model.posterior(X).rsample(torch.Size([NUM_SAMPLES])).squeeze(-1)
-    return fitted.sign * fitted.scale * values + fitted.center
+    return fitted.units.to_user(values)

@@ -128,38 +128,25 @@ def incumbents(
     Raises:
         ValueError: If no value has been told.
     """
-    return [best.of(settings.quantity) for best in incumbents_by_model(settings, history, fits, without)]
-
-
-@pin_surroundings
-def incumbents_by_model(
-    settings: Settings, history: History, fits: FitCache | None = None, without: Collection[int] = ()
-) -> list[Incumbent]:
-    """The incumbents as the surrogate has them, whatever is possible: means that decisions compare.
-
-    Raises:
-        ValueError: If no value has been told.
-    """
     data = observations(settings, history)
     if all(trial.number in without for trial in data.told):
         raise ValueError(NOTHING_TOLD)
     use = partial(_incumbents, data, without)
     best, _ = use_models(settings, data, use, FitCache() if fits is None else fits, is_judging=True)
-    return _raw_incumbents(data, without) if best is None else best
+    return [incumbent.of(settings.quantity) for incumbent in best or _raw_incumbents(data, without)]
 
 
 def _incumbents(data: Data, without: Collection[int], models: OutcomeModels) -> list[Incumbent]:
-    """The incumbents by the only fitted surrogate."""
     (model,) = models
-    points, disbelieved = model.at_points(), model.disbelieved
-    believed, values = _first_trials(data, model, without), _mean_values(model.fitted, disbelieved)
+    return incumbents_of_model(data, model, without)
 
-    def worth(row: Row) -> float:
-        mean = points[row][0]
-        return data.sign * ((1 - LASTING) * mean + LASTING * values.get(row, mean))
 
+def incumbents_of_model(data: Data, model: OutcomeModel, without: Collection[int] = ()) -> list[Incumbent]:
+    """The best points so far by the only fitted surrogate, whatever is possible: means that decisions compare."""
+    points, believed = model.at_points(), _first_trials(data, model, without)
+    worth = half_way(model, {row: mean for row, (mean, _) in points.items()})
     rows = sorted((row for row in points if row in believed), key=lambda row: believed[row].number)
-    best = records(rows, worth)
+    best = records(rows, lambda row: data.sign * worth[row])
     check_finite(*points[best[-1]])
     return [Incumbent(believed[row], *points[row]) for row in best]
 
@@ -171,6 +158,12 @@ def records(candidates: Iterable[T], worth: Callable[[T], float]) -> list[T]:
         if not best or worth(candidate) > worth(best[-1]):
             best.append(candidate)
     return best
+
+
+def half_way(model: OutcomeModel, means: Mapping[Row, float]) -> dict[Row, float]:
+    """The worth of points by their posterior means: half-way to their own believed values, where they have some."""
+    values = _mean_values(model.fitted, model.disbelieved)
+    return {row: (1 - LASTING) * mean + LASTING * values.get(row, mean) for row, mean in means.items()}
 
 
 def _mean_values(fitted: FittedSurrogate, disbelieved: Collection[int]) -> dict[Row, float]:

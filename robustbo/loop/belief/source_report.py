@@ -18,6 +18,7 @@ PLAUSIBLE = 0.2  # likewise where its error may be the objective's shape: that i
 BLOCK = "block"
 UNNAMED = Outcome()
 Status = Literal["fine", "in doubt", "not distinguishable", "block", "excluded", "corrected"]
+REGIONAL = "it measured one region only, where no error of it could be told from the objective: another should, too"
 APART = "it measured one region only, where its error and the objective cannot be told apart: measure there by another"
 
 
@@ -34,11 +35,12 @@ class SourceReport:
             standard deviation of its errors.
         sd: Standard deviation of that.
         since: The trial from whose telling on; None from the beginning.
-        since_at: When that was told.
+        since_at: When that was measured, or else told.
         evidence: Nats that speak for the error.
         probability: The probability that there is one.
-        status: "fine", "in doubt" (more probable than not), "not distinguishable" (plausible, but it measured one
-            region only), "block", or what people have said of it: "excluded", "corrected".
+        status: "fine", "in doubt" (more probable than not), "not distinguishable" (it measured one region only, so
+            that an error of it and the objective's shape look the same), "block", or what people have said of it:
+            "excluded", "corrected".
         trials: The trials concerned.
         outcome: Which of several outcomes; None where there is only one.
         quantity: What is measured, with its unit.
@@ -65,8 +67,8 @@ class SourceReport:
 
     @property
     def is_doubtful(self) -> bool:
-        """Return whether an error that is somebody's fault is more probable than not, or cannot be told apart."""
-        return self.status in ("in doubt", "not distinguishable")
+        """Return whether an error, somebody's fault, is more probable than not, or plausible and not told apart."""
+        return self.status == "in doubt" or (self.status == "not distinguishable" and self.probability > PLAUSIBLE)
 
     @property
     def name(self) -> str:
@@ -80,6 +82,8 @@ class SourceReport:
         if self.status in ("excluded", "corrected"):
             return f"{of}{self.name} is {self.status} by your word{self._since}"
         chance = f", probability {_probability(self.probability)}"
+        if self.status == "not distinguishable" and not self.is_doubtful:
+            return f"{of}{self.name}: nothing wrong is known, but {REGIONAL}"
         if not self.is_doubtful and self.kind != BLOCK:
             return f"{of}{self.name}: nothing wrong is known{chance}"
         apart = f"; {APART}" if self.status == "not distinguishable" else ""
@@ -147,7 +151,7 @@ def source_reports(
         key = () if error.level is None else ((error.source, error.level),)
         since = None if error.since is None else trials[numbers[error.since]]
         concerned = tuple(sorted(numbers[row] for row in error.rows))
-        number, at = (None, None) if since is None else (since.number, since.told_at)
+        number, at = (None, None) if since is None else (since.number, since.time)
         size = (error.error, error.sd, number, at)
         status = _status(error, words.pop(key, None))
         evidence = (error.evidence, error.probability, status, concerned)
@@ -166,7 +170,7 @@ def _status(error: SourceError, word: SourceVerdict | None) -> Status:
     if is_block:
         return "block"
     if not is_doubtful:
-        return "fine"
+        return "not distinguishable" if error.is_regional else "fine"
     return "in doubt" if error.distinguishable else "not distinguishable"
 
 
@@ -176,6 +180,6 @@ def _report_of_word(word: SourceVerdict, trials: Trials, outcome: str | None, qu
     concerned = tuple(trial.number for trial in trials if trial.state in ("told", "excluded") and word.covers(trial))
     kinds, labels = ", ".join(word.source), ", ".join(word.source.values()) or None
     status: Status = "excluded" if word.kind == "exclude" else "corrected"
-    at = None if since is None else since.told_at
+    at = None if since is None else since.time
     size = (word.error if word.kind == "correct" else math.nan, math.nan, word.since, at)
     return SourceReport(kinds, labels, "", *size, math.nan, math.nan, status, concerned, outcome, quantity)

@@ -1,14 +1,16 @@
 """The decision of a step: the next point, or a replicate of one."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from robustbo.loop.observations.correction import SourceShift
 from robustbo.loop.observations.expectation import Expectation
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.region.region import Fixed
 from robustbo.trials.history import REMEASURE, RETRY, Diagnosis
 from robustbo.trials.sources import Labels
-from robustbo.trials.trial import EXPECTATION
+from robustbo.trials.trial import EXPECTATION, EXPECTED_ERROR
 
 
 @dataclass(frozen=True)
@@ -18,8 +20,8 @@ class Suggestion:
     Attributes:
         params: The point.
         origin: "sobol" or "model".
-        expected: The value that a robust model expects to be told there, the standard deviation of that, noise
-            included, and that of the noise; of several outcomes that of each, by its name.
+        expected: The value that a robust model expects there, without any source's error, the standard deviation of
+            that, noise included, and that of the noise; of several outcomes that of each, by its name.
         repeats: The trial that it replicates, if it does.
         reason: "re-measure" or "retry" where it replicates another, "asked before" where the model wants another value
             at a point, "away from failures" where a Sobol point would probably fail, "nothing new left" where every
@@ -30,6 +32,8 @@ class Suggestion:
         acquisition_s: Seconds that the rest took.
         fixed: The parameters that have a given value, and it.
         elsewhere: Of a replicate, the sources of the value in doubt: another should measure it.
+        expected_error: The error that the source which will measure it adds to ``expected``, where one is believed;
+            of several outcomes that of each, by its name.
     """
 
     params: dict[str, Value]
@@ -43,6 +47,7 @@ class Suggestion:
     acquisition_s: float = 0.0
     fixed: Fixed = ()
     elsewhere: Labels = ()
+    expected_error: SourceShift | dict[str, SourceShift] | None = None
 
     @property
     def trial_to_replicate(self) -> int | None:
@@ -53,12 +58,7 @@ class Suggestion:
     def decision(self) -> dict[str, Any]:
         """The suggestion but for the times: all that is the same whenever it is computed again."""
         record: dict[str, Any] = {"params": self.params, "origin": self.origin}
-        if isinstance(self.expected, dict):
-            for i, key in enumerate(EXPECTATION):
-                numbers = {name: expectation[i] for name, expectation in self.expected.items()}
-                record |= {key: finite} if (finite := {n: x for n, x in numbers.items() if x is not None}) else {}
-        elif self.expected is not None:
-            record |= {key: x for key, x in zip(EXPECTATION, self.expected[:3], strict=True) if x is not None}
+        record |= _by_key(EXPECTATION, self.expected) | _by_key(EXPECTED_ERROR, self.expected_error)
         if self.fallback is not None:
             record["fallback"] = self.fallback
         if self.fixed:
@@ -74,3 +74,13 @@ class Suggestion:
         times = {"fit_s": round(self.fit_s, 4), "acquisition_s": round(self.acquisition_s, 4)}
         ask = {"event": "ask", "trial": trial, **self.decision, **times}
         return [ask] if self.diagnosis is None else [{"event": "diagnose", **asdict(self.diagnosis)}, ask]
+
+
+def _by_key(keys: tuple[str, ...], numbers: Sequence[float | None] | Mapping[str, Any] | None) -> dict[str, Any]:
+    """Numbers under their keys, but for those that are None; of several outcomes each by its name."""
+    if numbers is None:
+        return {}
+    if not isinstance(numbers, Mapping):
+        return {key: x for key, x in zip(keys, numbers, strict=False) if x is not None}
+    by_key = {key: {name: of[i] for name, of in numbers.items() if of[i] is not None} for i, key in enumerate(keys)}
+    return {key: by_name for key, by_name in by_key.items() if by_name}

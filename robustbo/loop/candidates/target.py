@@ -135,7 +135,8 @@ class MultiTarget:
 
 def _goal(model: OutcomeModel, reference: float | None) -> Goal:
     """The goal of one outcome, of a reference that is turned so that larger is better."""
-    fitted, sign = model.fitted, model.outcome.sign
-    low, high = sorted(sign * (bound / fitted.scale - fitted.center / fitted.scale) for bound in model.outcome.bounds)
-    turned = None if reference is None else reference / fitted.scale - sign * fitted.center / fitted.scale
-    return Goal(model.outcome.is_objective, low, high, turned)
+    units = model.fitted.units
+    low, high = sorted(map(units.to_model, model.outcome.bounds))
+    return Goal(
+        model.outcome.is_objective, low, high, None if reference is None else units.to_model(units.sign * reference)
+    )

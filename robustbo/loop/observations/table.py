@@ -137,7 +137,7 @@ class Data:
         """The table of one outcome alone: for it, a trial where it is missing has failed."""
         trials = Trials(trial.of(outcome.name) for trial in self.trials)
         sign, least_noise = outcome.sign, outcome.quantity.least_noise
-        return replace(self, sign=sign, trials=trials, diagnoses=(), objectives=(), least_noise=least_noise)
+        return replace(self, trials=trials, diagnoses=(), objectives=(), sign=sign, least_noise=least_noise)
 
     def with_correction(self, correction: SourceCorrection | None) -> "Data":
         """The table whose values are without the errors of their sources; the same where there is no correction."""

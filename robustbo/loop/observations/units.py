@@ -1,4 +1,4 @@
-"""Observations as a model sees them.
+"""The units of a model, and observations in them.
 
 Values enter it turned so that larger is better, shifted by their median and divided by a power of two, which is exact
 in effect: differences of 1e-12, or of 1e12, are no other problem than differences of 1.
@@ -7,17 +7,68 @@ in effect: differences of 1e-12, or of 1e12, are no other problem than differenc
 import math
 import statistics
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
 import torch
 from torch import Tensor
 
 from robustbo.loop.observations.table import Observations
+from robustbo.numerics.linalg.lapack import Array
 from robustbo.searchspace.encoding import encode
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 
+Numbers = TypeVar("Numbers", float, Tensor, Array)
+
 SPAN = 1000  # binary orders of magnitude that may lie between a typical and the largest distance
 MIN_SD, MAX_SD = 1e-6, 1e6  # a noise below changes nothing, above it the value tells nothing
+
+
+@dataclass(frozen=True)
+class Units:
+    """The units of a model, in which larger is better, and those of the user: an affine map between them.
+
+    Attributes:
+        center: The value that the model sees as 0.
+        scale: How much of the value is 1 to the model; a power of two, so that dividing by it loses nothing.
+        sign: 1 where larger values are better, else -1.
+
+    Example:
+        >>> units = Units(3.0, 2.0, -1.0)
+        >>> units.to_model(7.0), units.to_user(-2.0), units.sd_to_model(4.0)
+        (-2.0, 7.0, 2.0)
+    """
+
+    center: float
+    scale: float
+    sign: float = 1.0
+
+    @classmethod
+    def of(cls, values: Sequence[float], sign: float = 1.0) -> "Units":
+        """The units in which a model sees some values."""
+        return cls(*center_and_scale(tuple(values)), sign)
+
+    @property
+    def slope(self) -> float:
+        """The change of the value where the number of the model is larger by 1."""
+        return self.sign * self.scale
+
+    def to_model(self, values: Numbers) -> Numbers:
+        """Values in the model's units."""
+        return self.sign * (values / self.scale - self.center / self.scale)
+
+    def to_user(self, numbers: Numbers) -> Numbers:
+        """Numbers of the model as values."""
+        return self.slope * numbers + self.center
+
+    def sd_to_model(self, sds: Numbers) -> Numbers:
+        """Standard deviations, or other distances, in the model's units."""
+        return sds / self.scale
+
+    def sd_to_user(self, sds: Numbers) -> Numbers:
+        """Standard deviations of the model in the units of values."""
+        return self.scale * sds
 
 
 def typical_distance(values: Sequence[float]) -> float:
@@ -45,23 +96,20 @@ def center_and_scale(values: tuple[float, ...]) -> tuple[float, float]:
 
 def robust_center_and_scale(values: Sequence[float]) -> tuple[float, float]:
     """The median and the robust standard deviation, as `RobustStandardize` has them: whatever the units are."""
-    center, scale = center_and_scale(tuple(values))
-    transform = RobustStandardize(m=1)
-    transform.learn(torch.tensor([[v / scale - center / scale] for v in values], dtype=torch.float64))
-    return center + scale * transform.means.item(), scale * transform.stdvs.item()
+    units, transform = Units.of(values), RobustStandardize(m=1)
+    transform.learn(torch.tensor([[units.to_model(value)] for value in values], dtype=torch.float64))
+    return units.to_user(transform.means.item()), units.sd_to_user(transform.stdvs.item())
 
 
-def in_model_units(
-    space: Space, sign: float, told: Observations, center: float, scale: float
-) -> tuple[Tensor, Tensor, Tensor | None]:
+def in_model_units(space: Space, told: Observations, units: Units) -> tuple[Tensor, Tensor, Tensor | None]:
     """``n x d`` inputs, ``n`` values, larger being better, and their noise where it is known.
 
     That is relative to the spread of the values, and kept where float64 can work with it.
     """
     X = encode(space, [list(row) for row in told.X])
-    Y = torch.tensor([sign * (v / scale - center / scale) for v in told.values], dtype=torch.float64)
+    Y = torch.tensor([units.to_model(value) for value in told.values], dtype=torch.float64)
     if told.sds is None:
         return X, Y, None
-    sds = torch.tensor(told.sds, dtype=torch.float64) / scale
-    spread = robust_center_and_scale(told.values)[1] / scale  # whatever the units, unlike a power of two
+    sds = units.sd_to_model(torch.tensor(told.sds, dtype=torch.float64))
+    spread = units.sd_to_model(robust_center_and_scale(told.values)[1])  # whatever the units, unlike a power of two
     return X, Y, sds.clamp(MIN_SD * spread, MAX_SD * spread)

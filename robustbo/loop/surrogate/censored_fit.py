@@ -66,10 +66,10 @@ def bound_rows(told: Observations, base: FittedSurrogate, rate: float) -> BoundR
     rows = list(told.bounds)
     values = [told.values[i] for i in rows]
     signs = [value.sign for value in values if isinstance(value, CensoredValue)]
-    s = base.sign * np.array([1.0 if sign == "<" else -1.0 for sign in signs])
-    c = base.sign * (np.array([float(v) for v in values]) / base.scale - base.center / base.scale)
+    s = base.units.sign * np.array([1.0 if sign == "<" else -1.0 for sign in signs])
+    c = base.units.to_model(np.array([float(v) for v in values]))
     measured = [value for value in base.observations.values if not is_bound(value)]
-    y = base.sign * (np.array(measured) / base.scale - base.center / base.scale)
+    y = base.units.to_model(np.array(measured))
     median = float(np.median(y))
     spread = TO_ROBUST_SD * float(np.median(np.abs(y - median))) or 1.0
     eps = np.array([0.0 if told.numbers[i] in told.vouched else rate for i in rows])
@@ -94,9 +94,7 @@ def fit_to_bounds(
     bounds, at = bound_rows(told, base, rate), X[list(told.bounds)]
     noise = noise_variances(base.model, X) if sds is None else sds.square()
     sd = noise[bounds.rows].sqrt().numpy()
-    values = base.model.train_inputs[0].new_tensor(
-        [base.sign * (float(v) / base.scale - base.center / base.scale) for v in told.values]
-    )
+    values = base.model.train_inputs[0].new_tensor([base.units.to_model(float(v)) for v in told.values])
     m, C = joint_prediction(base.model, at)
     pseudo, model, last = pseudo_values(m, C, bounds.bounds(sd)), None, m
     for _ in range(ROUNDS):
@@ -148,8 +146,8 @@ def appraise_others(
     if not told.bounds:
         return dict(appraisals)
     own = [appraisals[told.numbers[i]] for i in told.bounds]
-    mean = fitted.sign * (np.array([a.expected for a in own]) / fitted.scale - fitted.center / fitted.scale)
-    sd = np.array([a.sd for a in own]) / fitted.scale
+    mean = fitted.units.to_model(np.array([a.expected for a in own]))
+    sd = fitted.units.sd_to_model(np.array([a.sd for a in own]))
     wrong, evidence = verdict(mean, sd, bound_rows(told, fitted, rate).bounds(sd))
     rows = zip(told.bounds, own, wrong.tolist(), evidence.tolist(), strict=True)
     return dict(appraisals) | {

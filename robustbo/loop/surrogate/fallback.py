@@ -14,7 +14,6 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, TypeVar
 
-from robustbo.errors import FitError
 from robustbo.loop.observations.table import Data
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.loop.surrogate.cache import FitCache
@@ -56,21 +55,6 @@ def fit_and_use(
         why.append(f"{rung.name}: {error}")
         log.warning("a surrogate could not be used, and the next is tried; %s", why[-1])
     return None, f"by none, since these failed: {'; '.join(why)}"
-
-
-def by_first(settings: Settings, data: Data, make: Callable[[FittedSurrogate], T], fits: FitCache) -> T:
-    """Return what is made of the first surrogate that can be fitted and used for it, to all values.
-
-    Raises:
-        FitError: If it can be made of none.
-        ValueError: If no value has been told.
-    """
-    if not data.told:
-        raise ValueError("a surrogate needs at least one told value, got none; tell one first")
-    result, why = fit_and_use(settings, data, lambda _, fitted: (make(fitted),), fits, is_judging=True)
-    if result is None:
-        raise FitError(f"no surrogate could be used {why}")
-    return result[0]
 
 
 class _Rung(NamedTuple):

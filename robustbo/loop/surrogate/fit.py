@@ -27,7 +27,7 @@ from robustbo.loop.observations.probability_wrong import (
     unseen_probabilities_wrong,
 )
 from robustbo.loop.observations.table import Data, Observations, observations
-from robustbo.loop.observations.units import center_and_scale, in_model_units, typical_distance
+from robustbo.loop.observations.units import Units, in_model_units, typical_distance
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.censored_fit import appraise_others, fit_to_bounds
@@ -166,7 +166,7 @@ def _end(settings: Settings, told: Observations, fits: FitCache) -> WarmStart:
     def make() -> WarmStart:
         fitted = _fit_new(settings, told, fits)
         spread = typical_distance(told.values)
-        return WarmStart(told.numbers, fitted.center, fitted.scale, spread, contract.warm_start(fitted.model))
+        return WarmStart(told.numbers, fitted.units, spread, contract.warm_start(fitted.model))
 
     return fits.get_small((settings, told), make)
 
@@ -184,31 +184,29 @@ def _warm_start(settings: Settings, told: Observations, fits: FitCache) -> WarmS
 def _fit_new(settings: Settings, told: Observations, fits: FitCache) -> FittedSurrogate:
     if told.bounds and takes_bounds(settings, told):
         return _fit_to_bounds(settings, told, fits)
-    center, scale = center_and_scale(told.values)
     before = _warm_start(settings, told, fits) if told.correction is None else told.correction.warm_start
     started = time.perf_counter()
-    if before is not None:
-        center, scale = before.center, before.scale
-    X, Y, sds = in_model_units(settings.space, settings.sign, told, center, scale)
+    units = Units.of(told.values, settings.sign) if before is None else before.units
+    X, Y, sds = in_model_units(settings.space, told, units)
     seed = seeds.derive(settings.seed, len(told.values), "fit")
     with (isolation if settings.surrogate in SURROGATES else seed_everything)(seed), contract.quiet():
-        model = new_model(settings, told, X, Y, None if sds is None else sds.square(), scale)
+        model = new_model(settings, told, X, Y, None if sds is None else sds.square(), units)
         if before is None:
             contract.fit(model)
         else:
             contract.fit(model, before.state, before.rows_of(told.numbers))
-    return FittedSurrogate(model, X, told, settings.space, settings.sign, center, scale, time.perf_counter() - started)
+    return FittedSurrogate(model, X, told, settings.space, units, time.perf_counter() - started)
 
 
 def _fit_to_bounds(settings: Settings, told: Observations, fits: FitCache) -> FittedSurrogate:
     """The surrogate fitted to values and bounds, from a fit to the values alone."""
     base = _fit(settings, told.take([i for i in range(len(told.values)) if i not in {*told.bounds}]), fits)
-    X, _, sds = in_model_units(settings.space, settings.sign, told, base.center, base.scale)
+    X, _, sds = in_model_units(settings.space, told, base.units)
     values = torch.tensor([i for i in range(len(told.values)) if i not in {*told.bounds}])
     started, rate = time.perf_counter(), rate_of_wrong_bounds(settings, len(told.values))
 
     def build(Y: Tensor, Yvar: Tensor, before: Any) -> Any:
-        model = new_model(settings, told, X, Y, Yvar, base.scale)
+        model = new_model(settings, told, X, Y, Yvar, base.units)
         model.likelihood.usual = values
         state = None if before is None else contract.warm_start(before)
         return contract.fit(model) if state is None else contract.fit(model, state, torch.arange(len(Y)))
@@ -217,5 +215,4 @@ def _fit_to_bounds(settings: Settings, told: Observations, fits: FitCache) -> Fi
     with (isolation if settings.surrogate in SURROGATES else seed_everything)(seed), contract.quiet():
         model, appraisals = fit_to_bounds(told, X, base, sds, rate, build)
     seconds = time.perf_counter() - started
-    fitted = FittedSurrogate(model, X, told, settings.space, settings.sign, base.center, base.scale, seconds)
-    return replace(fitted, appraisals=appraisals)
+    return FittedSurrogate(model, X, told, settings.space, base.units, seconds, appraisals=appraisals)

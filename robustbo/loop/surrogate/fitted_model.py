@@ -10,10 +10,10 @@ from botorch.models.gpytorch import GPyTorchModel
 from torch import Tensor
 
 from robustbo.determinism.isolation import isolation, seed_everything
-from robustbo.loop.observations.correction import SourceBelief
+from robustbo.loop.observations.correction import SourceBelief, SourceShift
 from robustbo.loop.observations.expectation import Appraisal, Expectation
 from robustbo.loop.observations.table import Observations, Row
-from robustbo.loop.observations.units import in_model_units
+from robustbo.loop.observations.units import Units, in_model_units
 from robustbo.numerics.sources.errors import SourceError
 from robustbo.searchspace.encoding import encode
 from robustbo.searchspace.space import Space
@@ -31,9 +31,7 @@ class FittedSurrogate:
         X: ``n x d`` inputs, encoded for the model.
         observations: What it was fitted to.
         space: The search space.
-        sign: 1 where larger is better, else -1.
-        center: Value that the model sees as 0; that of an earlier fit, where the search began there.
-        scale: Units of the value that the model sees as 1; likewise.
+        units: Of the model; those of an earlier fit, where the search began there.
         seconds: How long the fit took, without those that it began from.
         quarantined: The told trials that are left out; see `robustbo.loop.observations.probability_wrong`.
         appraisals: Those of values that it was not fitted to, for their number; see `robustbo.loop.surrogate.subset`.
@@ -46,9 +44,7 @@ class FittedSurrogate:
     X: Tensor
     observations: Observations
     space: Space
-    sign: float
-    center: float
-    scale: float
+    units: Units
     seconds: float
     quarantined: tuple[int, ...] = ()
     appraisals: Mapping[int, Appraisal] = field(default_factory=dict)
@@ -65,13 +61,17 @@ class FittedSurrogate:
         """The errors of the sources of its values, whose rows are those of its observations; none unless told."""
         return () if self.sources is None else self.sources.of(self.observations.numbers)
 
+    def source_shift(self, by: Mapping[str, str]) -> SourceShift | None:
+        """The error of the next value that a source measures, by what is believed; None where that is nothing."""
+        return None if self.sources is None else self.sources.shift_at(by)
+
     def apart(self, seed: int) -> AbstractContextManager[None]:
         """The context in which code of the surrogate runs, so that what it draws depends on the seed alone."""
         return (isolation if self.is_ours else seed_everything)(seed)
 
     def in_units(self, mean: Tensor, sd: Tensor) -> tuple[list[float], list[float]]:
         """The model's means and standard deviations in the user's units."""
-        return (self.sign * self.scale * mean + self.center).tolist(), (self.scale * sd).tolist()
+        return self.units.to_user(mean).tolist(), self.units.sd_to_user(sd).tolist()
 
     def predict(
         self, X: Tensor, *, is_noisy: bool = False, is_averaged: bool = True
@@ -116,7 +116,7 @@ class FittedSurrogate:
 
     def appraise(self, told: Observations) -> dict[int, Appraisal]:
         """Appraisals by trial of values that it was not fitted to, by the rule for those that it was."""
-        X, Y, sds = in_model_units(self.space, self.sign, told, self.center, self.scale)
+        X, Y, sds = in_model_units(self.space, told, self.units)
         with self.apart(0), contract.quiet():
             diagnosis = self.model.diagnose_others(X, Y, sds)
         expected, sd = self.in_units(diagnosis.expected, diagnosis.sd)

@@ -103,7 +103,7 @@ def _is_limit(told: Observations, heap: Heap, base: FittedSurrogate) -> bool:
     bounds = bound_rows(of_heap, base, 0.0).bounds(noise_variances(base.model, X).sqrt().numpy())
     k, n = len(heap.rows), len(told.values)
     as_limit = pseudo_values(m, C, bounds).L
-    as_values = log_probability_of_values(m, C, bounds, _step(told) / base.scale)
+    as_values = log_probability_of_values(m, C, bounds, base.units.sd_to_model(_step(told)))
     return as_limit > max(as_values, log_probability_of_stuck_sensor(k, n)) + CONVINCING
 
 

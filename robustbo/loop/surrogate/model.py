@@ -8,6 +8,7 @@ from torch import Tensor
 
 from robustbo.errors import FitError, NumericsWarning, warn
 from robustbo.loop.observations.table import Observations
+from robustbo.loop.observations.units import Units
 from robustbo.surrogates.common import contract
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.row_variances import RowVariancesGP
@@ -26,10 +27,8 @@ def capabilities_of(settings: Settings) -> Capabilities:
     return contract.capabilities_for(model_class(settings.surrogate), settings.surrogate_options)
 
 
-def new_model(
-    settings: Settings, told: Observations, X: Tensor, Y: Tensor, Yvar: Tensor | None, scale: float = 1.0
-) -> Any:
-    """The model of ``n`` values, not fitted yet, in units of ``scale``; bounds need no variance of their own."""
+def new_model(settings: Settings, told: Observations, X: Tensor, Y: Tensor, Yvar: Tensor | None, units: Units) -> Any:
+    """The model of ``n`` values in its units, not fitted yet; bounds need no variance of their own."""
     try:
         model = model_class(settings.surrogate)(
             X,
@@ -44,9 +43,10 @@ def new_model(
         is_cleared = torch.tensor([number in cleared for number in told.numbers])
         model.vouched = is_cleared  # of which a model that is none of ours takes no notice
     if (least_noise := settings.quantity.least_noise) > 0:
-        model.least_noise = least_noise / scale  # likewise
+        model.least_noise = units.sd_to_model(least_noise)  # likewise
     if told.correction is not None:
-        model.shared_errors = torch.tensor(told.correction.shares_of(told.numbers), dtype=torch.float64) / scale
+        shares = torch.tensor(told.correction.shares_of(told.numbers), dtype=torch.float64)
+        model.shared_errors = units.sd_to_model(shares)
     return model
 
 

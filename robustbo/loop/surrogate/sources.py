@@ -25,6 +25,7 @@ from robustbo.numerics.sources.errors import SourceError
 from robustbo.numerics.sources.labels import SourceLabels
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.pursuit.sources import AtomFinding, SourceFindings, errors_in_rows, find_sources
+from robustbo.trials.sources import COMPUTER
 
 NO_SOURCES = "takes no sources: their errors are not looked for; relevance-pursuit, the default, does"
 LARGEST = 700.0  # log odds of which a probability is computed
@@ -60,7 +61,8 @@ def judge_sources(
     labels = _without(labels, numbers, among.vouched | among.bound_numbers)
     fitted = fit(among)
     if not (isinstance(fitted.model, RelevancePursuitGP) and fitted.model.is_named):
-        fits.get_small(("no sources", key), lambda: warn(f"{surrogate} {NO_SOURCES}", NumericsWarning))
+        if labels.names != (COMPUTER,):  # which nobody told
+            fits.get_small(("no sources", key), lambda: warn(f"{surrogate} {NO_SOURCES}", NumericsWarning))
         return None
     of_labels = labels.names, labels.levels, labels.codes.tobytes(), labels.order.tobytes()
 
@@ -88,28 +90,36 @@ def _belief(
     numbers: tuple[int, ...],
 ) -> SourceBelief:
     """The belief in the user's units, of all values that count."""
-    unit, errors = fitted.sign * fitted.scale, list[SourceError]()
+    unit, errors = fitted.units.slope, list[SourceError]()
     doubtful = [finding for finding in findings.doubtful if finding.atom.kind != "block"]  # which is nobody's fault
-    for finding in (*findings.believed, *doubtful):
+    matrices = [matrix_among(finding.atom, of_fit, labels) for finding in findings.believed]
+    for finding, matrix in zip(findings.believed, matrices, strict=True):
+        errors += _source_errors(finding, matrix, unit, of_fit, labels, findings.regional)
+    num_believed = len(errors)
+    for finding in doubtful:
         matrix = matrix_among(finding.atom, of_fit, labels)
-        errors += _source_errors(finding, matrix, unit, of_fit, labels)
+        errors += _source_errors(finding, matrix, unit, of_fit, labels, findings.regional)
     if not findings.believed:
         return SourceBelief(numbers, tuple(errors), None)
-    matrices = [matrix_among(finding.atom, of_fit, labels) for finding in findings.believed]
     too_high, shared = errors_in_rows(findings.believed, matrices)
     rows = np.flatnonzero((shared != 0).any(-1).numpy()).tolist()
     values, start = fitted.observations, findings.warm_start
     correction = SourceCorrection(
         tuple(numbers[row] for row in rows),
         tuple((unit * too_high[rows]).tolist()),
-        tuple(map(tuple, (fitted.scale * shared[rows]).tolist())),
-        WarmStart(values.numbers, fitted.center, fitted.scale, typical_distance(values.values), start),
+        tuple(map(tuple, fitted.units.sd_to_user(shared[rows]).tolist())),
+        WarmStart(values.numbers, fitted.units, typical_distance(values.values), start),
     )
-    return SourceBelief(numbers, tuple(errors), correction)
+    return SourceBelief(numbers, tuple(errors), correction, num_believed)
 
 
 def _source_errors(
-    finding: AtomFinding, matrix: Array, unit: float, of_fit: SourceLabels, labels: SourceLabels
+    finding: AtomFinding,
+    matrix: Array,
+    unit: float,
+    of_fit: SourceLabels,
+    labels: SourceLabels,
+    regional: frozenset[tuple[int, int]],
 ) -> list[SourceError]:
     """The errors that an atom is: one, or of a block effect one a level."""
     atom, sizes, sds = finding.atom, (unit * finding.sizes).tolist(), (abs(unit) * finding.sds).tolist()
@@ -127,11 +137,13 @@ def _source_errors(
             probability=1 / (1 + math.exp(-max(finding.log_odds, -LARGEST))),
             rows=tuple(np.flatnonzero(is_concerned).tolist()),
             distinguishable=finding.is_distinguishable,
+            is_regional=(atom.source, level) in regional,
         )
 
     if atom.kind == "block":
         levels = [int(of_fit.codes[rows[0], atom.source]) for rows in atom.columns]
-        return [error(*of_level) for of_level in zip(levels, sizes, sds, matrix.T != 0, strict=True)]
+        concerned = [labels.codes[:, atom.source] == level for level in levels]
+        return [error(*of_level) for of_level in zip(levels, sizes, sds, concerned, strict=True)]
     if atom.kind == "broken":
         spread = abs(unit) * finding.spread
         return [error(atom.level, spread, spread / math.sqrt(2 * len(atom.columns)), (matrix != 0).any(-1))]

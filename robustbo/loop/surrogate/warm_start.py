@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from robustbo.loop.observations.units import Units
+
 STEP = 10  # trials between two counts at which a search of few begins anew, see `anchor`
 SHARE = 32  # of many, the step is between 1/32 and 1/16 of them
 ROOT = 8  # observations of the smallest sample; a larger one costs more, since a search from nothing does
@@ -28,15 +30,13 @@ class WarmStart(NamedTuple):
 
     Attributes:
         numbers: The trials it was fitted to, in order.
-        center: Value that the model sees as 0.
-        scale: Units of the value that it sees as 1.
+        units: Of the model.
         spread: Typical distance of its values from their median.
         state: Where its search ended, as the surrogate has it; None where it does not tell.
     """
 
     numbers: tuple[int, ...]
-    center: float
-    scale: float
+    units: Units
     spread: float
     state: Any
 

@@ -6,7 +6,7 @@ References:
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,10 +46,9 @@ class Predictions(NamedTuple):
 
     def without(self, rows: NDArray[np.intp]) -> "Predictions":
         """The draws of all but some observations."""
-        is_other = ~np.isin(self.of, rows)
-        of, mean, v, s2, log_shares, log_weight, t = self
-        moments = mean[is_other], v[is_other], s2[is_other]
-        return Predictions(of[is_other], *moments, log_shares[is_other], log_weight[is_other], t[is_other])
+        is_kept = ~np.isin(self.of, rows)
+        columns: list[Any] = [column[is_kept] for column in self]
+        return Predictions(*columns)
 
     def among(self, rows: NDArray[np.intp], shift: Array, t: Array | None) -> "Predictions":
         """The draws as those of some rows among others, their means shifted, in a warp's units; as one draw of each."""

@@ -23,7 +23,7 @@ FEWEST = 3  # rows of an atom: fewer are single values that are wrong
 PRIOR = 0.1  # probability that anything is wrong with a kind of source, or with everything since a time
 SHARES = {"offset": 0.4, "step": 0.3, "drift": 0.1, "broken": 0.2}  # of that prior among the kinds of error
 SHARES_OF_ALL = {"step": 0.75, "drift": 0.25}  # likewise of everything since a time
-BLOCK = 0.1  # probability that the levels of a kind of source differ as a matter of course
+BLOCK = 0.02  # probability that the levels of a kind of source differ as a matter of course
 EXPECTED_BLOCK = 0.5  # where the user has said that they may
 RAMPS = 4  # times at which a drift may begin
 
@@ -62,11 +62,16 @@ class Atom(NamedTuple):
         return tuple(row for column in self.columns for row in column)
 
     def matrix(self, n: int) -> Array:
-        """The atom as ``n x k`` numbers."""
+        """The atom as ``n x k`` numbers; the levels of a block effect differ from one another, and have no mean."""
         A = np.zeros((n, len(self.columns)))
         for k, rows in enumerate(self.columns):
             A[list(rows), k] = 1.0 if self.weights is None else self.weights
-        return A
+        return contrasts(A) if self.kind == "block" else A
+
+
+def contrasts(A: Array) -> Array:
+    """Vectors without what they have in common, so that their sizes add up to nothing."""
+    return A - A.mean(-1, keepdims=True)
 
 
 class Timeline(NamedTuple):
@@ -164,7 +169,7 @@ def matrix_among(atom: Atom, labels: SourceLabels, target: SourceLabels) -> Arra
     """
     if atom.kind == "block":
         codes = [labels.codes[rows[0], atom.source] for rows in atom.columns]
-        return np.stack([target.codes[:, atom.source] == code for code in codes], axis=-1).astype(float)
+        return contrasts(np.stack([target.codes[:, atom.source] == code for code in codes], axis=-1).astype(float))
     is_own = np.any(target.codes >= 0, axis=-1) if atom.source < 0 else target.codes[:, atom.source] == atom.level
     if atom.kind == "broken":
         return np.eye(len(target.order))[:, is_own]

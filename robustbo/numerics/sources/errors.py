@@ -24,6 +24,8 @@ class SourceError:
         rows: The rows concerned.
         distinguishable: False where the source measured one region only, so that its error and the objective's own
             shape cannot be told apart.
+        is_regional: Whether the source as a whole measured one region only, so that no error that it always had could
+            be told from the objective's shape, whatever else is said of it.
     """
 
     source: str
@@ -36,3 +38,4 @@ class SourceError:
     probability: float
     rows: tuple[int, ...]
     distinguishable: bool
+    is_regional: bool = False

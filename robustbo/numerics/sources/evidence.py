@@ -23,6 +23,7 @@ from robustbo.numerics.sources.atoms import Atom, Rows, Timeline
 
 SIZES = (0.1, 0.4, 1.6, 6.4)  # prior standard deviations of a size, in those of the outcomes, equally probable
 VARIANCES = np.square(SIZES)
+LEAST = 1e-6  # length of a sum of an atom's vectors that is nothing but rounding
 
 
 class Precision(NamedTuple):
@@ -31,32 +32,28 @@ class Precision(NamedTuple):
     Attributes:
         P: ``n x n`` inverse covariance, the constant mean projected out.
         al: ``n`` P times the observations.
-        slope: ``n`` factors by which an error of the observations is longer in the fit's units (of a warp).
     """
 
     P: Array
     al: Array
-    slope: Array
 
 
-def project_mean(P: Array, y: Array, slope: Array) -> Precision:
+def project_mean(P: Array, y: Array) -> Precision:
     """The precision with the constant mean projected out of an inverse covariance."""
     P1 = P.sum(-1)
     total = P1.sum()
-    return Precision(P - np.outer(P1, P1) / total, P @ y - P1 * (P1 @ y / total), slope)  # eq. 20.1
+    return Precision(P - np.outer(P1, P1) / total, P @ y - P1 * (P1 @ y / total))  # eq. 20.1
 
 
 def statistics(precision: Precision, A: Array) -> tuple[Array, Array]:
     """``k`` values of t and s of atoms ``n x k``, of one vector each."""
-    scaled = A * precision.slope[:, None]
-    return scaled.T @ precision.al, np.einsum("ik,ik->k", scaled, precision.P @ scaled)
+    return A.T @ precision.al, np.einsum("ik,ik->k", A, precision.P @ A)
 
 
 def step_statistics(precision: Precision, rows: Rows) -> tuple[Array, Array]:
     """``m`` values of t and s of the steps from each of ``m`` rows on to the last: O(m^2)."""
-    slope = precision.slope[rows]
-    t = (precision.al[rows] * slope)[::-1].cumsum()[::-1]
-    inner = precision.P[np.ix_(rows, rows)] * slope * slope[:, None]
+    t = precision.al[rows][::-1].cumsum()[::-1]
+    inner = precision.P[np.ix_(rows, rows)]
     s = (inner.diagonal() + 2 * np.triu(inner, 1).sum(-1))[::-1].cumsum()[::-1]  # eq. 20.5
     return t, s
 
@@ -89,14 +86,17 @@ class Sizes(NamedTuple):
 
 
 def sizes_of(precision: Precision, A: Array) -> Sizes:
-    """The sizes of an atom of ``k`` vectors, which are independent and of one prior variance."""
-    scaled = A * precision.slope[:, None]
-    values, V = np.linalg.eigh(scaled.T @ (precision.P @ scaled))
-    values, z = np.maximum(values, 0.0), V.T @ (scaled.T @ precision.al)
+    """The sizes of an atom of ``k`` vectors, which are independent and of one prior variance.
+
+    Of sizes that add up to nothing, as those of a block effect, their sum is known.
+    """
+    values, V = np.linalg.eigh(A.T @ (precision.P @ A))
+    values, z = np.maximum(values, 0.0), V.T @ (A.T @ precision.al)
     heights = _heights(z, values).sum(0)  # eq. 20.6
     log_factor = float(np.logaddexp.reduce(heights)) - math.log(len(heights))
     weights = np.exp(heights - np.logaddexp.reduce(heights))
-    shrunk = VARIANCES / (1 + VARIANCES * values[:, None])
+    is_seen = np.linalg.norm(A @ V, axis=0) > LEAST
+    shrunk = np.where(is_seen[:, None], VARIANCES / (1 + VARIANCES * values[:, None]), 0.0)
     by_variance = V @ (shrunk * z[:, None])  # eq. 20.7
     means = by_variance @ weights
     second = (np.square(V) @ shrunk + np.square(by_variance)) @ weights

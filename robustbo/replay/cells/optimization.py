@@ -21,7 +21,8 @@ from robustbo.lazy import cached_property
 from robustbo.optimizer import Optimizer
 from robustbo.replay.cells import records
 from robustbo.replay.cells.cell import CELLS, Cell, Progress
-from robustbo.replay.cells.recommendation import Flagged, Recommended, flags, recommend, trials_of
+from robustbo.replay.cells.events import flags_event, outcome_names, trial_event
+from robustbo.replay.cells.recommendation import Flagged, doubted_sources, flags, recommend, trials_of
 from robustbo.replay.spec.method import RECORDED, Method, why_not
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.surrogates.registry import name_of
@@ -66,6 +67,11 @@ class OptimizationCell(Cell):
     def is_ours(self) -> bool:
         """True if our own loop decides."""
         return self.engine == OURS
+
+    @property
+    def is_told_sources(self) -> bool:
+        """True if its method is told which worker measures."""
+        return self.how.sources == "told" and bool(self.spec.source(self.spec.build_corruption(), self.root, 0))
 
     def source(self, corruption: Any, number: int) -> dict[str, str]:
         """The label of the worker that measures a trial, where its method is told."""
@@ -115,10 +121,20 @@ class OptimizationCell(Cell):
 
     def flags(self) -> Flagged | None:
         """The trials flagged after the last that is recorded; None before that."""
+        end = self._end()
+        return None if end is None else end["trials"]
+
+    def doubted_sources(self) -> list[str] | None:
+        """The labels of the sources in doubt then; None where the method is not told of sources."""
+        end = self._end()
+        return None if end is None else end.get("sources")
+
+    def _end(self) -> Event | None:
+        """The event after the last trial that is recorded; None before that."""
         events = self.events()
         count = sum(event["event"] == "trial" for event in events)
-        flags = [event["trials"] for event in events if event["event"] == "flags" and event["after"] == count]
-        return flags[-1] if flags else None
+        ends = [event for event in events if event["event"] == "flags" and event["after"] == count]
+        return ends[-1] if ends else None
 
     @property
     def is_done(self) -> bool:
@@ -193,32 +209,13 @@ def run(cell: OptimizationCell, progress: Progress) -> None:
         progress(
             number + 1, None if recommendation is None else problem.worth([clean[n] for n in trials_of(recommendation)])
         )
-    truth.append(flags_event(cell, flags(opt.view)))
+    doubted = doubted_sources(opt.view) if cell.is_told_sources else None
+    truth.append(flags_event(cell.spec.trials, flags(opt.view), doubted))
 
 
 def num_earlier_asks(history: History, number: int) -> int:
     """Number of trials before one that have the same point."""
     return sum(trial.point == history[number].point for trial in history.trials[:number])
-
-
-def outcome_names(entry: Mapping[str, Any]) -> set[str] | None:
-    """The outcomes that a trial's record tells of by name; None of a single value, an empty set if its parts differ."""
-    if isinstance(entry["clean"], dict):
-        is_whole = (entry["value"] is None or isinstance(entry["value"], dict)) and isinstance(entry["corrupted"], list)
-        return set(entry["clean"]) if is_whole else set()
-    parts = (entry["value"], entry["corrupted"], entry["recommended"])
-    return set() if any(isinstance(part, dict | list) for part in parts) else None
-
-
-def trial_event(number: int, clean: Any, value: Any, wrong: Any, recommended: Recommended) -> dict[str, Any]:
-    """Event of a trial in the record."""
-    measured = {"event": "trial", "trial": number, "clean": clean, "value": value, "corrupted": wrong}
-    return measured | {"recommended": recommended}
-
-
-def flags_event(cell: OptimizationCell, trials: Flagged) -> dict[str, Any]:
-    """Event at the end of the record: the trials whose values were flagged."""
-    return {"event": "flags", "after": cell.spec.trials, "trials": trials}
 
 
 def value_to_tell(cell: OptimizationCell, clean: Any, measured: Any, number: int) -> Any:

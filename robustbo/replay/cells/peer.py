@@ -12,13 +12,8 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
 
 from robustbo.replay.cells.cell import Progress
-from robustbo.replay.cells.optimization import (
-    FAILED,
-    OptimizationCell,
-    flags_event,
-    trial_event,
-    value_to_tell,
-)
+from robustbo.replay.cells.events import flags_event, trial_event
+from robustbo.replay.cells.optimization import FAILED, OptimizationCell, value_to_tell
 from robustbo.replay.cells.recommendation import Recommended, trials_of
 from robustbo.trials.codec import header
 from robustbo.trials.storage.journal import Journal
@@ -98,7 +93,7 @@ def run(cell: OptimizationCell, progress: Progress, begin: Callable[[Optimizatio
                 number + 1,
                 None if recommendation is None else problem.worth([cleans[n] for n in trials_of(recommendation)]),
             )
-        truth.append(flags_event(cell, peer.flags()))
+        truth.append(flags_event(cell.spec.trials, peer.flags()))
 
 
 @contextmanager

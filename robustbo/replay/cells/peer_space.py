@@ -19,7 +19,7 @@ from robustbo.replay.cells.scattered import Rows, is_scattered
 from robustbo.searchspace.constraints.constraint import Constraint
 from robustbo.searchspace.parameters import Choice, Float, Ordinal, Parameter, Value
 from robustbo.searchspace.pool import Pool
-from robustbo.searchspace.region.dependent import nearest_value
+from robustbo.searchspace.region.dependent import complete
 from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.sampling import sobol_points
 from robustbo.searchspace.space import ABSENT, Space
@@ -118,14 +118,7 @@ class PeerSpace:
         return {name: _mean(p, [point[name] for point in points]) for name, p in self.parameters.items()}
 
     def _complete_point(self, params: Mapping[str, Any]) -> PeerSuggestion:
-        full: dict[str, Any] = dict(params)
-        excess = []
-        named = dict(self.space.parameters)
-        for dependent in self._dependents:
-            parameter, x = named[dependent.name], dependent.number(full)
-            low, high = parameter.interval or (x, x)
-            excess += [low - x, x - high]
-            full[dependent.name] = value if (value := nearest_value(parameter, x)) is not None else x
+        full, excess, _ = complete(params, self._dependents, dict(self.space.parameters))
         full = self.space.select_present(full)
         excess += [
             float(constraint.excess(full)) if set(constraint.names) <= set(full) else -1.0

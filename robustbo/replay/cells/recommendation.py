@@ -39,3 +39,8 @@ def flags(view: View) -> Flagged:
         return sorted(o.trial.number for o in flagged)
     names = [outcome.name for outcome in view.settings.outcomes]
     return {name: sorted(o.trial.number for o in flagged if o.outcome == name) for name in names}
+
+
+def doubted_sources(view: View) -> list[str]:
+    """The labels of the sources in doubt, each once; "" for everything since a trial."""
+    return sorted({report.level or "" for report in view.sources() if report.is_doubtful})

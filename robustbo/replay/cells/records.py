@@ -1,7 +1,7 @@
 """Schemas of the lines of a recorded cell, which are checked whatever the checksum says; see `trials.schema`."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired
 
 from pydantic import Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
@@ -39,6 +39,7 @@ class _Flags(TypedDict):
     event: Literal["flags"]
     after: Number
     trials: list[Number] | dict[Text, list[Number]]
+    sources: NotRequired[list[Text]]
 
 
 @with_config(ANY)

@@ -12,10 +12,11 @@ from robustbo.trials.repair.salvage import SALVAGED
 from robustbo.trials.storage import places
 from robustbo.trials.storage.places import Place
 from robustbo.trials.storage.reading import warn_loss
+from robustbo.trials.trial import EXPECTED_ERROR
 
 # Of an ask all that is no decision, or follows from it: older versions gave fewer reasons.
 UNREPEATABLE = ("event", "trial", "fit_s", "acquisition_s", "by", "at", "source", "unseen", "reason")
-ADDED = ("expected_noise",)  # what older versions did not write
+ADDED = ("expected_noise", *EXPECTED_ERROR)  # what older versions did not write
 
 
 def verify_journal(place: Place, *, to_the_end: bool = False) -> Agreement:

@@ -13,7 +13,7 @@ from robustbo.replay.cells.optimization import (
     num_earlier_asks,
     value_to_tell,
 )
-from robustbo.replay.cells.recommendation import flags, recommend
+from robustbo.replay.cells.recommendation import doubted_sources, flags, recommend
 from robustbo.replay.check import rounding
 from robustbo.replay.check.asks import compare
 from robustbo.replay.check.comparison import Agreement, Comparison
@@ -74,7 +74,10 @@ def check(cell: OptimizationCell, *, to_the_end: bool = False) -> Agreement:
             view = View(cell.settings, at_once, fits)
             _check_trial(same, cell, view, entries[event["trial"]], before["value"], of_values)
     if flagged is not None and cell.is_ours:
-        same("flags", flagged, flags(View(cell.settings, history, fits)))
+        view = View(cell.settings, history, fits)
+        same("flags", flagged, flags(view))
+        if (doubted := cell.doubted_sources()) is not None:
+            same("sources in doubt", doubted, doubted_sources(view))
     return same.agreement
 
 

@@ -11,7 +11,7 @@ from robustbo.loop.observations.units import center_and_scale
 from robustbo.searchspace.space import Space
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
-from robustbo.trials.trial import EXPECTATION
+from robustbo.trials.trial import EXPECTATION, EXPECTED_ERROR
 
 VALUE = 1e-12  # of its size: a value follows from its point by some hundred operations, of 1e-16 each
 POINT = 1e-6  # of a parameter's range: what tells open points apart, too (`loop.candidates.pending.NEAR`)
@@ -76,7 +76,7 @@ def asks(space: Space, scales: Scales) -> Rounding:
                 return None
             off = abs(parameter.to_unit(a) - parameter.to_unit(b))
             return Apart(off / POINT, f"{off:.1g} of {last}'s range")
-        if first in EXPECTATION:
+        if first in (*EXPECTATION, *EXPECTED_ERROR):
             off = abs(a - b) / (_scale(scales, path) or max(abs(a), abs(b)))
             return Apart(off / MODEL, f"{off:.1g} of the spread of the values")
         return Apart(abs(a - b) / MODEL, f"{abs(a - b):.1g} of a probability") if first == "percentiles" else None

@@ -15,6 +15,7 @@ from robustbo.replay.cells.optimization import OptimizationCell, value_to_tell
 from robustbo.replay.cells.recommendation import trials_of
 from robustbo.replay.cells.records import read_of_cell
 from robustbo.replay.score.detection import detection
+from robustbo.replay.score.sources import naming, source_columns
 from robustbo.tasks.problem import Problem
 from robustbo.tasks.several import SeveralProblem
 from robustbo.trials.codec import fold
@@ -33,6 +34,7 @@ def columns(table: pd.DataFrame) -> dict[str, Cells]:
     for name in names:
         kinds |= {f"{name}clean": "number", f"{name}value": "number"}
         kinds |= {f"{name}corrupted": "truth", f"{name}flagged": "flag"}
+    kinds |= {"source": "text", "doubted": "flag"} if "source" in table else {}
     return kinds | ({"failed": "truth"} if "failed" in table else {})
 
 
@@ -42,7 +44,8 @@ def rows(cells: Sequence[OptimizationCell]) -> pd.DataFrame:
     Columns: method, replication, trial, origin, repeats (the trial that it replicates, if any), clean (true value),
     value (as told; NaN of a failed trial), corrupted (whether that was), flagged (after the last trial; NA if errors
     are known), recommended (a trial), inference (true value at the recommended point), oracle (best true value measured
-    so far), fit_s and acquisition_s (of the ask); and where trials may fail, failed.
+    so far), fit_s and acquisition_s (of the ask); where trials may fail, failed; and of several workers, those of
+    `source_columns`.
 
     Of several outcomes clean, value, corrupted and flagged are OUTCOME.clean and so on, and recommended is a text: the
     trials, those of the believed front. Inference and oracle are then what the recommended points, or all those so far,
@@ -86,6 +89,7 @@ def _cell_rows(cell: OptimizationCell) -> pd.DataFrame:
             "fit_s": [ask.get("fit_s", math.nan) for ask in asks],
             "acquisition_s": [ask.get("acquisition_s", math.nan) for ask in asks],
             **({"failed": failed} if cell.spec.has_failures else {}),
+            **source_columns(cell, entries),
         }
     )
 
@@ -196,6 +200,7 @@ def _summarize(method: str, table: pd.DataFrame, has_failures: bool) -> dict[str
         "slowest_fit_s": table["fit_s"].max(),
         "slowest_acquisition_s": table["acquisition_s"].max(),
         **({"failed": table["failed"].sum() / len(last)} if has_failures else {}),
+        **naming(table),
     }
 
 
@@ -226,4 +231,5 @@ def readable(row: dict[str, Any]) -> dict[str, Any]:
         "precision": row["precision"],
         "recall": row["recall"],
         **({"failed": row["failed"]} if "failed" in row else {}),
+        **({"named": row["named"]} if "named" in row else {}),
     }

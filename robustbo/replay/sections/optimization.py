@@ -124,8 +124,10 @@ def _results(run: Tables, spec: RunSpec) -> str:
         final = score_html(f"{row.final:.4g}", is_best=is_best, is_near=reaches and row.method not in knowing)
         cells = [f"{row.low:.4g} to {row.high:.4g}", f"{row.average:.4g}", f"{row.repeats:.1f}"]
         cells += [f"{row.failed:.1f}"] if "failed" in summary else [share(row.precision), share(row.recall)]
+        cells += [share(row.named), f"{row.others_named:.2g}"] if "named" in summary else []
         lines.append([escape(row.method), final, *cells])
     detected = ["failed trials"] if "failed" in summary else ["precision", "recall"]  # of failures nothing is flagged
+    detected += ["source named", "others named"] if "named" in summary else []
     header = ["method", "at the end", "90 %", "average", "replicates", *detected]
     about = "<p>Bold: the best of those that do not know the errors; ≈: within its interval.</p>"
     return table(header, lines, is_safe=True) + about

@@ -6,12 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robustbo.errors import FitError
 from robustbo.loop.belief.incumbent import Incumbent
 from robustbo.loop.belief.judge import Outlier
 from robustbo.loop.belief.measured_points import LIKELY, FrontPoint
-from robustbo.loop.belief.outcome_models import use_models
-from robustbo.loop.observations.table import observations
+from robustbo.loop.belief.outcome_models import OutcomeModels
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.report.charts.chart import GRAY, Axis, Chart, Dots, Line, axis, trials_axis
 from robustbo.report.charts.marks import (
@@ -60,12 +58,9 @@ def single_outcomes(view: View) -> list[SingleOutcome]:
         FitError: If no surrogate can be fitted.
     """
     settings, history = view.settings, view.history
-    data = observations(settings, history)
-    if not data.told:
+    if not history.having("told"):
         return []
-    models, reason = use_models(settings, data, tuple, view.fits, is_judging=True)
-    if models is None:
-        raise FitError(f"no surrogates could be fitted {reason}")
+    models: OutcomeModels = view.with_models(tuple)
     outliers, singles = view.outliers(), []
     for model in models:
         outcome, name = model.outcome, model.outcome.name

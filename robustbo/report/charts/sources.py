@@ -9,6 +9,7 @@ from robustbo.report.charts.chart import GRAY, Chart, Dots, Line, axis, trials_a
 from robustbo.report.charts.palette import COLORS
 from robustbo.trials.history import Trial
 from robustbo.trials.outcome import Outcome
+from robustbo.trials.times import hours_of
 
 SHAPES = ("o", "D", "s", "X")  # in turn, so that levels of one color differ
 OTHER_LEVELS = "others"  # levels beyond those that have colors
@@ -31,7 +32,7 @@ def residual_chart(
         reports: On the sources of one outcome; those of other kinds are passed over.
         quantity: What is measured.
     """
-    in_order = sorted(trials, key=lambda trial: trial.number if trial.order is None else trial.order)
+    in_order, of_telling = _in_order(trials)
     places = {trial.number: place for place, trial in enumerate(in_order)}
     own = [report for report in reports if report.source in (kind, "") and report.is_doubtful]
     levels = _levels(in_order, kind, own)
@@ -44,8 +45,15 @@ def residual_chart(
     values = np.array([residuals[trial.number] for trial in in_order])
     up = axis(f"{quantity.heading('value')} above the objective", values, *(line.y for line in lines), margin=0.06)
     about = "; ".join([f"residuals by {kind or 'time'}", *(report.text for report in own)])
-    across = trials_axis(len(in_order), "place in the order of telling")
+    across = trials_axis(len(in_order), f"place in the order of {'telling' if of_telling else 'measuring'}")
     return Chart("", across, up, lines, [d for d in dots if len(d.x)], height=260, about=about)
+
+
+def _in_order(trials: Sequence[Trial]) -> tuple[list[Trial], bool]:
+    """The trials in the order of their times; and whether that is merely the order in which they were told."""
+    hours = hours_of(trials)
+    keys = [float(t.number if t.order is None else t.order) for t in trials] if hours is None else hours
+    return [trial for _, _, trial in sorted(zip(keys, range(len(keys)), trials, strict=True))], hours is None
 
 
 def _levels(trials: Sequence[Trial], kind: str, own: Sequence[SourceReport]) -> dict[str, tuple[str, str]]:

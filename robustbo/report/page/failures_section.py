@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robustbo.loop.feasibility.report import Failure, chances
+from robustbo.loop.feasibility.report import Failure
 from robustbo.report.charts.chart import Axis, Chart
 from robustbo.report.charts.marks import failure_ticks
 from robustbo.report.charts.slices import GRAY_MEANS, Slice, across, curves, shades, slices, upright
@@ -93,7 +93,7 @@ def _slices(view: View, around: Around) -> FeasibilitySlices:
     pieces = list[Chart | Table]()
     for of in slices(space, params, where):
         if len(of.units):
-            p = np.array(chances(view.settings, view.history, list(of.rows), view.fits))
+            p = np.array(view.chances(list(of.rows)))
             pieces.append(_table(of, p, failures) if of.is_table else _chart(of, p, failures, where))
     return FeasibilitySlices(where, GRAY_MEANS if space.constraints else "", pieces)
 

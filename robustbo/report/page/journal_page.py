@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from robustbo.loop.observations.table import observations
-from robustbo.loop.surrogate.fallback import by_first
-from robustbo.loop.surrogate.fitted_model import FittedSurrogate
+from robustbo.loop.belief.outcome_models import OutcomeModels
 from robustbo.report.charts import fronts, several_charts, timeline
 from robustbo.report.charts.chart import Chart
 from robustbo.report.charts.one_outcome import SingleOutcome, single_outcomes
@@ -88,7 +86,7 @@ def sections(view: View, place: str = SOMEWHERE, made_at: datetime | None = None
     has_outliers = bool(outcomes.result and outcomes.result.singles) if is_several else is_told
     return {
         "lines": [f"{how(summary)}; {how_far(summary)}", *text_space.lines(summary)],
-        "best": _best(view, summary, outcomes, is_believed=is_believed),
+        "best": _best(view, summary, outcomes, PLURAL if is_several else SINGULAR, is_believed=is_believed),
         "steps": todo(place, summary),
         "is_several": is_several,
         "num_objectives": len(settings.objectives),
@@ -131,9 +129,8 @@ def _around(view: View, summary: dict[str, Any], *, is_believed: bool) -> Around
     return Around(point.params, f"the point of trial {point.trial.number}", reason)
 
 
-def _best(view: View, summary: dict[str, Any], outcomes: Attempt, *, is_believed: bool) -> Recipes:
-    """The best recipe, or those of the front, or why there is none."""
-    title = PLURAL if view.settings.outcomes else SINGULAR
+def _best(view: View, summary: dict[str, Any], outcomes: Attempt, title: str, *, is_believed: bool) -> Recipes:
+    """The best recipe, or those of the front, or under a title why there is none."""
     if outcomes.reason is not None:
         return Recipes(title, notes=(f"What is believed could not be computed: {outcomes.reason}.",))
     if not is_believed:
@@ -153,12 +150,11 @@ def _slices(view: View, outcomes: OutcomeCharts, around: Around | None) -> Attem
     def through(*surfaces: Surface) -> SlicesSection:
         return slices_section(view.space, around, surfaces)
 
-    def of_one(fitted: FittedSurrogate) -> SlicesSection:
-        return through(Surface(fitted, view.settings.quantity, values=value_points(view.outliers())))
+    def of_one(models: OutcomeModels) -> SlicesSection:
+        return through(Surface(models[0].fitted, view.settings.quantity, values=value_points(view.outliers())))
 
     if not outcomes.singles:
-        data = observations(view.settings, view.history)
-        return Attempt.of(view, lambda: by_first(view.settings, data, of_one, view.fits))
+        return Attempt.of(view, lambda: view.with_models(of_one))
     surfaces = [
         Surface(single.fitted, single.outcome.quantity, single.outcome, value_points(single.judged))
         for single in outcomes.singles

@@ -6,11 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robustbo.loop.belief.outcome_models import OutcomeModels
 from robustbo.loop.belief.outliers import Outlier
-from robustbo.loop.feasibility.report import chances
-from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.attempt import attempt
-from robustbo.loop.surrogate.fallback import by_first
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.report.charts.chart import Chart, Dots, Line, axis
 from robustbo.report.charts.one_outcome import SingleOutcome
@@ -81,11 +79,11 @@ def pool_section(view: View, singles: Sequence[SingleOutcome]) -> PoolSection:
         )
     settings, quantity = view.settings, view.settings.quantity
 
-    def list_rows(fitted: FittedSurrogate) -> RowsLeft:
-        column = Column(quantity.heading("predicted value"), quantity, fitted)
+    def list_rows(models: OutcomeModels) -> RowsLeft:
+        column = Column(quantity.heading("predicted value"), quantity, models[0].fitted)
         return _list_rows(view, [column], lambda means: settings.sign * means[:, 0])
 
-    left = by_first(settings, observations(settings, view.history), list_rows, view.fits)
+    left = view.with_models(list_rows)
     return PoolSection([_calibration(view.outliers(), quantity, "")], left)
 
 
@@ -134,7 +132,7 @@ def _list_rows(view: View, columns: Sequence[Column], rank: Rank) -> RowsLeft:
     posteriors = [_posterior(column.fitted, rows) for column in columns]
     ranks = rank(np.stack([mean for mean, _ in posteriors], -1))
     order = sorted(range(len(rows)), key=lambda k: -ranks[k])[:BEST]
-    predict_feasibility = partial(chances, view.settings, history, [rows[k] for k in order], view.fits)
+    predict_feasibility = partial(view.chances, [rows[k] for k in order])
     p = (attempt(predict_feasibility)[0] or []) if history.having("failed") else []
     names = [name for column in columns for name in (column.label, "± 2 sd")]
     cells = [

@@ -11,7 +11,6 @@ from robustbo.report.page.attempts import Attempt
 from robustbo.report.page.table import Table
 from robustbo.report.summary import text_sources
 from robustbo.trials.history import Trial
-from robustbo.view.predict import posterior_at
 from robustbo.view.view import View
 
 
@@ -50,7 +49,7 @@ def residual_charts(view: View) -> dict[str, Chart]:
     """
     settings, reports, charts = view.settings, view.sources(), dict[str, Chart]()
     trials = [trial for trial in view.history if trial.state == "told"]
-    posteriors = posterior_at(settings, view.history, view.fits, [view.space.to_unit(t.params) for t in trials])
+    posteriors = view.posteriors([view.space.to_unit(trial.params) for trial in trials])
     for name, (means, _) in posteriors.items():
         of = [trial if name is None else trial.of(name) for trial in trials]
         expected = dict(zip((trial.number for trial in of), means, strict=True))

@@ -1,13 +1,50 @@
 """Values that follow from others, as values of their parameters."""
 
 import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from torch import Tensor
 
 from robustbo.errors import SpaceError
+from robustbo.searchspace.constraints.equations import Dependent
 from robustbo.searchspace.parameters import DIGITS, Float, Int, Parameter, Value
 
 ROUNDING = 1e-9  # of a range
+
+
+class Completion(NamedTuple):
+    """Values, and those that follow from them.
+
+    Attributes:
+        values: By name; where a parameter has no such value, the number that follows.
+        excess: By how much each number is below the least value of its parameter, and above the greatest.
+        is_whole: Whether all parameters have the values that follow.
+    """
+
+    values: dict[str, Any]
+    excess: list[float]
+    is_whole: bool
+
+
+def complete(
+    values: Mapping[str, Any], dependents: Sequence[Dependent], parameters: Mapping[str, Parameter]
+) -> Completion:
+    """Complete values with those that follow; `Shape.complete` does so with many unit-cube rows at once.
+
+    Args:
+        values: By name, of all parameters from which others follow.
+        dependents: The parameters that follow.
+        parameters: All of them, by name.
+    """
+    full, excess, is_whole = dict(values), list[float](), True
+    for dependent in dependents:
+        parameter, x = parameters[dependent.name], dependent.number(full)
+        low, high = parameter.interval or (x, x)
+        excess += [low - x, x - high]
+        value = nearest_value(parameter, x)
+        full[dependent.name], is_whole = x if value is None else value, is_whole and value is not None
+    return Completion(full, excess, is_whole)
 
 
 def coordinates(parameter: Parameter, x: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ from robustbo.searchspace.listing import key_of
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.parameters.listed import key
 from robustbo.searchspace.pool import Pool
-from robustbo.searchspace.region.dependent import nearest_value
+from robustbo.searchspace.region.dependent import complete
 from robustbo.searchspace.region.shape import Shape, units_of
 from robustbo.searchspace.space import ABSENT, Space
 
@@ -116,12 +116,9 @@ class Region:
             return self.space.from_unit(row)
         values = {name: p.from_unit(float(u)) for (name, p), u in zip(self.space.parameters, row, strict=True)}
         values |= dict(self.fixed)
-        named = dict(self.space.parameters)
-        for dependent in self.dependents:
-            value = nearest_value(named[dependent.name], dependent.number(values))
-            if value is None:
-                return None
-            values[dependent.name] = value
+        values, _, is_whole = complete(values, self.dependents, dict(self.space.parameters))
+        if not is_whole:
+            return None
         if self.space.is_conditional:
             values = self.space.select_present(values)
         return values if self._has_fixed(values) else None

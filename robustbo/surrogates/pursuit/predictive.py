@@ -48,9 +48,10 @@ class MixturePredictive(PredictiveDistribution):
         s2 = (s2 if s2.dim() > 1 else s2[:, None]).expand(k, m)
         t = torch.zeros(2, dtype=torch.float64) if t is None else t
         log_weight = weights.log()[:, None].expand(k, m)
-        mean, variance, noise, log_count = (x.flatten().numpy() for x in (self.mean, self.variance, s2, log_weight))
+        columns = self.mean, self.variance, s2, log_weight
+        mean, v, noise, log_weights = (column.flatten().numpy() for column in columns)
         log_shares, of = shares.log().expand(k * m, len(shares)).numpy(), np.tile(np.arange(m), k)
-        return Mixtures(Predictions(of, mean, variance, noise, log_shares, log_count, t.expand(k * m, 2).numpy()), m)
+        return Mixtures(Predictions(of, mean, v, noise, log_shares, log_weights, t.expand(k * m, 2).numpy()), m)
 
     def _log_density(self, y: Tensor) -> Tensor:
         weights, s2, shares = self.noise

@@ -1,5 +1,6 @@
 """The errors of sources that a fitted relevance pursuit finds among its values, and where a fit beside them begins."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -11,15 +12,19 @@ from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.linalg.lapack import Array
 from robustbo.numerics.pursuit.growth import Pursuit
 from robustbo.numerics.pursuit.support_fit import Level, level_at
-from robustbo.numerics.sources.atoms import Atom, block_effects, timelines
+from robustbo.numerics.sources.atoms import Atom, Timeline, block_effects, timelines
 from robustbo.numerics.sources.evidence import Candidate, sizes_of
 from robustbo.numerics.sources.labels import SourceLabels
-from robustbo.numerics.sources.overlap import is_distinguishable
-from robustbo.numerics.sources.search import Problem, State, place_at, search_atoms
+from robustbo.numerics.sources.overlap import is_distinguishable, share_of_inputs
+from robustbo.numerics.sources.place import Problem, place_at, settle
+from robustbo.numerics.sources.search import State, search_atoms
 from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.pursuit.warp_evidence import WarmStart
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
+
+OF_REGION = 0.5  # share of a source's indicator that the inputs explain where it measured one region: 1 % by chance
+FEWEST_OF_REGION = 6  # of its rows: fewer lie together by chance
 
 
 class AtomFinding(NamedTuple):
@@ -51,11 +56,13 @@ class SourceFindings(NamedTuple):
         believed: Atoms that are more probable than not.
         doubtful: The likeliest of each other source, and of everything.
         warm_start: Where a fit beside the believed ones begins.
+        regional: Source and level of those that measured one region only, as the inputs tell.
     """
 
     believed: tuple[AtomFinding, ...]
     doubtful: tuple[AtomFinding, ...]
     warm_start: WarmStart
+    regional: frozenset[tuple[int, int]] = frozenset()
 
 
 def find_sources(
@@ -70,23 +77,47 @@ def find_sources(
     """
     model.eval()
     with torch.no_grad():
-        search_model = model.search_model()
-        components = model.components
-        fit = components[0].fit if components else model.fit_now(search_model)
-        level = level_at(search_model, search_model.groups.of(fit.support), fit)
-        X, d = model.train_inputs[0], model.train_inputs[0].shape[-1]
-
-        def is_told_apart(at: Fit, A: Array) -> bool:
-            return is_distinguishable(X, at.theta[:d].exp(), A)
-
-        penalty, lines = model.options.penalty(search_model), list(timelines(labels))
-        problem = Problem(search_model, penalty, lines, block_effects(labels, blocks), is_told_apart)
-        state, rest = search_atoms(problem, level) if lines else (State((), (), (), level, 0.0), [])
-        find = partial(_describe_atom, problem, state, _scale(model))
-        believed = tuple(find(atom, gain, without=i) for i, (atom, gain) in enumerate(zip(*state[:3:2], strict=True)))
+        problem, level, t = straight_problem(model, labels, blocks)
+        state, rest = search_atoms(problem, level) if problem.lines else (State((), (), (), level), [])
+        find = partial(_describe_atom, problem, state, unit_of(model))
+        believed = tuple(find(atom, state.gains[i], without=i) for i, atom in enumerate(state.atoms))
         keys = {atom.key[:2] for atom in state.atoms}
         doubtful = tuple(find(c.atom, c.score) for c in _of_each_source(rest) if c.atom.key[:2] not in keys)
-        return SourceFindings(believed, doubtful, _warm_start(model, state.level))
+        X, d = model.train_inputs[0], model.train_inputs[0].shape[-1]
+        regional = _regional_sources(X, state.level.fit.theta[:d].exp(), problem.lines)
+        return SourceFindings(believed, doubtful, _warm_start(model, state.level, t), regional)
+
+
+def straight_problem(
+    model: RelevancePursuitGP, labels: SourceLabels, blocks: frozenset[str] = frozenset()
+) -> tuple[Problem, Level, Tensor]:
+    """The search over a fitted model's values without a warp, the level that it begins at, and the warp's coordinates.
+
+    Args:
+        model, labels, blocks: As in `find_sources`.
+    """
+    bent = model.search_model()
+    fit = model.components[0].fit if model.components else model.fit_now(bent)
+    d, count = model.train_inputs[0].shape[-1], len(fit.theta) - len(bent.warp)
+    straight, t = bent._replace(warp=()), fit.theta[count:]
+
+    def is_told_apart(at: Fit, A: Array) -> bool:
+        return is_distinguishable(model.train_inputs[0], at.theta[:d].exp(), A)
+
+    penalty, lines = model.options.penalty(straight), list(timelines(labels))
+    problem = Problem(straight, penalty, lines, block_effects(labels, blocks), is_told_apart)
+    level = level_at(straight, straight.groups.of(fit.support), fit._replace(theta=fit.theta[:count]))
+    return problem, settle(problem, np.zeros((problem.n, 0)), level) if t.any() and lines else level, t
+
+
+def _regional_sources(X: Tensor, lengthscales: Tensor, lines: Sequence[Timeline]) -> frozenset[tuple[int, int]]:
+    """Source and level of those whose rows the inputs tell, as of one that measured one region only."""
+    own = [line for line in lines if line.source >= 0 and len(line.rows) >= FEWEST_OF_REGION]
+    A = np.zeros((len(X), len(own)))
+    for column, line in enumerate(own):
+        A[line.rows, column] = 1.0
+    shares = share_of_inputs(X, lengthscales, A) if own else ()
+    return frozenset((line.source, line.level) for line, share in zip(own, shares, strict=True) if share > OF_REGION)
 
 
 def _of_each_source(candidates: list[Candidate]) -> list[Candidate]:
@@ -110,15 +141,16 @@ def _describe_atom(
     return AtomFinding(atom, sizes, sds, scale * posterior.spread, log_odds - atom.log_prior, log_odds, is_apart)
 
 
-def _scale(model: RelevancePursuitGP) -> float:
+def unit_of(model: RelevancePursuitGP) -> float:
     """The units of the outcomes that the search sees as 1: before a warp."""
     transform = outcome_transform(model)
     return transform.stdvs.item() if isinstance(transform, RobustStandardize) else 1.0
 
 
-def _warm_start(model: RelevancePursuitGP, level: Level) -> WarmStart:
-    """The start of a fit at a level."""
-    pursued, before = level._replace(cache=None), model.warm_start
+def _warm_start(model: RelevancePursuitGP, level: Level, t: Tensor) -> WarmStart:
+    """The start of a fit at a level without a warp, with the warp that the model has."""
+    fit = level.fit._replace(theta=torch.cat([level.fit.theta, t]))
+    pursued, before = level._replace(fit=fit, cache=None), model.warm_start
     transform = outcome_transform(model)
     unit = torch.ones(1, 1, dtype=torch.float64)
     center, scale = (0 * unit, unit)

@@ -16,7 +16,8 @@ def test_known_hyperparameters_in_small(calibration, load, tmp_path):
     assert float(by["exact"]["rmse"]) < float(by["calibrated"]["rmse"]) < float(by["the surest expert"]["rmse"])
     assert float(by["rbcm"]["coverage"]) < 0.8 < float(by["calibrated"]["coverage"])
     page = tmp_path / "page.md"
-    page.write_text("# Title\n<!-- KNOWN -->\nold\n<!-- /KNOWN -->\nend\n")
+    marks = "".join(f"<!-- {part} -->\nold\n<!-- /{part} -->\n" for part in ("KNOWN", "FITTED", "MISFIT"))
+    page.write_text(f"# Title\n{marks}end\n")
     calibration_csv = tmp_path / "calibration-known.csv"
     with calibration.row_writer(calibration_csv, calibration.COLUMNS) as append:
         for row in rows:

@@ -51,7 +51,7 @@ def test_a_file_of_neither_half_is_named(data, tmp_path):
 def test_densities_and_intervals_are_in_the_units_of_the_values(data, reports):
     factor, shift = 64.0, 32.0
     plain, other = (
-        reports.held_out(data.labelled_set("it", data.TABLES, table), "standard")
+        reports.predict_held_out(data.labelled_set("it", data.TABLES, table), "standard")
         for table in (a_table(), a_table(factor=factor, shift=shift))
     )
     np.testing.assert_allclose(other["log_density"], plain["log_density"] - np.log(factor), rtol=1e-3)

@@ -58,6 +58,7 @@ def test_rows_become_trials_with_their_times(history):
         (error(probability=0.02), "reactor R1: nothing wrong is known, probability 0.02"),
         (error(probability=1.0), "probability 0.9999"),
         (error(distinguishable=False), "it measured one region only"),
+        (error(is_regional=True, probability=0.01), "reactor R1: nothing wrong is known, but it measured one region"),
     ],
 )
 def test_each_is_a_sentence(history, entry, text):
@@ -81,13 +82,14 @@ def test_a_sentence_has_the_unit_and_the_outcome(history):
         (error(distinguishable=False), "not distinguishable"),
         (error(distinguishable=False, probability=0.3), "not distinguishable"),
         (error(distinguishable=False, probability=0.1), "fine"),
+        (error(is_regional=True, probability=0.1), "not distinguishable"),
         (error(kind="block"), "block"),
     ],
 )
 def test_a_status_is_a_word(history, entry, status):
     (report,) = reports_of([entry], history)
     assert report.status == status
-    assert report.is_doubtful == (status in ("in doubt", "not distinguishable"))
+    assert report.is_doubtful == (status in ("in doubt", "not distinguishable") and entry.probability > 0.2)
 
 
 def test_the_most_probable_error_is_first(history):

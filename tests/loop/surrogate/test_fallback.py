@@ -7,7 +7,6 @@ import pytest
 import torch
 
 import robustbo as rb
-from robustbo.driving.stopping import promise
 from robustbo.errors import JournalWriteError, SpaceExhausted
 from robustbo.loop.surrogate.attempt import attempt, is_survivable
 from robustbo.report.page import journal_page
@@ -90,7 +89,7 @@ def test_a_mistake_of_ours_ends_no_study(monkeypatch, owner, name, error):
         assert said_by(look, type(error).__name__)
     assert as_overview(opt)["trials"]["told"] == 6
     assert "The best recipe" in as_page(opt)
-    assert promise(View(opt.settings, opt.history), trial).noise >= 0
+    assert View(opt.settings, opt.history).promise(trial).noise >= 0
 
 
 def test_where_only_the_first_surrogate_breaks_the_plain_one_judges_and_predicts(monkeypatch):

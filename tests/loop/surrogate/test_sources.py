@@ -11,12 +11,16 @@ from robustbo.errors import NumericsWarning
 from robustbo.loop.belief.incumbent import incumbent
 from robustbo.loop.belief.outcome_models import use_models
 from robustbo.loop.belief.outliers import outliers
+from robustbo.loop.decide import step
 from robustbo.loop.observations.correction import SourceCorrection
+from robustbo.loop.observations.expectation import expectation_of
 from robustbo.loop.observations.table import Observations, observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fit import fit_to
 from robustbo.trials.history import History
+from robustbo.trials.schema import check
 from robustbo.trials.settings import Settings
+from robustbo.view.view import View
 
 N, ERROR = 40, -60.0
 X = torch.quasirandom.SobolEngine(2, scramble=True, seed=3).draw(N, dtype=torch.float64).numpy()
@@ -25,6 +29,7 @@ NOISE = 2 * np.random.default_rng(2).normal(size=N)
 SETTINGS = Settings(rb.Space(x=rb.Float(0.0, 1.0), y=rb.Float(0.0, 1.0)), seed=0, direction="minimize")
 OFF = SOURCES == 2
 FITS = FitCache()
+R1, R2 = (("reactor", "R1"),), (("reactor", "R2"),)
 
 
 def objective(x):
@@ -66,8 +71,41 @@ def test_no_other_source_is_named():
     assert all(error.probability < 0.5 for error in fitted(history()).source_errors if error.level != "R2")
 
 
+def test_a_source_that_measured_one_region_only_is_known_as_such():
+    regional = {error.level for error in fitted(history(np.zeros(N))).source_errors if error.is_regional}
+    assert not regional
+    sources = [f"R{k}" if x < 0.75 else "R9" for k, x in zip(SOURCES, X[:, 0], strict=True)]
+    changes = {f"trial{i}": {"source": {"reactor": source}} for i, source in enumerate(sources)}
+    regional = {error.level for error in fitted(history(np.zeros(N), **changes)).source_errors if error.is_regional}
+    assert regional == {"R9"}
+
+
 def test_predictions_are_of_the_objective_without_the_error():
     assert error_of_prediction(fitted(history())) < 0.5 * error_of_prediction(fitted(history(has_sources=False)))
+
+
+def test_a_prediction_at_a_source_has_its_error():
+    view, point = View(SETTINGS, history(), FITS), {"x": 0.4, "y": 0.6}
+    of_objective, of_off = view.predict(point), view.predict(point, R2)
+    assert of_off.mean - of_objective.mean == pytest.approx(ERROR, abs=15)
+    assert of_off.sd > of_objective.sd
+    assert view.predict(point, R1) == of_objective
+    frame = view.predict([point, {"x": 0.1, "y": 0.2}], R2)
+    assert frame["mean"][0] == pytest.approx(of_off.mean, rel=1e-12)
+
+
+def test_what_is_expected_of_a_trial_has_the_error_of_who_will_measure_it():
+    told = history()
+    plain, of_off, of_right = (step(SETTINGS, told, N, FITS, (), by) for by in ((), R2, R1))
+    assert (of_off.params, of_off.expected) == (plain.params, plain.expected)
+    assert of_right.decision == plain.decision
+    assert of_off.expected_error.mean == pytest.approx(ERROR, abs=15)
+    event = of_off.events(N)[-1]
+    check(event, SETTINGS)
+    trial = told.apply(event)[N]
+    assert trial.expectation[0] == pytest.approx(of_off.expected.mean + of_off.expected_error.mean)
+    assert trial.expectation[1] > of_off.expected.sd
+    assert expectation_of(trial)[:3] == of_off.expected[:3]
 
 
 def test_reports_have_values_as_they_were_told():

@@ -3,6 +3,7 @@ from itertools import pairwise
 import pytest
 
 from robustbo.loop.observations.table import Observations
+from robustbo.loop.observations.units import Units
 from robustbo.loop.surrogate.warm_start import MOST, ROOT, WarmStart, anchor, predecessor, sample_size
 
 
@@ -44,7 +45,7 @@ def test_searches_anew_become_rarer():
 
 
 def test_a_beginning_knows_which_of_its_values_are_which():
-    end = WarmStart((0, 1, 3, 4), 0.0, 1.0, 1.0, None)
+    end = WarmStart((0, 1, 3, 4), Units(0.0, 1.0), 1.0, None)
     assert end.rows_of((0, 2, 3, 4, 5)).tolist() == [0, -1, 2, 3, -1]
     assert end.serves(3.0)
     assert not end.serves(5.0)

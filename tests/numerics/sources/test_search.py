@@ -8,12 +8,13 @@ from robustbo.numerics.gp.covariance import stationary
 from robustbo.numerics.gp.log_posterior import Model, gradient, log_posterior
 from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.pursuit.penalty import Penalty
-from robustbo.numerics.pursuit.support_fit import empty, refit
+from robustbo.numerics.pursuit.support_fit import empty, level_at, refit
 from robustbo.numerics.sources.atoms import block_effects, timelines
 from robustbo.numerics.sources.covariance import with_shared_errors
 from robustbo.numerics.sources.labels import SourceLabels
 from robustbo.numerics.sources.overlap import is_distinguishable
-from robustbo.numerics.sources.search import Problem, search_atoms
+from robustbo.numerics.sources.place import Problem
+from robustbo.numerics.sources.search import search_atoms
 
 N = 48
 X = torch.quasirandom.SobolEngine(2, scramble=True, seed=3).draw(N, dtype=torch.float64)
@@ -26,10 +27,10 @@ def model_of(y):
     return Model((y - y.median()) / y.std(), covariance, LogNormal(-4.0, 1.0))
 
 
-def search(y, codes=CODES, support=(), **timing):
+def search(y, codes=CODES, support=(), level=None):
     labels = SourceLabels(("lab",), (("A", "B", "C", "D"),), codes, np.arange(float(N)))
     model = model_of(y)
-    level = empty(model)
+    level = empty(model) if level is None else level
     level = refit(model, level, support) if support else level
 
     def is_told_apart(fit, A):
@@ -116,3 +117,18 @@ def test_shared_errors_add_a_term_of_low_rank():
         step = torch.zeros_like(theta).index_fill(0, torch.tensor(i), 1e-5)
         sides = [log_posterior(with_shared_errors(model, A), theta + sign * step, rho).F for sign in (1, -1)]
         assert slopes[i].item() == pytest.approx((sides[0] - sides[1]) / 2e-5, abs=1e-4)
+
+
+def test_all_values_of_a_source_that_are_wrong_by_themselves_are_right_beside_its_error():
+    rows = np.flatnonzero(CODES[:, 0] == 2)
+    state, _ = search(off(rows, 3.0), support=tuple(rows.tolist()))
+    assert [atom.key for atom in state.atoms] == [(0, 2, "offset")]
+    assert state.level.support == ()
+
+
+def test_an_atom_is_not_believed_for_a_better_climb():
+    begin = empty(model_of(CLEAN))
+    poor = begin.fit._replace(theta=begin.fit.theta + torch.tensor([1.5, -1.5, 0.0, 2.0]))
+    state, others = search(CLEAN, level=level_at(model_of(CLEAN), (), poor))
+    assert state.atoms == ()
+    assert all(c.score < 0 for c in others)

@@ -3,10 +3,12 @@
 import pytest
 
 from robustbo.errors import SpecError
+from robustbo.foreign.tables import check_columns
 from robustbo.replay.cells import optimization
 from robustbo.replay.cells.optimization import OptimizationCell
 from robustbo.replay.check.comparison import Match
 from robustbo.replay.check.optimization import check
+from robustbo.replay.score.optimization import columns, rows, summary
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.trials.codec import open_journal
 
@@ -55,6 +57,17 @@ def test_one_worker_is_in_error_and_an_oracle_is_told_without(cells):
     off = [entry["value"] - trial.value for entry, trial in zip(entries, history(cells["corrected"]), strict=True)]
     assert off == pytest.approx([-spread if number in wrong else 0.0 for number in range(9)], abs=1e-9)
     assert any(entry["clean"] != entry["value"] for entry in entries if entry["trial"] not in wrong)
+
+
+def test_sources_in_doubt_are_recorded_and_scored_where_they_are_told(cells):
+    assert cells["told"].doubted_sources() == []  # this surrogate takes none
+    assert cells["hidden"].doubted_sources() is None
+    table = rows([*cells.values()])
+    check_columns(table, columns(table), "results.csv")
+    assert {*table["source"]} == {"w0", "w1", "w2", "w3"}
+    assert table.loc[table["method"] == "hidden", "doubted"].isna().all()
+    result = summary(table, [*cells]).set_index("method")
+    assert (result["named"]["told"], result["others_named"]["told"]) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize("name", SPEC["methods"])

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import robustbo as rb
+from robustbo.searchspace.region.dependent import complete
 from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.shape import ParameterColumns
 from tests.searchspace.made import KINDS, made
@@ -78,3 +79,24 @@ def test_a_region_of_tensors_says_the_same():
     U = torch.from_numpy(region.space.sobol_rows(0, 0, len(rows)))
     assert np.array_equal(region.complete(U).numpy(), rows, equal_nan=True)
     assert np.array_equal(region.holds(torch.from_numpy(rows)).numpy(), region.shape.holds(rows))
+
+
+FOLLOWING = [(kind, seed) for kind, seed in SPACES if kind in ("mixture", "equation", "all at once")]
+
+
+@pytest.mark.parametrize(("kind", "seed"), FOLLOWING)
+def test_rows_are_completed_as_the_values_of_a_point_are(kind, seed):
+    region, rows = region_and_rows(kind, seed)
+    space, parameters = region.space, dict(region.space.parameters)
+    columns = {dependent.name: space.names.index(dependent.name) for dependent in region.dependents}
+    assert columns
+    for row, start in zip(rows, space.sobol_rows(0, 0, len(rows)), strict=True):
+        values = {name: p.from_unit(float(u)) for (name, p), u in zip(space.parameters, start, strict=True)}
+        completion = complete(values | dict(region.fixed), region.dependents, parameters)
+        for i, (name, column) in enumerate(columns.items()):
+            low, high = parameters[name].interval
+            if max(completion.excess[2 * i : 2 * i + 2]) > 1e-6 * (high - low):
+                assert not completion.is_whole
+                assert not 0 <= row[column] <= 1
+            elif completion.is_whole:
+                assert row[column] == pytest.approx(parameters[name].to_unit(completion.values[name]), abs=1e-7)

@@ -178,12 +178,12 @@ def test_where_no_thread_can_be_started_the_line_is_looked_at_now_and_then(path,
 BUSY = """
 import sys, threading
 import robustbo as rb
-from robustbo.view import view
-step = view.step
+from robustbo.view import points
+step = points.step
 def slow(*args):
     threading.Event().wait(0.03)
     return step(*args)
-view.step = slow
+points.step = slow
 opt = rb.Optimizer.resume(sys.argv[1])
 def work():
     while True:
