@@ -15,7 +15,7 @@ from robustbo.replay.cells.optimization import OptimizationCell, value_to_tell
 from robustbo.replay.cells.recommendation import trials_of
 from robustbo.replay.cells.records import read_of_cell
 from robustbo.replay.score.detection import detection
-from robustbo.replay.score.sources import rates_of_naming, source_columns
+from robustbo.replay.score.sources import name_rates, source_columns
 from robustbo.tasks.problem import Problem
 from robustbo.tasks.several import SeveralProblem
 from robustbo.trials.codec import fold
@@ -200,7 +200,7 @@ def _summarize(method: str, table: pd.DataFrame, has_failures: bool) -> dict[str
         "slowest_fit_s": table["fit_s"].max(),
         "slowest_acquisition_s": table["acquisition_s"].max(),
         **({"failed": table["failed"].sum() / len(last)} if has_failures else {}),
-        **rates_of_naming(table),
+        **name_rates(table),
     }
 
 

@@ -24,7 +24,7 @@ def source_columns(cell: OptimizationCell, entries: Sequence[dict[str, Any]]) ->
     return {"source": labels, "doubted": pd.array(is_doubted, dtype="boolean")}
 
 
-def rates_of_naming(table: pd.DataFrame) -> dict[str, float]:
+def name_rates(table: pd.DataFrame) -> dict[str, float]:
     """The share of replications in which each source in error is named, and the mean number of others that are.
 
     Args:

