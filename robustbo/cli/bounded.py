@@ -16,6 +16,7 @@ from typing import Any
 
 from robustbo.cli import terminal
 from robustbo.errors import RobustBOError
+from robustbo.printable import printable
 from robustbo.report.page.policy import EMBEDDED_NOWHERE, POLICY
 
 LOOPBACK = "127.0.0.1"
@@ -129,7 +130,7 @@ class _Handler(BaseHTTPRequestHandler):
             body = make().encode(errors="backslashreplace")
         except (RobustBOError, OSError) as error:
             terminal.log(f"error: {error}")
-            self.send_error(500, explain=terminal.escape(str(error)))
+            self.send_error(500, explain=printable(str(error)))
             return
         self.send_response(200)
         self.send_header("Content-Type", f"{kind}; charset=utf-8")

@@ -11,6 +11,7 @@ from typing import Any
 import typer
 
 from robustbo.errors import RobustBOError
+from robustbo.printable import printable
 from robustbo.trials.storage.passwords import hide_passwords
 
 
@@ -22,19 +23,6 @@ class Format(StrEnum):
     csv = "csv"
 
 
-def escape(text: str) -> str:
-    r"""Text whose control characters can be seen: names come from files that others have written.
-
-    Example:
-        >>> print(escape("\x1b[2J, \u202e, größe"))
-        \x1b[2J, \u202e, größe
-    """
-    return "".join(
-        c if c.isprintable() else ascii(c)[1:-1]  # which is also what cannot be encoded: half a pair of surrogates
-        for c in text
-    )
-
-
 class UnwrittenError(RobustBOError):
     """A result could not be written, all of it or a part."""
 
@@ -42,7 +30,7 @@ class UnwrittenError(RobustBOError):
 def lines(texts: Iterable[str]) -> None:
     """Lines of a result."""
     for line in texts:
-        _write(f"{escape(line)}\n")
+        _write(f"{printable(line)}\n")
 
 
 def clear(code: str) -> None:
@@ -59,7 +47,7 @@ def objects(items: Iterable[Any]) -> None:
 def log(message: str) -> None:
     """Print a message to stderr, of one or several lines, without any password that was typed."""
     with suppress(OSError):  # there is nobody left to tell
-        typer.echo("\n".join(map(escape, hide_passwords(message).split("\n"))), err=True)
+        typer.echo("\n".join(map(printable, hide_passwords(message).split("\n"))), err=True)
 
 
 def rows(records: list[dict[str, Any]], format_: Format, title: str = "") -> None:
@@ -68,7 +56,7 @@ def rows(records: list[dict[str, Any]], format_: Format, title: str = "") -> Non
 
     if format_ is not Format.json:  # which escapes by itself
         records = [
-            {type(key)(escape(key)): escape(v) if isinstance(v, str) else v for key, v in row.items()}
+            {type(key)(printable(key)): printable(v) if isinstance(v, str) else v for key, v in row.items()}
             for row in records
         ]
     _write(render(records, format_.value, title))

@@ -89,6 +89,8 @@ def _parts(file: IO[bytes]) -> tuple[Any, list[Any], list[Outcome]]:
         del rest["outcome"]
         try:
             outcomes = [Outcome.from_dict(entry) for entry in (outcome if isinstance(outcome, list) else [outcome])]
+            for described in outcomes:
+                described.check_content()
         except (ValueError, TypeError) as error:
             raise ValueError(f"{file.name}: outcome: {error}") from None
     return rest, texts, outcomes

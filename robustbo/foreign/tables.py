@@ -64,7 +64,7 @@ def check_columns(table: pd.DataFrame, columns: Mapping[str, Cells], name: str, 
 
 
 WORDS: dict[Cells, str] = {
-    "text": "a text",
+    "text": "a text without the character of code 0",
     "whole": "a whole number of 0 to 2**53",
     "number": "a finite number or empty",
     "flag": "True, False or empty",
@@ -75,7 +75,7 @@ WORDS: dict[Cells, str] = {
 def _has(column: pd.Series, cells: Cells) -> bool:
     present = column.dropna()
     if cells == "text":
-        return len(present) == len(column) and all(isinstance(cell, str) for cell in present)
+        return len(present) == len(column) and all(isinstance(cell, str) and "\0" not in cell for cell in present)
     if cells == "truth":
         return pd.api.types.is_bool_dtype(column)
     if cells == "flag":

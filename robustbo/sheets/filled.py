@@ -16,6 +16,7 @@ from robustbo.sheets.cells import agrees, number_of
 from robustbo.sheets.columns import Columns
 from robustbo.sheets.grid import Grid
 from robustbo.trials.sources import labels_to_record
+from robustbo.validation import short_list
 
 WAITING = {"n/a", "na", "tbd", "todo", "to do", "pending", "later", "waiting", "running", "in progress", "none", "null"}
 WAITING |= {"ok", "done", "yes", "no", "true", "false", "queued", "open"}
@@ -142,7 +143,8 @@ def _row_with_values(grid: Grid, columns: Columns, index: int) -> FilledRow | No
     cells = grid.rows[index]
     if more := [cell for cell in cells[len(columns.names) :] if cell.strip()]:
         advice = "put quotes around a cell with a separator in it, such as a decimal comma, or name the column"
-        raise ValueError(f"must have {len(columns.names)} cells, as the header, got {more} behind them; {advice}")
+        got = f"got {short_list(more)} behind them"
+        raise ValueError(f"must have {len(columns.names)} cells, as the header, {got}; {advice}")
     values = _read_cells(cells, columns.values, columns, lambda text: cell_value(text, grid.decimal))
     if not values:
         return None

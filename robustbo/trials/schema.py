@@ -10,6 +10,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_confi
 from typing_extensions import TypedDict
 
 from robustbo import limits
+from robustbo.printable import printable
 from robustbo.searchspace.pool import Pool
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage.line import Event
@@ -201,5 +202,5 @@ def validate(kind: TypeAdapter[Any], line: Mapping[str, Any], name: str, of: obj
 
 
 def in_a_line(error: Exception) -> str:
-    """Text of an error; line ends that stand in a name are written out."""
-    return str(error).replace("\n", "\\n")
+    """Text of an error; line ends and other characters that cannot be seen, as they stand in names, are written out."""
+    return printable(str(error))

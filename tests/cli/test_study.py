@@ -13,7 +13,7 @@ import pytest
 
 import robustbo as rb
 from robustbo.cli.arguments import seconds
-from robustbo.cli.terminal import escape
+from robustbo.printable import printable
 
 DATA = Path(__file__).parents[1] / "trials" / "data"
 
@@ -286,7 +286,7 @@ class TestShow:
                     continue
                 _, out, err = cli(command, "\x1bj.jsonl", *form)
                 assert all(c.isprintable() or c == "\n" for c in out + err)
-        assert escape("größe \U0001f600 -> ½") == "größe \U0001f600 -> ½"
+        assert printable("größe \U0001f600 -> ½") == "größe \U0001f600 -> ½"
 
 
 def test_the_best_is_a_json_object(begun):

@@ -23,3 +23,10 @@ def test_a_damaged_file_ends_in_an_answer_or_in_a_line_that_names_it(files, firs
     outcomes = {seed: foreign.looked_at(seed, sources, folder) for seed in range(first, min(first + AT_ONCE, FILES))}
     assert {seed: found for seed, found in outcomes.items() if found[1] not in ("works", "refused")} == {}
     assert {outcome for _, outcome in outcomes.values()} == {"works", "refused"}  # not all are beyond reading
+
+
+@pytest.mark.parametrize("seed", [5349, 5993, 6136, 12780, 15147])
+def test_nor_does_one_of_those_that_did_not(files, seed):
+    """A hash that is not its own, a row of 300 cells, a line end of Unicode, a zero for a name, an outcome of nothing."""
+    folder, sources = files
+    assert foreign.looked_at(seed, sources, folder)[1] == "refused"

@@ -18,6 +18,8 @@ def check(path: Path, header: Mapping[str, Any], description: Mapping[str, Any])
     """Raise a SpecError that shows the difference, if a cell was recorded with another specification."""
     if header["hash"] != digest(description):
         shown = "\n  ".join(differences(header["cell"], description))
+        if not shown:
+            raise SpecError(f"{path}: its hash is not that of its specification; get another copy, or delete it")
         raise SpecError(f"{path}: recorded with another spec; choose another --out, or undo this:\n  {shown}")
 
 

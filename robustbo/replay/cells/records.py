@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from robustbo.errors import JournalError
 from robustbo.foreign.access import check_path
-from robustbo.trials.schema import ANY, Finite, Finites, Number, Text, Yes, validate
+from robustbo.trials.schema import ANY, Finite, Finites, Number, Text, Yes, in_a_line, validate
 from robustbo.trials.storage.reading import REMEDY, Contents, read
 
 
@@ -104,7 +104,7 @@ class Record(NamedTuple):
             try:
                 validate(self.header if number == 1 else self.event, line, "line")
             except ValueError as error:
-                raise JournalError(f"{path}, line {number}: {error}") from None
+                raise JournalError(f"{path}, line {number}: {in_a_line(error)}") from None
         return contents
 
 
