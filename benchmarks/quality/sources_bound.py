@@ -46,7 +46,7 @@ def bound(*values: Any) -> dict[str, Any]:
     errors = _values(wrong.history, numbers) - _values(right.history, numbers)
     with torch.no_grad():
         problem, level, _ = straight_problem(model, labels)
-        y = problem.model.y + torch.from_numpy(errors) * fitted.sign / (fitted.scale * unit_of(model))
+        y = problem.model.y + torch.from_numpy(errors) / (fitted.units.slope * unit_of(model))
         problem = problem._replace(model=problem.model._replace(y=y))
         place = place_at(problem, (), np.zeros((len(y), 0)), level)
     best = max(all_candidates(place.precision, problem.lines, problem.blocks), key=lambda c: c.score)
