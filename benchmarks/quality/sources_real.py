@@ -17,7 +17,7 @@ import pandas as pd
 import torch
 
 from benchmarks.common import csv_rows, pages
-from benchmarks.quality.sources_data import SourcedSet, sets_with_sources
+from benchmarks.quality.sources_data import SourcedSet, real_sets
 from robustbo.errors import SourceWarning
 from robustbo.loop.belief.source_report import SourceReport
 from robustbo.optimizer import Optimizer
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--work", type=Path, required=True, help="the rows, which it goes on with")
     parser.add_argument("--page", type=Path, help="a page with marks")
     o = parser.parse_args(arguments)
-    by_name = {dataset.name: dataset for dataset in sets_with_sources(o.data)}
+    by_name = {dataset.name: dataset for dataset in real_sets(o.data)}
     names = [(name,) for name in o.sets or by_name]
     csv_rows.record_missing(o.work, ["set"], names, lambda name: report_on(by_name[name]))
     rows = pd.read_csv(o.work).drop(columns="seconds")

@@ -27,6 +27,6 @@ def test_a_damaged_file_ends_in_an_answer_or_in_a_line_that_names_it(files, firs
 
 @pytest.mark.parametrize("seed", [5349, 5993, 6136, 12780, 15147])
 def test_nor_does_one_of_those_that_did_not(files, seed):
-    """A hash that is not its own, a row of 300 cells, a line end of Unicode, a zero for a name, an outcome of nothing."""
+    """A hash that is not its own, a row of 300 cells, Unicode line end, a NUL for a name, an empty outcome."""
     folder, sources = files
     assert foreign.looked_at(seed, sources, folder)[1] == "refused"

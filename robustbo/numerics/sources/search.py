@@ -151,13 +151,18 @@ def _best_by_key(problem: Problem, state: State, places: Sequence[Place]) -> lis
 
 
 def _climb(problem: Problem, state: State, entry: Entry) -> Entry:
-    """An atom of a key, its time chosen anew at the hyperparameters that it leads to."""
-    A, (place, candidate) = state.A(problem.n), entry
-    if problem.n > MANY:
-        return entry
-    level = settle(problem, np.concatenate([A, place.columns(candidate.atom)], axis=1), place.level)
-    climbed = place_at(problem, state.atoms, A, level)
-    return max(entry, Entry(climbed, _best_of(problem, state, climbed, candidate.atom)), key=lambda e: e.score)
+    """An atom of a key at the hyperparameters that it leads to, its time chosen anew.
+
+    It is also climbed to without the variances of its own values: what an atom explains need not be wrong by itself.
+    """
+    A, (place, candidate), entries = state.A(problem.n), entry, [entry]
+    if problem.n <= MANY:
+        cleared, columns = clear(problem, place.level, candidate.atom.rows), place.columns(candidate.atom)
+        for start in [place.level] if cleared is place.level else [place.level, cleared]:
+            level = settle(problem, np.concatenate([A, columns], axis=1), start)
+            climbed = place_at(problem, state.atoms, A, level)
+            entries.append(Entry(climbed, _best_of(problem, state, climbed, candidate.atom)))
+    return max(entries, key=lambda e: e.score)
 
 
 def _best_of(problem: Problem, state: State, place: Place, atom: Atom) -> Candidate:

@@ -25,6 +25,12 @@ def test_a_source_whose_values_are_all_taken_for_wrong_is_named_and_nobody_else(
     assert row["sd"] < 0.05
 
 
+def test_values_of_a_source_that_is_off_are_not_wrong_by_themselves_beside_it():
+    row = judged("hartmann3", "offset", 0.5)  # beside two of its own values taken for wrong: 0.36
+    assert row["kinds"] == "offset:W1"
+    assert row["error"] == pytest.approx(0.5, abs=row["sd"])
+
+
 def test_shares_are_of_the_studies_of_a_case():
     rows = pd.DataFrame([judged("hartmann3", "none", 0.0)] * 2).assign(others=[False, True])
     (line,) = summary(rows).to_dict("records")
