@@ -21,7 +21,19 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 # Imports point down: a folder (or a file of the root) imports only from layers below it, or from itself.
 LAYERS = (
     (
-        *("errors", "limits", "foreign", "lazy", "seeds", "validation", "guidance", "rounding", "formulas", "censored"),
+        *(
+            "errors",
+            "limits",
+            "foreign",
+            "lazy",
+            "seeds",
+            "validation",
+            "guidance",
+            "rounding",
+            "formulas",
+            "printable",
+            "censored",
+        ),
         "determinism",
     ),
     ("numerics", "searchspace"),

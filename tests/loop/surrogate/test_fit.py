@@ -101,7 +101,7 @@ def test_a_value_that_changes_the_scale_starts_the_search_anew():
     made = history(2)
     for i, value in enumerate([1e12, 3e12, 5e12, 2e12], start=2):
         made = made.apply({"event": "tell", "trial": i, "params": SPACE.sobol(3, i), "value": value, "sd": None})
-    assert fit(settings, made).scale > 1e11
+    assert fit(settings, made).units.scale > 1e11
 
 
 def test_a_model_that_cannot_continue_is_fitted_from_nothing():
@@ -120,7 +120,7 @@ def test_known_noise_goes_along():
     _, noise = found.model.outcome_transform.untransform(
         found.model.train_targets.unsqueeze(-1), found.model.likelihood.noise.unsqueeze(-1)
     )
-    sds = [(0.1 + 0.01 * number) / found.scale for number in found.observations.numbers]
+    sds = [(0.1 + 0.01 * number) / found.units.scale for number in found.observations.numbers]
     expected = torch.tensor(sds, dtype=torch.float64).square()
     torch.testing.assert_close(noise.squeeze(-1), expected)
 
