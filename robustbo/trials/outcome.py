@@ -78,7 +78,7 @@ class Outcome:
 
         Example:
             >>> Outcome.read("0 <= yield (%) <= 100")
-            Outcome(name='yield', unit='%', low=0.0, high=100.0)
+            Outcome(name='yield', unit='%', low=0.0, high=100.0, negligible_error=0.0)
         """
         form = "NAME, NAME (UNIT), or one of these within its possible range"
         label, low, high = read_bounds("an outcome", form, EXAMPLES, text)

@@ -65,7 +65,7 @@ def test_a_summary_counts_failures_and_compares_pairs(failures, monkeypatch):
 
 
 def test_flakes_are_compared_after_as_many_told_values(failures, monkeypatch):
-    monkeypatch.setattr(failures, "TOLD", (2,))
+    monkeypatch.setattr(failures, "COUNTS", (2,))
     flaky = rows("ours", [[1.1, None, 1.01, None], [1.1, 1.1, None, 1.001]])
     clean = rows("ours", [[1.1, 1.1, 1.0001, 1.0], [1.1, 1.01, 1.01, 1.0]])
     two, end = failures.flakes(flaky, clean, 1.0)
