@@ -31,6 +31,14 @@ def base_rate_loss(is_wrong: pd.Series) -> float:
     return log_loss(pd.Series(is_wrong.mean(), index=is_wrong.index), is_wrong, SMALLEST)
 
 
+def least_loss(probabilities: pd.Series, is_wrong: pd.Series) -> float:
+    """The log loss of the best monotone map of some probabilities, which is told the labels: none can do better."""
+    from sklearn.isotonic import IsotonicRegression
+
+    mapped = IsotonicRegression(out_of_bounds="clip").fit_transform(probabilities, is_wrong.astype(float))
+    return log_loss(pd.Series(mapped, index=is_wrong.index), is_wrong, SMALLEST)
+
+
 def probability_row(rows: pd.DataFrame) -> dict[str, Any]:
     """Log loss of the probabilities, beside the base rate's, and of those above `SURE` the share that are true."""
     is_wrong, is_sure = rows["label"] == WRONG, rows["wrong"] > SURE
@@ -39,6 +47,7 @@ def probability_row(rows: pd.DataFrame) -> dict[str, Any]:
         "wrong": int(is_wrong.sum()),
         "log loss": number(log_loss(rows["wrong"], is_wrong, SMALLEST)),
         "base rate's": number(base_rate_loss(is_wrong)),
+        "best map's": number(least_loss(rows["wrong"], is_wrong)),
         f"said > {SURE:g}": int(is_sure.sum()),
         "of them true": share(is_wrong[is_sure]),
     }
