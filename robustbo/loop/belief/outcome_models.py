@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import torch
 
@@ -120,57 +120,80 @@ def use_models(
     Returns:
         What it made, None if nothing could be made; and, where it was not by the first surrogates, why.
     """
-    if not settings.outcomes:
-        only = OutcomeGoal("", settings.direction)
-        return fit_and_use(
-            settings, data, lambda *fit: use((_outcome_model(only, data, *fit),)), fits, is_judging=is_judging
-        )
-    plain = replace(settings, surrogate=PLAIN, options="{}", committee_from=None)
-    failures: list[str] = []
-    for attempted in [settings] if settings.surrogate == PLAIN else [settings, plain]:
-        models, reasons = _fit_outcomes(attempted, data, fits, is_judging)
-        if models is not None:
-            result, error = attempt(partial(use, models), *(model.settings.surrogate for model in models))
-            if error is None:
-                return result, "; ".join([*failures, *reasons]) or None
-            reasons.append(f"{attempted.surrogate}: {error}")
+    plain, failures = replace(settings, surrogate=PLAIN, options="{}", committee_from=None), list[str]()
+    is_alone = not settings.outcomes
+    for attempted in [settings] if is_alone or settings.surrogate == PLAIN else [settings, plain]:
+        result, reasons = _use_outcomes(_parts(attempted, data, fits), use, attempted, is_judging)
+        if result is not None:
+            return result[0], "; ".join([*failures, *reasons]) or None
         failures += reasons
-    return None, f"by none, since these failed: {'; '.join(failures)}"
+    return None, failures[0] if is_alone else f"by none, since these failed: {'; '.join(failures)}"
 
 
-def _fit_outcomes(
-    settings: Settings, data: Data, fits: FitCache, is_judging: bool
-) -> tuple[OutcomeModels | None, list[str]]:
+class _Part(NamedTuple):
+    """An outcome, and what it is fitted by."""
+
+    outcome: OutcomeGoal
+    settings: Settings
+    data: Data
+    fits: FitCache
+
+
+def _parts(settings: Settings, data: Data, fits: FitCache) -> list[_Part]:
+    """The outcomes of which something has been told; the only one has no name, and is all that there is."""
+    if not settings.outcomes:
+        return [_Part(OutcomeGoal("", settings.direction), settings, data, fits)]
+    parts = [_Part(o, settings.of(o), data.of(o), fits.of(o.name)) for o in settings.outcomes]
+    return [part for part in parts if part.data.told]  # some, where only some are judged
+
+
+def _use_outcomes(
+    parts: Sequence[_Part], use: Callable[[OutcomeModels], T], settings: Settings, is_judging: bool
+) -> tuple[tuple[T] | None, list[str]]:
+    """Return what is made of the models of all outcomes, and why any is not by the first surrogate.
+
+    The only one is used as soon as it is fitted, so that the next surrogate is fitted where it cannot be.
+    """
     models, reasons = list[OutcomeModel](), list[str]()
-    for outcome in settings.outcomes:
-        table = data.of(outcome)
-        if not table.told:  # as where only some outcomes have been told, which are judged all the same
-            continue
-        make = partial(_outcome_model, outcome, table)
-        model, reason = fit_and_use(settings.of(outcome), table, make, fits.of(outcome.name), is_judging=is_judging)
+    for outcome, own, table, fits in parts:
+        make = partial(_use_outcome, outcome, table, use if not settings.outcomes else None)
+        model_and_result, reason = fit_and_use(own, table, make, fits, is_judging=is_judging)
         if reason is not None:
-            reasons.append(f"{outcome.name}: {reason}")
-        if model is None:
+            reasons.append(f"{outcome.name}: {reason}" if outcome.name else reason)
+        if model_and_result is None:
             return None, reasons
+        model, result = model_and_result
+        if result is not None:
+            return result, reasons
         models.append(model)
-    return _leave_out_failed_trials(tuple(models), fits) if settings.quarantine else tuple(models), reasons
+    together = _leave_out_failed_trials(models, [part.fits for part in parts]) if settings.quarantine else tuple(models)
+    result, error = attempt(lambda: (use(together),), *(model.settings.surrogate for model in together))
+    return result, reasons if error is None else [*reasons, f"{settings.surrogate}: {error}"]
 
 
-def _outcome_model(outcome: OutcomeGoal, table: Data, settings: Settings, fitted: FittedSurrogate) -> OutcomeModel:
-    return OutcomeModel(outcome, settings, table.with_correction(fitted.observations.correction), fitted)
+def _use_outcome(
+    outcome: OutcomeGoal,
+    table: Data,
+    use: Callable[[OutcomeModels], T] | None,
+    settings: Settings,
+    fitted: FittedSurrogate,
+) -> tuple[OutcomeModel, tuple[T] | None]:
+    """The model of an outcome, and what is made of it alone where there is no other."""
+    model = OutcomeModel(outcome, settings, table.with_correction(fitted.observations.correction), fitted)
+    return model, None if use is None else (use((model,)),)
 
 
-def _leave_out_failed_trials(models: OutcomeModels, fits: FitCache) -> OutcomeModels:
+def _leave_out_failed_trials(models: Sequence[OutcomeModel], fits: Sequence[FitCache]) -> OutcomeModels:
     """The models with trials that have probably failed as a whole left out of every outcome's fit."""
     p = _failure_probabilities(models)
     if not p:
-        return models
+        return tuple(models)
     numbers = {number for number, probability in p.items() if probability > FAILED}
     refitted = []
-    for model in models:
+    for model, own_fits in zip(models, fits, strict=True):
         modelled = {trial.number for trial in model.data.told} - {*model.fitted.quarantined}
         if model.fitted.probability_wrong is not None and (failed := (numbers & modelled) - model.belief.flagged):
-            refit = partial(fit_to, model.settings, model.data, fits.of(model.outcome.name), sorted(failed))
+            refit = partial(fit_to, model.settings, model.data, own_fits, sorted(failed))
             fitted, _ = attempt(refit, model.settings.surrogate)
             if fitted is not None:  # or it stays as it is
                 model = replace(model, fitted=replace(fitted, sources=model.fitted.sources))
@@ -179,7 +202,7 @@ def _leave_out_failed_trials(models: OutcomeModels, fits: FitCache) -> OutcomeMo
     return tuple(refitted)
 
 
-def _failure_probabilities(models: OutcomeModels) -> dict[int, float]:
+def _failure_probabilities(models: Sequence[OutcomeModel]) -> dict[int, float]:
     """Probabilities, by trial, that it failed as a whole, by what each outcome says of its value alone."""
     sampled = [model for model in models if model.fitted.probability_wrong is not None]
     wrong = [{report.trial.number: report.probability_wrong for report in model.belief} for model in sampled]
