@@ -124,8 +124,8 @@ def frame_of(file: IO[bytes], parameters: Mapping[str, Parameter]) -> pd.DataFra
             raise ValueError(f"{file.name}: cells must be parted by commas, got {header[0]!r}; {AS_CSV.format(mark)}")
     for line, row in rows.items():
         if len(row) != len(header):
-            cells = f"{len(header)} cells, as the first line"
-            raise ValueError(f"{file.name}, line {line}: must have {cells}, got {short_list(row)}")
+            rule = f"must have {len(header)} cells, as the first line"
+            raise ValueError(f"{file.name}, line {line}: {rule}, got {short_list(row)}")
     cells = zip(*rows.values(), strict=True) if rows else [()] * len(header)
     columns = [
         _column(f"{file.name}: {name}", column, is_words=name in parameters and _is_words(parameters[name]))
