@@ -14,6 +14,8 @@ from robustbo.errors import RobustBOError
 from robustbo.printable import printable
 from robustbo.trials.storage.passwords import hide_passwords
 
+LONGEST = 2000  # letters of a line of a message
+
 
 class Format(StrEnum):
     """The formats in which results are written to stdout."""
@@ -44,10 +46,17 @@ def objects(items: Iterable[Any]) -> None:
         _write(f"{json.dumps(item)}\n")
 
 
+def _shorten(line: str) -> str:
+    """A line of a message, without the middle of what a file has of a hundred thousand letters."""
+    half = LONGEST // 2
+    shown = line if len(line) <= LONGEST else f"{line[:half]} ... ({len(line)} letters) ... {line[-half:]}"
+    return printable(shown)
+
+
 def log(message: str) -> None:
     """Print a message to stderr, of one or several lines, without any password that was typed."""
     with suppress(OSError):  # there is nobody left to tell
-        typer.echo("\n".join(map(printable, hide_passwords(message).split("\n"))), err=True)
+        typer.echo("\n".join(map(_shorten, hide_passwords(message).split("\n"))), err=True)
 
 
 def rows(records: list[dict[str, Any]], format_: Format, title: str = "") -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import robustbo as rb
+from robustbo.cli import terminal
 from robustbo.cli.arguments import seconds
 from robustbo.printable import printable
 
@@ -287,6 +288,15 @@ class TestShow:
                 _, out, err = cli(command, "\x1bj.jsonl", *form)
                 assert all(c.isprintable() or c == "\n" for c in out + err)
         assert printable("größe \U0001f600 -> ½") == "größe \U0001f600 -> ½"
+
+    def test_a_line_of_a_message_is_bounded(self, capsys):
+        terminal.log(f"x must be a number, got {'y' * 10**5}, in space.toml\nsecond line")
+        first, second, _ = capsys.readouterr().err.split("\n")
+        assert len(first) < 2100
+        assert first.startswith("x must be a number, got yyy")
+        assert first.endswith("yyy, in space.toml")
+        assert "(100043 letters)" in first
+        assert second == "second line"
 
 
 def test_the_best_is_a_json_object(begun):
