@@ -140,7 +140,8 @@ def misfit(function: Callable[..., Any], self: Any, args: Sequence[Any], kwargs:
         advice = f"; write the others by name, such as {named[0]}" if named else _signature_text(name, parameters)
         alone = f"{' and '.join(p.name for p in positional)} alone" if positional else "nothing"
         return f"{name} takes {alone} without a name, got {len(args)} arguments{advice}"
-    missing = [p.name for p in positional[len(args) :] if p.default is p.empty and p.name not in kwargs]
+    by_name = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
+    missing = [p.name for p in (*positional[len(args) :], *by_name) if p.default is p.empty and p.name not in kwargs]
     if missing:
         return f"{name} must be given {' and '.join(missing)}{_signature_text(name, parameters)}"
     return (

@@ -250,3 +250,8 @@ def test_one_failure_that_gave_a_value_again_is_a_flake():
     opt.fail({**POINT, "x": 0.9}, "vial cracked")
     opt.tell({**POINT, "x": 0.9}, 0.9)
     assert [failure.looks_like for failure in opt.failures()] == ["flake"]
+
+
+def test_what_must_be_named_and_is_missing_is_named(opt):
+    with pytest.raises(TypeError, match=r"correct must be given error; it is correct\("):
+        opt.correct(source="R3")

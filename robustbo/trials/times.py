@@ -35,9 +35,9 @@ def time_to_record(time: Any) -> str | None:
         raise TypeError(f"measured_at must be a time, {EXAMPLE}, got {in_a_line(time)}")
     try:
         moment = datetime.fromisoformat(plain.strip())
-    except ValueError:
+        aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):  # beyond the years that there are, in another time zone
         raise ValueError(f"measured_at must be a time, {EXAMPLE}, got {in_a_line(time)}") from None
-    aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     return aware.isoformat()
 
 

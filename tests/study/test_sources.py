@@ -232,7 +232,7 @@ def test_since_is_by_the_time_of_measuring_where_that_is_told(tmp_path):
     assert prior.history[0].measured_at == again.history[0].measured_at
 
 
-@pytest.mark.parametrize("time", [3.5, "yesterday", True])
+@pytest.mark.parametrize("time", [3.5, "yesterday", True, "9999-12-31 23:59-05:00"])
 def test_a_time_must_be_one(time):
     opt = begin()
     with pytest.raises((ValueError, TypeError), match="measured_at must be a time"):

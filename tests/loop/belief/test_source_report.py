@@ -54,7 +54,7 @@ def test_rows_become_trials_with_their_times(history):
             error(kind="broken", since=None),
             "reactor R1 is broken: each of its values has an error of its own, of sd",
         ),
-        (error(kind="block", since=None), "reactor R1 differs by 4.8 +- 0.6 too high from the others of its kind"),
+        (error(kind="block", since=None), "reactor R1 reads 4.8 +- 0.6 higher than the others of its kind"),
         (error(probability=0.02), "reactor R1: nothing wrong is known, probability 0.02"),
         (error(probability=1.0), "probability 0.9999"),
         (error(distinguishable=False), "it measured one region only"),
