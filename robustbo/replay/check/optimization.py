@@ -13,7 +13,7 @@ from robustbo.replay.cells.optimization import (
     num_earlier_asks,
     value_to_tell,
 )
-from robustbo.replay.cells.recommendation import flags, recommend, sources_in_doubt
+from robustbo.replay.cells.recommendation import Flagged, flags, recommend, sources_in_doubt
 from robustbo.replay.check import rounding
 from robustbo.replay.check.asks import compare
 from robustbo.replay.check.comparison import Agreement, Comparison
@@ -74,11 +74,15 @@ def check(cell: OptimizationCell, *, to_the_end: bool = False) -> Agreement:
             view = View(cell.settings, at_once, fits)
             _check_trial(same, cell, view, entries[event["trial"]], before["value"], of_values)
     if flagged is not None and cell.is_ours:
-        view = View(cell.settings, history, fits)
-        same("flags", flagged, flags(view))
-        if (doubted := cell.sources_in_doubt()) is not None:
-            same("sources in doubt", doubted, sources_in_doubt(view))
+        _check_end(same, cell, View(cell.settings, history, fits), flagged)
     return same.agreement
+
+
+def _check_end(same: Comparison, cell: OptimizationCell, view: View, flagged: Flagged) -> None:
+    """Compare what was believed in the end."""
+    same("flags", flagged, flags(view))
+    if (doubted := cell.sources_in_doubt()) is not None:
+        same("sources in doubt", doubted, sources_in_doubt(view))
 
 
 def _check_trial(
