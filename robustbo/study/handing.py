@@ -51,15 +51,23 @@ def end_event(history: History, kind: str, trial: TrialLike | Mapping[str, Any],
         trial = min(waiting, key=lambda t: (t.state != "pending", t.number))
     number = trial.number if isinstance(trial, Trial) else index(trial)
     own_trial = history[number]
-    if isinstance(trial, Trial) and trial.params != own_trial.params:
+    if isinstance(trial, Trial) and not _is_same(trial, own_trial):
         raise ValueError(f"trial {number} must be one of this optimization, got one elsewhere: {trial.params}")
     if kind == "fail" and own_trial.state == "failed" and "retry" in content:  # a verdict, later
         return {"event": kind, "trial": number, **content, "reason": own_trial.reason}
     if kind in ("tell", "fail") and not own_trial.is_open and own_trial.handouts > 1:
-        late = {"params": own_trial.params, "repeats": number, "origin": "late"}
-        return {"event": kind, "trial": len(history), **content, **late, **_computer(history, kind, content)}
+        late = {"params": own_trial.asked_params, "repeats": number, "origin": "late"}
+        return {"event": kind, "trial": len(history), **late, **content, **_computer(history, kind, content)}
+    if content.get("params") == own_trial.params:  # where it was asked for
+        del content["params"]
     is_named = bool(own_trial.sources)
     return {"event": kind, "trial": number, **content, **({} if is_named else _computer(history, kind, content))}
+
+
+def _is_same(trial: Trial, own: Trial) -> bool:
+    """Return whether a trial of the caller's is that of this optimization, whose space may have grown since."""
+    places = [place.items() for place in (own.params, own.asked_params)]
+    return any(trial.asked_params.items() <= place for place in places)
 
 
 def _computer(history: History, kind: str, content: Mapping[str, Any]) -> dict[str, Any]:

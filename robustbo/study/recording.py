@@ -44,6 +44,7 @@ class Recording(Judging):
         value: Value,
         *,
         sd: Noise = None,
+        params: Point | None = None,
         source: Source | None = None,
         measured_at: Time | None = None,
         out_of_range: OutOfRange = "raise",
@@ -56,6 +57,8 @@ class Recording(Judging):
             value: What was measured. One that is not finite is recorded as a failed trial and never modelled. Of
                 several outcomes a mapping, in which some may be missing (or NaN): for them alone.
             sd: Standard deviation of the value's noise, where known; of several outcomes a mapping likewise.
+            params: Where a trial was measured, if not just where it was asked for, as by a readback: the parameters that
+                differ, or all. It is closed, and modelled there, outside the space too (`Trial.asked` keeps the other).
             source: What measured it: a label such as "R3", or labels by kind, ``{"reactor": "R3", "operator": "B"}``;
                 that which it was asked for by (`ask`) unless given. It is learned which source is in error.
             measured_at: When it was measured, where that is another time than now, or in another order than that of
@@ -68,14 +71,22 @@ class Recording(Judging):
 
         Raises:
             ValueError: If the trial has ended, there is none, sd is negative, or the value is not possible.
-            SpaceError: If the parameters are no point of the space.
+            SpaceError: If the parameters cannot be modelled. Outside bounds and steps they can, and a `SpaceWarning`
+                says so.
         """
         kind, content = self._value_content(value, sd)
         if kind == "tell":
             value_check(self.settings, out_of_range)(content["value"])
-        return self._end(kind, content | origin_to_record(source, measured_at), trial)
+        return self._end(kind, content | origin_to_record(source, measured_at), trial, params)
 
-    def fail(self, trial: TrialLike | Point, reason: str = "failed", *, retry: bool | None = None) -> Trial:
+    def fail(
+        self,
+        trial: TrialLike | Point,
+        reason: str = "failed",
+        *,
+        retry: bool | None = None,
+        params: Point | None = None,
+    ) -> Trial:
         """Record that a trial gave no value: asks stay away from where trials fail (`failures` says why they did).
 
         Args:
@@ -85,13 +96,14 @@ class Recording(Judging):
             retry: Your own word, where you know: True for a flake that had nothing to do with the point (it says
                 nothing of it then, and is asked for again), False where it lies in the point (it is never asked for
                 again). Unless given, the model of failures judges.
+            params: Where it failed, if not just where it was asked for, as for `tell`.
 
         Raises:
             ValueError: If the trial has ended otherwise, or there is none.
-            SpaceError: If the parameters are no point of the space.
+            SpaceError: If the parameters cannot be modelled, as for `tell`.
         """
         word: dict[str, Any] = {} if retry is None else {"retry": flag("retry", retry)}
-        return self._end("fail", {"reason": str(reason), **word}, trial)
+        return self._end("fail", {"reason": str(reason), **word}, trial, params)
 
     def tell_frame(
         self,

@@ -15,11 +15,14 @@ from robustbo.censored import CensoredValue
 from robustbo.lazy import Module
 from robustbo.searchspace.measurements import sign_column
 from robustbo.searchspace.parameters import Value
-from robustbo.trials.events import diagnosis_of, find_trial, fold
+from robustbo.trials.changes import KIND as CHANGE
+from robustbo.trials.changes import SpaceChange
+from robustbo.trials.diagnosis import Diagnosis, diagnosis_of
+from robustbo.trials.events import find_trial, fold
 from robustbo.trials.sources import DEFAULT_KIND
 from robustbo.trials.storage.line import Event
 from robustbo.trials.tree import Draft, Trials
-from robustbo.trials.trial import REMEASURE, RETRY, STATES, Diagnosis, Measured, Point, Trial, in_a_line
+from robustbo.trials.trial import REMEASURE, RETRY, STATES, Measured, Point, Trial, in_a_line
 from robustbo.trials.verdicts import KIND, SourceVerdict, judge, verdict_of
 from robustbo.validation import index
 
@@ -35,7 +38,8 @@ __all__ = ["REMEASURE", "RETRY", "STATES", "Diagnosis", "Event", "History", "Tri
 
 @dataclass(frozen=True)
 class History:
-    """All trials so far, in order, the diagnoses made on the way, rows added to a pool and words on sources; frozen.
+    """All trials so far, in order, the diagnoses made on the way, rows added to a pool, words on sources and changes of
+    the space; frozen.
 
     Example:
         >>> history = History().apply({"event": "ask", "trial": 0, "params": {"x": 0.5}, "origin": "sobol"})
@@ -47,6 +51,7 @@ class History:
     diagnoses: tuple[Diagnosis, ...] = ()
     rows: tuple[tuple[Value, ...], ...] = ()
     verdicts: tuple[SourceVerdict, ...] = ()
+    changes: tuple[SpaceChange, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "trials", Trials.of(self.trials))
@@ -89,8 +94,9 @@ class History:
                 fixed where some values were given), "enqueue" (params), "assign" (a queued trial is given out),
                 "requeue" (a pending one waits again), "tell" (value, sd), "fail" (reason), "exclude", "include" (vouch:
                 whether it is a word for the value) or "amend" (value, sd). A "tell" or "fail" that carries params
-                begins a trial that nobody had asked for. A "diagnose" (all of `Diagnosis`) and an "extend" (rows of a
-                pool) change no trial. A "verdict" (`SourceVerdict`) changes all trials of a source. "at" and "by" say
+                begins a trial that nobody had asked for, or says where another was measured. A "diagnose" (all of `Diagnosis`) and an "extend" (rows of a
+                pool) change no trial. A "change" (`SpaceChange`) gives all of them the old values of new parameters. A
+                "verdict" (`SourceVerdict`) changes all trials of a source. "at" and "by" say
                 when and who, "reason" of a verdict why, "source" what measured a value, or is to.
 
         Raises:
@@ -101,12 +107,16 @@ class History:
     def apply_all(self, events: Iterable[Event]) -> History:
         """The history after more events, in time linear in these, however many came before; see `apply`."""
         trials, diagnoses, rows = Draft(self.trials), list[Diagnosis](), list[tuple[Value, ...]]()
-        verdicts = [*self.verdicts]
+        verdicts, changes = [*self.verdicts], self.changes
         for event in events:
             if event["event"] == "diagnose":
                 diagnoses.append(diagnosis_of(event))
             elif event["event"] == "extend":
                 rows += map(tuple, event["rows"])
+            elif event["event"] == CHANGE:
+                changes = (*changes, SpaceChange.of(event))
+                if changes[-1].was:
+                    trials = Draft(Trials(map(changes[-1].apply, trials.to_trials())))
             elif event["event"] == KIND:
                 since = None if event.get("since") is None else find_trial(trials, event["since"])
                 verdicts.append(verdict_of(event, since))
@@ -118,7 +128,7 @@ class History:
                     trials.put(judge(trials[event["trial"]], verdicts))
         all_diagnoses = self.diagnoses + tuple(diagnoses) if diagnoses else self.diagnoses
         all_rows = (*self.rows, *rows) if rows else self.rows
-        return History(trials.to_trials(), all_diagnoses, all_rows, tuple(verdicts) if verdicts else ())
+        return History(trials.to_trials(), all_diagnoses, all_rows, tuple(verdicts) if verdicts else (), changes)
 
     extended = apply_all  # its public name in 0.1
 

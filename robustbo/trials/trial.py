@@ -101,7 +101,7 @@ class Trial(Brief):
 
     Attributes:
         number: 0, 1, 2, ... in the order of asking.
-        params: The point.
+        params: The point: where it was measured, or is to be.
         state: "pending" (somebody measures it), "queued" (waits to be given out by an ask), "told", "failed" or
             "excluded".
         value: The measured value, if there is one.
@@ -137,6 +137,7 @@ class Trial(Brief):
         told_by: Who told its value, or that it failed, as ``host:process:token``.
         told_at: When.
         order: Its place in the order of telling: how many had ended before it.
+        asked: The point that was asked for, where it was measured at another.
     """
 
     number: int
@@ -168,6 +169,7 @@ class Trial(Brief):
     told_by: str | None = field(default=None, compare=False, repr=False)
     told_at: datetime | None = field(default=None, compare=False, repr=False)
     order: int | None = field(default=None, compare=False, repr=False)
+    asked: dict[str, Value] | None = None
 
     @property
     def values(self) -> dict[str, float]:
@@ -199,6 +201,11 @@ class Trial(Brief):
         return point_of(self.params)
 
     @property
+    def asked_params(self) -> dict[str, Value]:
+        """The point that was asked for, wherever it was measured."""
+        return self.params if self.asked is None else self.asked
+
+    @property
     def expectation(self) -> tuple[float, float] | None:
         """The value that was expected to be told, its source's error included, and its standard deviation.
 
@@ -226,22 +233,3 @@ class Trial(Brief):
         if self.value is None:
             raise ValueError(f"trial {self.number} must have a value, it is {self.state}")
         return self.value
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """The verdicts of a surrogate that judges on a schedule; see `surrogates.filtered`.
-
-    Attributes:
-        trial: The trial that was asked with it.
-        observations: How many told values it judged.
-        outliers: The trials that it called outliers.
-        percentiles: Where each of these lies in the distribution predicted for it.
-        void: Whether it called too many, so that all are used.
-    """
-
-    trial: int
-    observations: int
-    outliers: tuple[int, ...]
-    percentiles: tuple[float, ...]
-    void: bool

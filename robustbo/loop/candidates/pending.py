@@ -31,8 +31,8 @@ def is_exhausted(region: Region, trials: Trials) -> bool:
     if region.size is None or len(trials) < region.size:
         return False
     points = trials.by_point
-    if len(points) < region.size or not region.is_restricted:
-        return len(points) >= region.size
+    if len(points) < region.size:
+        return False
     return sum(region.contains({name: value for name, _, value in point}) for point in points) >= region.size
 
 
