@@ -12,6 +12,7 @@ from typing import Any
 from robustbo.errors import SpaceError
 from robustbo.searchspace.parameters import Choice, Parameter, Value
 from robustbo.searchspace.parameters.listed import key
+from robustbo.searchspace.parameters.measured import measured_value
 from robustbo.searchspace.space import Space
 from robustbo.trials.storage.line import Event
 from robustbo.trials.trial import Trial
@@ -60,6 +61,13 @@ class SpaceChange:
     def _with_old_values(self, params: Mapping[str, Value]) -> dict[str, Value]:
         values = {**dict(self.was), **params}
         return self.space.select_present({name: values[name] for name in self.space.names})
+
+
+def change_of(trial: int, space: Space, was: Mapping[str, Any]) -> SpaceChange:
+    """A change as people give it; a `SpaceError` where an old value is none of its parameter."""
+    named = dict(space.parameters)
+    values = [(name, measured_value(name, named[name], value) if name in named else value) for name, value in was.items()]
+    return SpaceChange(trial, space, tuple(values))
 
 
 @lru_cache(maxsize=64)

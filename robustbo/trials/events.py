@@ -14,9 +14,10 @@ NO_EXPECTATION: dict[str, Any] = dict.fromkeys((*EXPECTATION, *EXPECTED_ERROR))
 BEGIN = ("ask", "enqueue")  # the events that begin a trial without ending it
 ALLOWED_STATES = {
     "assign": ("queued",),
-    "requeue": ("pending",),
-    "tell": OPEN,
-    "fail": OPEN,
+    "requeue": ("pending", "withdrawn"),
+    "withdraw": (*OPEN, "failed"),
+    "tell": (*OPEN, "withdrawn"),
+    "fail": (*OPEN, "withdrawn"),
     "exclude": ("told",),
     "include": ("excluded", "told"),
     "amend": ("told", "excluded", "failed"),
@@ -26,6 +27,7 @@ ADVICE = {
     "excluded": "use include to take the exclusion back",
     "failed": "use amend to give it a value, or fail with retry to say whether it was a flake",
     "pending": "use tell or fail to end it",
+    "withdrawn": "use requeue to have it measured after all, or tell its value",
     "queued": "the next ask gives it out; use tell or fail to end it",
 }
 
@@ -136,8 +138,11 @@ def _change(trials: Sequence[Trial] | Draft, trial: Trial, event: Event) -> Tria
             return _with(trial, state="queued", sources={})
         case "tell":
             return _with(trial, state="told", **_end_fields(trials, trial, event), **_value_fields(trial, event))
-        case "fail":
+        case "withdraw":
             end = _end_fields(trials, trial, event) if trial.is_open else {}
+            return _with(trial, state="withdrawn", reason=event.get("reason"), retry=None, **end)
+        case "fail":
+            end = _end_fields(trials, trial, event) if trial.state != "failed" else {}
             return _with(trial, state="failed", reason=event["reason"], retry=event.get("retry"), **end)
         case "exclude" if "outcome" in event:
             return _with(trial, outcomes=_judge(trial, event, is_excluded=True))

@@ -71,7 +71,7 @@ class _Enqueue(_Event):
 
 
 class _Handed(_Event):
-    event: Literal["assign", "requeue", "exclude", "include"]
+    event: Literal["assign", "requeue", "withdraw", "exclude", "include"]
     outcome: NotRequired[Text]
     reason: NotRequired[Text]
     vouch: NotRequired[Yes]

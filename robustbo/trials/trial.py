@@ -12,7 +12,7 @@ from robustbo.searchspace.parameters import Value
 REMEASURE = "re-measure"  # the reason of a trial that repeats another, whose value is in doubt
 RETRY = "retry"  # likewise, which failed and looks like a flake
 FAILURE_VERDICTS = {True: "said to be a flake", False: "said to lie in its point"}  # a failure, by the user
-State = Literal["told", "pending", "queued", "failed", "excluded"]
+State = Literal["told", "pending", "queued", "failed", "excluded", "withdrawn"]
 STATES: tuple[State, ...] = get_args(State)
 Origin = Literal["sobol", "model", "user", "late"]
 EXPECTATION = ("expected", "expected_sd", "expected_noise")  # of a trial or outcome: what belongs to an expectation
@@ -102,8 +102,8 @@ class Trial(Brief):
     Attributes:
         number: 0, 1, 2, ... in the order of asking.
         params: The point: where it was measured, or is to be.
-        state: "pending" (somebody measures it), "queued" (waits to be given out by an ask), "told", "failed" or
-            "excluded".
+        state: "pending" (somebody measures it), "queued" (waits to be given out by an ask), "told", "failed",
+            "excluded" or "withdrawn" (nobody will measure it, and that says nothing of its point).
         value: The measured value, if there is one.
         sd: The standard deviation of its noise, where known.
         origin: "sobol", "model", "user" (enqueued, or told without having been asked) or "late" (a further value of a
