@@ -123,7 +123,7 @@ class ClientReader:
                 f"the baseline must have a value of {metric} within the space, got none; complete it first"
             )
         try:
-            point = self.space.measured({name: baseline.parameters[name] for name in self.space.names})
+            point = self.space.validate({name: baseline.parameters[name] for name in self.space.names})
         except (SpaceError, KeyError):
             raise ValueError(f"the baseline must be in the space, got {baseline.parameters!r}") from None
         return view.predict(point).mean
