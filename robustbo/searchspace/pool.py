@@ -176,7 +176,7 @@ class Pool(Space):
             raise SpaceError(f"{dict(zip(self.names, row, strict=True))} is no row of the pool; add it by add_rows")
         return self.point(index)
 
-    def measured(self, params: Mapping[str, Any]) -> dict[str, Value]:
+    def measured_point(self, params: Mapping[str, Any]) -> dict[str, Value]:
         """The row of the pool with these values; or the point beside the rows at which something was measured.
 
         Raises:
@@ -184,7 +184,7 @@ class Pool(Space):
         """
         if set(params) == set(self.names) and self.has(tuple(plain_scalar(params[name]) for name in self.names)):
             return self.validate(params)
-        return super().measured(params)
+        return super().measured_point(params)
 
     def is_as_written(self, params: Mapping[str, Any]) -> bool:
         """Return whether a point is written as a row of this pool, or one that may be added."""

@@ -197,7 +197,7 @@ def prior_contents(settings: Settings, prior: Prior) -> list[Content]:
         raise ValueError(f"prior_data is of an optimization {ways}")
     trials = [t for t in history if t.state == "failed" or (t.state == "told" and _value_of(t)["value"] != {})]
     try:
-        points = convert_rows([(trial.number, trial.params) for trial in trials], space.measured)
+        points = convert_rows([(trial.number, trial.params) for trial in trials], space.measured_point)
         for trial in trials:
             if trial.state == "told":
                 check_possible(settings, f"it is that of its trial {trial.number}; exclude it there")(

@@ -194,7 +194,7 @@ class Judging(Queueing):
         if not is_point(params):
             raise TypeError(f"params must be a mapping of parameters to measured values, got {params!r}")
         number = trial.number if isinstance(trial, Trial) else index(trial)
-        place = measured_point_of(self.settings.space, {**self.history[number].asked_params, **dict(params)})
+        place = measured_point_of(self.settings.space, {**self.history[number].target_params, **dict(params)})
         warn_of_violations(self.settings.space, [place])
         return place
 

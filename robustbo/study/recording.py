@@ -58,7 +58,7 @@ class Recording(Judging):
                 several outcomes a mapping, in which some may be missing (or NaN): for them alone.
             sd: Standard deviation of the value's noise, where known; of several outcomes a mapping likewise.
             params: Where a trial was measured, if not just where it was asked for, as by a readback: the parameters that
-                differ, or all. It is closed, and modelled there, outside the space too (`Trial.asked` keeps the other).
+                differ, or all. It is closed, and modelled there, outside the space too (`Trial.target` keeps the other).
             source: What measured it: a label such as "R3", or labels by kind, ``{"reactor": "R3", "operator": "B"}``;
                 that which it was asked for by (`ask`) unless given. It is learned which source is in error.
             measured_at: When it was measured, where that is another time than now, or in another order than that of

@@ -55,8 +55,8 @@ class SpaceChange:
         if not self.was:
             return trial
         params = self._with_old_values(trial.params)
-        asked = None if trial.asked is None else self._with_old_values(trial.asked)
-        return replace(trial, params=params, asked=asked)
+        target = None if trial.target is None else self._with_old_values(trial.target)
+        return replace(trial, params=params, target=target)
 
     def _with_old_values(self, params: Mapping[str, Value]) -> dict[str, Value]:
         values = {**dict(self.was), **params}
@@ -118,7 +118,7 @@ def check_change(before: Space, change: SpaceChange, trials: Iterable[Trial]) ->
 def _check_trial(space: Space, trial: Trial) -> None:
     """Raise a `SpaceError` if a trial cannot be modelled in a space."""
     try:
-        point = space.measured(trial.params)
+        point = space.measured_point(trial.params)
     except SpaceError as error:
         raise SpaceError(f"trial {trial.number} must have a place in the changed space: {error}") from None
     for name, parameter in space.parameters:

@@ -97,14 +97,14 @@ def _new_trial(trials: Sequence[Trial] | Draft, event: Event) -> Trial:
 
 def _is_at(first: Trial, event: Event) -> bool:
     """Return whether an event is at the point of a trial; what is told, wherever it was measured."""
-    return event["event"] in ("tell", "fail") or event["params"] in (first.params, first.asked)
+    return event["event"] in ("tell", "fail") or event["params"] in (first.params, first.target)
 
 
 def _place_fields(trial: Trial, event: Event) -> dict[str, Any]:
     """The point of a trial that was asked for, where it was measured at another."""
     if "params" not in event or event["params"] == trial.params:
         return {}
-    return {"params": dict(event["params"]), "asked": trial.asked_params}
+    return {"params": dict(event["params"]), "target": trial.target_params}
 
 
 def _when(event: Event, key: str = "at") -> datetime | None:

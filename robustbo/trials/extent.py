@@ -39,7 +39,7 @@ def check_extent(settings: Settings, history: History, first: int = 0) -> None:
     if settings.space.is_pool:
         space = space_of(settings, history)
         for trial in history.trials[first:]:
-            (space.validate if trial.is_open else space.measured)(trial.params)
+            (space.validate if trial.is_open else space.measured_point)(trial.params)
 
 
 class _Added(NamedTuple):

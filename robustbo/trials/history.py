@@ -159,7 +159,7 @@ class History:
         excluded = {
             f"{name}.excluded": [t.outcomes.get(name, Measured()).is_excluded for t in self] for name in outcomes
         }
-        labels = source_columns(self.trials) | asked_columns(self.trials)
+        labels = source_columns(self.trials) | target_columns(self.trials)
         names = column_names(parameters, [*own, "asked_by", "asked_at", *excluded, *labels, *reserved])
         rows = [
             [*(t.params.get(name) for name in parameters), *values, t.state, t.origin, in_a_line(t.reason), t.repeats]
@@ -211,11 +211,11 @@ def source_columns(trials: Sequence[Trial]) -> dict[str, list[Any]]:
     return columns | ({MEASURED_AT: times} if any(time is not None for time in times) else {})
 
 
-def asked_columns(trials: Sequence[Trial]) -> dict[str, list[Any]]:
+def target_columns(trials: Sequence[Trial]) -> dict[str, list[Any]]:
     """The columns of what was asked for, of parameters that some trial was measured elsewhere in."""
-    moved = [trial for trial in trials if trial.asked is not None]
-    names = dict.fromkeys(n for t in moved for n, value in t.params.items() if t.asked_params.get(n) != value)
-    return {f"asked.{name}": [trial.asked_params.get(name) for trial in trials] for name in names}
+    moved = [trial for trial in trials if trial.target is not None]
+    names = dict.fromkeys(n for t in moved for n, value in t.params.items() if t.target_params.get(n) != value)
+    return {f"asked.{name}": [trial.target_params.get(name) for trial in trials] for name in names}
 
 
 def column_names(names: Iterable[str], reserved: Iterable[str]) -> list[str]:

@@ -168,7 +168,7 @@ def check(event: Event, settings: Settings) -> None:
         raise ValueError(f"fixed: the point must have these values, got {event['fixed']} and {params}")
 
 
-def checked(events: Iterable[Event], settings: Settings) -> Iterator[Event]:
+def check_all(events: Iterable[Event], settings: Settings) -> Iterator[Event]:
     """Each event, once it is checked by the space that is as it happens.
 
     Raises:

@@ -137,7 +137,7 @@ class Trial(Brief):
         told_by: Who told its value, or that it failed, as ``host:process:token``.
         told_at: When.
         order: Its place in the order of telling: how many had ended before it.
-        asked: The point that was asked for, where it was measured at another.
+        target: The point that was asked for, where it was measured at another.
     """
 
     number: int
@@ -169,7 +169,7 @@ class Trial(Brief):
     told_by: str | None = field(default=None, compare=False, repr=False)
     told_at: datetime | None = field(default=None, compare=False, repr=False)
     order: int | None = field(default=None, compare=False, repr=False)
-    asked: dict[str, Value] | None = None
+    target: dict[str, Value] | None = None
 
     @property
     def values(self) -> dict[str, float]:
@@ -201,9 +201,9 @@ class Trial(Brief):
         return point_of(self.params)
 
     @property
-    def asked_params(self) -> dict[str, Value]:
+    def target_params(self) -> dict[str, Value]:
         """The point that was asked for, wherever it was measured."""
-        return self.params if self.asked is None else self.asked
+        return self.params if self.target is None else self.target
 
     @property
     def expectation(self) -> tuple[float, float] | None:

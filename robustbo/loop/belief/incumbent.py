@@ -11,7 +11,7 @@ from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
 from robustbo.guidance import TRIAL, Guided
 from robustbo.loop.belief.outcome_models import OutcomeModel, OutcomeModels, use_models
-from robustbo.loop.belief.recommended import recommended_points
+from robustbo.loop.belief.recommended import recommendable_points
 from robustbo.loop.observations.table import Data, Row, observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fallback import check_finite
@@ -191,7 +191,7 @@ def _candidates(
     first = {row: data.trials[number] for number, row in reversed(measured)}
     believed = {row: data.trials[number] for number, row in reversed(measured) if number not in model.disbelieved}
     for trials in (believed, first):
-        allowed, moved = recommended_points(data, trials)
+        allowed, moved = recommendable_points(data, trials)
         if allowed or moved:
             return allowed, moved
     return {row: believed.get(row, first[row]) for row in {*first} & {*believed} or {*first}}, {}

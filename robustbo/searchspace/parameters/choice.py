@@ -33,9 +33,9 @@ class Choice(Listed):
             >>> Choice("water").with_former(["water", "ethanol"]).former
             ('ethanol',)
         """
-        others = {key(value): value for value in values if key(value) not in self._indices}
+        new = {key(value): value for value in values if key(value) not in self._indices}
         choice = type(self)(*self.values, when=self.when)
-        object.__setattr__(choice, "former", tuple(sorted(others.values(), key=repr)))
+        object.__setattr__(choice, "former", tuple(sorted(new.values(), key=repr)))
         return choice
 
     @property
