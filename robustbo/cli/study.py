@@ -97,6 +97,9 @@ def tell(
     sd: SdOption = None,
     sheet: SheetOption = None,
     column: ValueOption = None,
+    count: Annotated[
+        int | None, typer.Option("--n", metavar="N", help="Of how many measurements the value is the mean.")
+    ] = None,
     source: SourceOption = None,
     measured_at: Annotated[
         str | None, typer.Option(metavar="TIME", help='When it was measured, such as "2026-11-24 14:10", in UTC.')
@@ -124,6 +127,7 @@ def tell(
         if sheet is not None:
             typed_besides = {"": " ".join(numbers or ()), "--params": params, "--sd": " ".join(sd or ())}
             typed_besides |= {"--source": " ".join(source or ()), "--measured-at": measured_at}
+            typed_besides |= {"--n": count}
             options = {"amend": amend, "as_measured": as_measured, "out_of_range": out_of_range}
             tell_sheet(opt, sheet, column, typed_besides, **options)
             return
@@ -133,7 +137,7 @@ def tell(
             raise ValueError("--amend goes with --sheet; one value is corrected by robustbo amend JOURNAL TRIAL VALUE")
         names = outcome_names(opt)
         rest: dict[str, Any] = {"sd": noise_of(sd or (), names), "source": source_of(source or ())}
-        rest |= {"out_of_range": out_of_range, "measured_at": measured_at}
+        rest |= {"out_of_range": out_of_range, "measured_at": measured_at, "n": count}
         point = None if params is None else json_object("--params", params)
         if point is None or has_trial(numbers or (), names):
             place, value = trial_and_value("tell", numbers or (), names)

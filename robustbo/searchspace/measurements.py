@@ -23,7 +23,7 @@ from robustbo.searchspace.tabular import (
     parameter_columns,
     rows_of,
 )
-from robustbo.validation import noise_sd, one_of, real
+from robustbo.validation import noise_sd, one_of, real, whole_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,12 +41,14 @@ class Measurement(NamedTuple):
         value: What was measured there; of several outcomes a dict.
         sd: Its noise; None where it is not known.
         origin: What measured it, and when, as the event has it that it is recorded by.
+        n: Of how many measurements it is the mean; None where that is not said.
     """
 
     params: Params
     value: Any
     sd: Any
     origin: dict[str, Any]
+    n: Any = None
 
 
 class MeasuredColumns(NamedTuple):
@@ -55,12 +57,20 @@ class MeasuredColumns(NamedTuple):
     Attributes:
         noise: By the column of values, that of their noise sd; None where there can be none.
         excluded: By outcome, the column that says which of its values are excluded; empty for a single value.
+        counts: By the column of values, that of how many measurements each is the mean of, where there is one.
         signs: By the column of values, that which says which of them are bounds ("<" or ">"), where there is one.
     """
 
     noise: dict[str, str | None]
     excluded: dict[str, str]
     signs: dict[str, str]
+    counts: dict[str, str]
+
+    def means_of(self, cells: Mapping[str, Any]) -> dict[str, int | None]:
+        """The number of measurements that each value in a row is the mean of, checked; None where that is not said."""
+        of = {name: cells.get(self.counts[name]) if name in self.counts else None for name in self.noise}
+        numbers = {name: int(n) if isinstance(n, float) and n.is_integer() else n for name, n in of.items()}
+        return {name: None if is_missing(n) else whole_number("n", n, 1) for name, n in numbers.items()}
 
     def noise_sds(self, cells: Mapping[str, Any]) -> dict[str, Any]:
         """The noise sd beside each value in a row, checked; None where there is none."""
@@ -94,6 +104,7 @@ def measurements_of(
     value: str,
     sd: str | None,
     ignore_extra: bool,
+    n: str | None = None,
     outcomes: Sequence[str] = (),
     check: Callable[[Any], None] = lambda _: None,
     origins: Mapping[str, str] = MappingProxyType({}),
@@ -112,6 +123,7 @@ def measurements_of(
     """
     _check_arguments(frame, value, sd, outcomes)
     columns = _measured_columns(space, frame, value, sd, outcomes)
+    columns = columns._replace(counts=_count_columns(space, frame, columns.noise, n, is_free=ignore_extra))
     cells = [name for pair in columns.noise.items() for name in pair if name is not None and name in frame.columns]
     has_state = STATE in frame.columns and STATE not in parameter_columns(space, frame)
     if has_state and not (frame[STATE] == "told").all():
@@ -127,13 +139,14 @@ def measurements_of(
             check({name: number for name, number in (values or {}).items() if math.isfinite(number)})
             if values is None:
                 return None
-            return Measurement(point, values, {name: sds[name] for name in values}, origin)
+            return Measurement(point, values, {name: sds[name] for name in values}, origin, columns.means_of(row[1]))
         number = columns.number(value, row[1])
         check_noise(number, sds[value])
         if math.isfinite(number):
             check(number)
-        return Measurement(point, number, sds[value], origin)
+        return Measurement(point, number, sds[value], origin, columns.means_of(row[1])[value])
 
+    cells += columns.counts.values()
     value_columns = [*cells, *columns.excluded.values(), *columns.signs.values(), *origins.values()]
     rows = rows_of(space, frame, value_columns, ignore_extra)
     return [row for row in convert_rows(rows, measurement) if row is not None]
@@ -196,7 +209,23 @@ def _measured_columns(
     excluded = {name: f"{name}.excluded" for name in outcomes if f"{name}.excluded" in frame.columns}
     parameters = parameter_columns(space, frame)
     signs = {name: sign_column(name) for name in noise if sign_column(name) in {*frame.columns} - {*parameters}}
-    return MeasuredColumns(noise, excluded, signs)
+    return MeasuredColumns(noise, excluded, signs, {})
+
+
+def _count_columns(
+    space: Space, frame: pd.DataFrame, names: Mapping[str, Any], n: str | None, *, is_free: bool
+) -> dict[str, str]:
+    """The columns of how many measurements values are the mean of, by the columns of values.
+
+    A column that may be anybody's, since extra ones are passed over, must be named.
+    """
+    if n is not None:
+        if n not in frame.columns or n in parameter_columns(space, frame):
+            raise SpaceError(f"n: there must be a column {n!r}, as it was named, got {columns_and_hint(frame, n)}")
+        return dict.fromkeys(names, n)
+    columns = {name: "n" if len(names) == 1 and f"{name}.n" not in frame.columns else f"{name}.n" for name in names}
+    own = {*frame.columns} - {*parameter_columns(space, frame)}
+    return {name: column for name, column in columns.items() if column in own and not (is_free and column == "n")}
 
 
 def _rename_advice(space: Space, frame: pd.DataFrame, missing: str, outcomes: Mapping[str, Any]) -> str:

@@ -27,6 +27,7 @@ from robustbo.surrogates.names import SurrogateName, name_of
 from robustbo.trials.codec import open_journal
 from robustbo.trials.codec import settings_of as header_settings
 from robustbo.trials.extent import space_of
+from robustbo.trials.noise import noise_entry, sd_of_one
 from robustbo.trials.settings import (
     DEFAULT_SURROGATE,
     Direction,
@@ -39,7 +40,7 @@ from robustbo.trials.storage.line import Event
 from robustbo.trials.storage.passwords import hide_passwords
 from robustbo.trials.storage.places import contents, is_address
 from robustbo.trials.store import State, Store
-from robustbo.trials.trial import Trial, point_of
+from robustbo.trials.trial import Measured, Trial, point_of
 from robustbo.trials.values import values_to_record
 from robustbo.view.frame import VALUE
 
@@ -179,7 +180,7 @@ def prior_contents(settings: Settings, prior: Prior) -> list[Content]:
         names, check = [outcome.name for outcome in outcomes], check_possible(settings, LATER)
         table, value = with_plain_names(settings, prior, VALUE)
         rows = measurements_of(space, table, value=value, sd=None, ignore_extra=True, outcomes=names, check=check)
-        return [(row.params, *value_content(*values_to_record(outcomes, row.value, row.sd))) for row in rows]
+        return [(row.params, *value_content(*values_to_record(outcomes, row.value, row.sd, row.n))) for row in rows]
     if not isinstance(prior, Study | str | PathLike):
         rule = "prior_data must be a data frame, a study, or a journal's file or address"
         raise TypeError(f"{rule}, got {prior!r}; pd.DataFrame(...) makes a frame of rows or columns")
@@ -224,14 +225,19 @@ def _outcome_names(settings: Settings) -> str:
 def _value_of(trial: Trial) -> dict[str, Any]:
     """Value and noise that a trial was told, without the outcomes that are excluded."""
     if not trial.outcomes:
-        return {"value": None if trial.value is None else to_json(trial.value), "sd": trial.sd}
+        return {"value": None if trial.value is None else to_json(trial.value), "sd": _noise_of(trial)}
     outcomes = {
         name: outcome
         for name, outcome in trial.outcomes.items()
         if outcome.value is not None and not outcome.is_excluded
     }
     values = {name: to_json(outcome.value) for name, outcome in outcomes.items() if outcome.value is not None}
-    return {"value": values, "sd": {name: outcome.sd for name, outcome in outcomes.items()}}
+    return {"value": values, "sd": {name: _noise_of(outcome) for name, outcome in outcomes.items()}}
+
+
+def _noise_of(measured: Trial | Measured) -> float | str | None:
+    """The noise of a value, as an event records it."""
+    return noise_entry(sd_of_one(measured.sd, measured.n), measured.n)
 
 
 def tell_before_all(store: Store, contents: Sequence[Content]) -> None:

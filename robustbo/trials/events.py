@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from robustbo.censored import from_json
+from robustbo.trials.noise import ValueNoise
 from robustbo.trials.storage.line import Event
 from robustbo.trials.tree import Draft
 from robustbo.trials.trial import EXPECTATION, EXPECTED_ERROR, OPEN, REMEASURE, RETRY, Measured, Trial
@@ -185,13 +186,14 @@ def _value_fields(trial: Trial, event: Event, *, is_amended: bool = False) -> di
     """The value of an event, or those of several outcomes beside what is known of others."""
     value, sd = event["value"], event["sd"]
     if not isinstance(value, Mapping):
-        return {"value": from_json(value), "sd": sd}
+        return {"value": from_json(value), **ValueNoise.of(sd)._asdict()}
     outcomes = dict(trial.outcomes)
     for name, number in value.items():
         before = outcomes.get(name, Measured())
         if is_amended:
             before = Measured(is_excluded=before.is_excluded, note=before.note if before.is_excluded else None)
-        outcomes[name] = replace(before, value=from_json(number), sd=(sd or {}).get(name), is_lost=False)
+        of_value = ValueNoise.of((sd or {}).get(name))
+        outcomes[name] = replace(before, value=from_json(number), sd=of_value.sd, n=of_value.n, is_lost=False)
     outcomes |= {name: replace(outcomes.get(name, Measured()), is_lost=True) for name in event.get("lost", ())}
     return {"outcomes": outcomes}
 
@@ -199,7 +201,7 @@ def _value_fields(trial: Trial, event: Event, *, is_amended: bool = False) -> di
 def _include(outcome: Measured, *, has: bool) -> Measured:
     """An outcome where its trial is included; where that ``has`` a word for its values, it is no more excluded."""
     if has and outcome.value is not None:
-        return Measured(outcome.value, outcome.sd, is_vouched=True)
+        return Measured(outcome.value, outcome.sd, is_vouched=True, n=outcome.n)
     return replace(outcome, **NO_EXPECTATION, is_vouched=False)
 
 
@@ -212,7 +214,7 @@ def _judge(trial: Trial, event: Event, *, is_excluded: bool) -> dict[str, Measur
         standing = "missing" if outcome.value is None else "excluded already" if is_excluded else "not excluded"
         must = "excluded" if standing == "not excluded" else "told"
         raise ValueError(f"{name!r} of trial {trial.number} must be {must} to {kind} it, it is {standing}")
-    word = Measured(outcome.value, outcome.sd, is_vouched=is_vouched, note=note)
+    word = Measured(outcome.value, outcome.sd, is_vouched=is_vouched, note=note, n=outcome.n)
     changed = replace(outcome, is_excluded=True, is_vouched=False, note=note) if is_excluded else word
     return {**trial.outcomes, name: changed}
 

@@ -19,6 +19,7 @@ from robustbo.trials.changes import KIND as CHANGE
 from robustbo.trials.changes import SpaceChange
 from robustbo.trials.diagnosis import Diagnosis, diagnosis_of
 from robustbo.trials.events import find_trial, fold
+from robustbo.trials.noise import sd_of_one
 from robustbo.trials.sources import DEFAULT_KIND
 from robustbo.trials.storage.line import Event
 from robustbo.trials.tree import Draft, Trials
@@ -182,11 +183,14 @@ class History:
 def _value_columns(trials: Sequence[Trial], outcomes: Sequence[str]) -> dict[str, list[float]]:
     """The columns of values and of their noise."""
     if not outcomes:
-        return {"value": [_or_nan(t.value) for t in trials], "sd": [_or_nan(t.sd) for t in trials]}
-    columns: dict[str, list[float]] = {}
+        columns = {"value": [_or_nan(t.value) for t in trials], "sd": [_or_nan(sd_of_one(t.sd, t.n)) for t in trials]}
+        return columns | ({"n": [float(t.n) for t in trials]} if any(t.n > 1 for t in trials) else {})
+    columns = {}
     for name in outcomes:
         measurements = [t.outcomes.get(name, Measured()) for t in trials]
-        columns |= {name: [_or_nan(m.value) for m in measurements], f"{name}.sd": [_or_nan(m.sd) for m in measurements]}
+        columns[name] = [_or_nan(m.value) for m in measurements]
+        columns[f"{name}.sd"] = [_or_nan(sd_of_one(m.sd, m.n)) for m in measurements]
+        columns |= {f"{name}.n": [float(m.n) for m in measurements]} if any(m.n > 1 for m in measurements) else {}
     return columns
 
 

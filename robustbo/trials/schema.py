@@ -15,6 +15,7 @@ from robustbo.printable import printable
 from robustbo.searchspace.pool import Pool
 from robustbo.trials.changes import KIND as CHANGE
 from robustbo.trials.changes import SpaceChange, changed_space
+from robustbo.trials.noise import PATTERN
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage.line import Event
 from robustbo.trials.trial import EXPECTATION, EXPECTED_ERROR
@@ -28,7 +29,9 @@ Text = Annotated[str, Field(strict=True)]
 Finites = Finite | dict[Text, Finite]  # of several outcomes by name
 Limit = Annotated[str, Field(strict=True, pattern=r"^[<>]-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?$")]  # a bound, as written
 Values = Finite | Limit | dict[Text, Finite | Limit]
+OfMean = Annotated[str, Field(strict=True, pattern=PATTERN)]  # the noise of a mean, as written
 Spreads = Spread | None | dict[Text, Spread | None]
+Noises = Spread | OfMean | None | dict[Text, Spread | OfMean | None]
 Yes = Annotated[bool, Field(strict=True)]
 Label = Annotated[str, Field(strict=True, min_length=1, max_length=limits.SOURCE_CHARACTERS)]
 Source = Annotated[dict[Label, Label], Field(max_length=limits.SOURCE_KINDS)]
@@ -81,7 +84,7 @@ class _Handed(_Event):
 class _Tell(_Event):
     event: Literal["tell", "amend"]
     value: Values
-    sd: Spreads
+    sd: Noises
     lost: NotRequired[list[Text]]
     source: NotRequired[Source]
     measured_at: NotRequired[Time]

@@ -78,6 +78,7 @@ class Measured(Brief):
         note: Why the user excluded it, or included it, by itself, where that was said.
         as_told: The value as it was told, where a correction of its source has changed it.
         is_source_excluded: Whether it is excluded with all values of its source.
+        n: Of how many measurements the value is the mean; sd is that of the mean.
     """
 
     value: float | None = None
@@ -93,6 +94,7 @@ class Measured(Brief):
     note: str | None = None
     as_told: float | None = None
     is_source_excluded: bool = False
+    n: int = 1
 
 
 @dataclass(frozen=True, repr=False)
@@ -137,6 +139,7 @@ class Trial(Brief):
         told_by: Who told its value, or that it failed, as ``host:process:token``.
         told_at: When.
         order: Its place in the order of telling: how many had ended before it.
+        n: Of how many measurements the value is the mean; sd is that of the mean.
         target: The point that was asked for, where it was measured at another.
     """
 
@@ -170,6 +173,7 @@ class Trial(Brief):
     told_at: datetime | None = field(default=None, compare=False, repr=False)
     order: int | None = field(default=None, compare=False, repr=False)
     target: dict[str, Value] | None = None
+    n: int = 1
 
     @property
     def values(self) -> dict[str, float]:
@@ -181,9 +185,13 @@ class Trial(Brief):
         outcome, state = self.outcomes.get(name, Measured()), self.state
         if state in ("told", "excluded"):
             state = "failed" if outcome.value is None else "excluded" if outcome.is_excluded else state
-        told: dict[str, Any] = {"value": outcome.value, "sd": outcome.sd}
+        told: dict[str, Any] = {"value": outcome.value, "sd": outcome.sd, "n": outcome.n}
         told |= {key: getattr(outcome, key) for key in (*EXPECTATION, *EXPECTED_ERROR, "is_vouched", "as_told")}
         return replace(self, state=state, outcomes={}, note=outcome.note or self.note, **told)
+
+    def noise_sd(self, of_one: float) -> float:
+        """The standard deviation of its value's noise, where that of a single measurement is believed to be so much."""
+        return of_one / math.sqrt(self.n) if self.sd is None else self.sd
 
     @property
     def time(self) -> datetime | None:

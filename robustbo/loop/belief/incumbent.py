@@ -173,8 +173,8 @@ def _mean_values(fitted: FittedSurrogate, disbelieved: Collection[int]) -> dict[
     """The mean of the believed values at each point, where some of their errors may not be noise."""
     numbers, rows, values, sds = fitted.observations[:4]
     by_row: dict[Row, list[float]] = {}
-    for number, row, value in zip(numbers, rows, values, strict=True):
-        if sds is None and number not in disbelieved and not is_bound(value):
+    for number, row, value, sd in zip(numbers, rows, values, (-1.0,) * len(rows) if sds is None else sds, strict=True):
+        if sd < 0 and number not in disbelieved and not is_bound(value):
             by_row.setdefault(row, []).append(value)
     return {row: math.fsum(value / len(values) for value in values) for row, values in by_row.items()}
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from robustbo.censored import is_bound
-from robustbo.errors import NumericsWarning, warn
 from robustbo.lazy import cached_property
 from robustbo.loop.observations.correction import SourceCorrection
 from robustbo.loop.observations.groups import PointGroup
@@ -33,7 +32,8 @@ class Observations(NamedTuple):
         numbers: The trials, in their order or in the observations' own.
         X: One row of unit-cube coordinates each.
         values: The measured values, in the user's units; a bound is a `robustbo.censored.CensoredValue`.
-        sds: Their noise, or None where it is to be inferred.
+        sds: Their noise, or None where it is to be inferred for all, each being one measurement. Where it is known for
+            some, that of the others is minus the number of measurements that they are the mean of (`is_mixed`).
         vouched: Those for whose values the user vouches.
         correction: By which the values are corrected; None where they are as they were told.
     """
@@ -49,6 +49,15 @@ class Observations(NamedTuple):
     def bounds(self) -> tuple[int, ...]:
         """The indices of those that were told as bounds: `robustbo.censored.CensoredValue`."""
         return tuple(i for i, value in enumerate(self.values) if is_bound(value))
+
+    @property
+    def is_mixed(self) -> bool:
+        """Return whether the noise of some is to be learned, beside that of others or as that of means."""
+        return self.sds is not None and any(sd < 0 for sd in self.sds)
+
+    def with_inferred_noise(self) -> "Observations":
+        """The observations with all noise to be inferred, whatever is known of it."""
+        return self._replace(sds=None)
 
     @property
     def bound_numbers(self) -> frozenset[int]:
@@ -218,19 +227,19 @@ class Data:
         """The observations of all told trials: not of failed, excluded or pending ones."""
         told = self.told
         sds = [max(t.sd, self.least_noise) for t in told if t.sd is not None]
-        lacking = [t.number for t in told if t.sd is None and not is_bound(t.measured)]
-        if sds and lacking:
-            trials = f"trial {lacking[0]}" + (f" and {len(lacking) - 1} more" if len(lacking) > 1 else "")
-            text = f"sd is known for some of the values, and not for {trials}: noise is inferred for all"
-            warn(f"{text}; tell it always, or amend these values with their sd", NumericsWarning)
+        is_any_lacking = any(t.sd is None and not is_bound(t.measured) for t in told)
+        is_of_single = not sds and all(t.n == 1 for t in told)
         mean_sd = math.fsum(sds) / max(len(sds), 1)  # of a bound, the noise is that of the values
         return Observations(
             tuple(t.number for t in told),
             tuple(self.rows[t.number] for t in told),
             tuple(t.measured for t in told),
-            tuple(mean_sd if t.sd is None else max(t.sd, self.least_noise) for t in told)
-            if sds and not lacking
-            else None,
+            None
+            if is_of_single
+            else tuple(
+                (-float(t.n) if is_any_lacking else mean_sd) if t.sd is None else max(t.sd, self.least_noise)
+                for t in told
+            ),
             self.vouched.intersection(t.number for t in told),
             self.correction,
         )

@@ -48,6 +48,9 @@ def systems_at(model: Model, theta: Array) -> Systems:
         y, log_slope = np.stack([warp.y for warp in warps]), np.stack([warp.log_slope for warp in warps])
     if model.s2_known is None:
         s2 = np.tile(np.exp(theta[:, p : p + 1]), (1, n))
+        if model.s2_parts is not None:
+            known, share = (part.numpy() for part in model.s2_parts)
+            s2 = known * np.exp(2 * log_slope) + share * s2  # eq. 6.21
     else:
         s2 = model.s2_known.numpy() * np.exp(2 * log_slope)
     return Systems(K + MEAN_VARIANCE, y, s2, log_slope)

@@ -25,6 +25,7 @@ from robustbo.numerics.belief.predictions import Predictions, SweepDraws
 from robustbo.numerics.gp.log_posterior import Model, log_posterior, noise
 from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.prediction_cache import PredictionCache
+from robustbo.numerics.linalg.lapack import Array
 
 FEWEST = 6  # observations of which anything is learned of the hyperparameters; those of fewer stay the fit's
 FEW = 200  # observations of which all are sampled, with the hyperparameters
@@ -100,7 +101,7 @@ def _all_of_few(
     weights = np.array([fit.weight for fit in likeliest])[of] / np.bincount(of)[of]
     theta = np.stack([fit.fit.theta.numpy() for fit in likeliest])[of]
     systems = systems_at(model, theta)
-    s2_of_fits, log_s2 = systems.s2[:, 0].copy(), np.zeros(count)
+    s2_of_fits, log_s2 = _new_noise(model, theta, systems.s2).copy(), np.zeros(count)
     population = Population(systems, [likeliest[k].fit.support for k in of], rate)
     walk = None
     if model.is_informed and n >= FEWEST:
@@ -122,9 +123,16 @@ def _all_of_few(
             walk.draw(population, rng)
         if sweep >= burn_in:
             shares += np.exp(LOG_SHARES[population.dof])
-            log_s2 += np.log(population.systems.s2[:, 0] / s2_of_fits)
+            now = theta if walk is None else walk.theta
+            log_s2 += np.log(_new_noise(model, now, population.systems.s2) / s2_of_fits)
     q, shares, log_s2 = (weights @ sums / (weights.sum() * sweeps) for sums in (total, shares, log_s2))
     return Belief(torch.from_numpy(q), torch.from_numpy(shares), Predictions.concatenate(parts), math.exp(log_s2))
+
+
+def _new_noise(model: Model, theta: Array, s2: Array) -> Array:
+    """``B`` noise variances of a new measurement, by ``B x n`` of the observations."""
+    column = len(model.covariance.bounds)
+    return np.exp(theta[:, column]) if model.s2_parts is not None else s2[:, 0]
 
 
 def _doubtful_alone(model: Model, fit: Fit, cache: PredictionCache, log_odd: Tensor, rate: float, seed: int) -> Belief:

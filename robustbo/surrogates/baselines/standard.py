@@ -25,3 +25,5 @@ class StandardGP(WarpedGP, PlainGP):
         >>> fit(StandardGP(X, X.sum(-1, keepdim=True))).support
         []
     """
+
+    takes_noise_parts = True
