@@ -5,6 +5,7 @@ it asked under, and what has been measured is told before anything else, so it d
 """
 
 import logging
+import math
 import time
 from contextlib import suppress
 from functools import partial
@@ -96,13 +97,15 @@ class Loop:
             self._keep_what_came()
             self._clean_up(is_at_once=True)
             raise
-        self._clean_up(is_at_once=False)
+        self._clean_up(is_at_once=self._is_overdue())
         if self._error is not None:
             raise self._error
         self._say_why()
 
     def _go_on(self) -> bool:
         """A trial more, if one may begin, and what has ended; False where there is nothing more to do."""
+        if self._is_overdue():
+            return False
         request = self._ask() if self._may_begin() else None
         if request is not None:
             self._begin(request)
@@ -110,9 +113,18 @@ class Loop:
             return False
         is_more_to_begin = request is not None and self._may_begin()
         with self._interrupts.let_in():
-            self._evaluator.wait(0.0 if is_more_to_begin else None)
+            self._evaluator.wait(0.0 if is_more_to_begin else self._seconds_left())
         self._record_all()
         return True
+
+    def _is_overdue(self) -> bool:
+        """Return whether the time is over, where evaluations can be ended: those that run are given back."""
+        return self._plan.has_limit and time.monotonic() >= self._deadline
+
+    def _seconds_left(self) -> float | None:
+        """The time to wait for evaluations; None where they are waited for however long they take."""
+        is_bounded = self._plan.has_limit and self._deadline < math.inf
+        return max(self._deadline - time.monotonic(), 0.0) if is_bounded else None
 
     def _is_open(self) -> bool:
         return not self._stopped_by and self._error is None and time.monotonic() < self._deadline
@@ -241,7 +253,8 @@ class Loop:
             again = f"ask() gives them out again, with the reason {NOTHING_NEW!r}"
             log.warning("%s, and every point of the space has been asked for; %s", so_far, again)
         elif time.monotonic() >= self._deadline:
-            log.info("%s: the time is over", so_far)
+            back = f", {len(self._running)} that ran wait for the next ask" if self._running else ""
+            log.info("%s: the time is over%s", so_far, back)
         else:
             askers = sorted({trial.asked_by or "somebody" for trial in history.having("pending")})
             rest = "work on the rest; requeue(older_than=...) takes it back if they are gone"
