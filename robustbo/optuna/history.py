@@ -73,7 +73,10 @@ class GatheredTrials:
         """
         fixed = trial.system_attrs.get("fixed_params", {})
         params = {**fixed, **trial.params}
-        values = {**decided, **{n: measured_value(of, params[n]) for n, of in self.distributions.items() if n in params}}
+        values = {
+            **decided,
+            **{n: measured_value(of, params[n]) for n, of in self.distributions.items() if n in params},
+        }
         for name, parameter in self.space.parameters:
             for other, _ in parameter.condition:
                 if other not in self.distributions and (trial.state.is_finished() or name in trial.params):

@@ -114,7 +114,9 @@ def _content_of(row: FilledRow, rules: RowRules) -> tuple[str, Mapping[str, Any]
     """The kind and the content of the event that a row is which is filled in as a whole."""
     reasons = [shown.reason for shown in row.values.values() if shown.reason is not None]
     if reasons and len(reasons) == len(row.values) and all(map(WITHDRAWN.match, reasons)):
-        return "withdraw", {"reason": "; ".join(dict.fromkeys(WITHDRAWN.sub("", why) for why in reasons)) or "withdrawn"}
+        return "withdraw", {
+            "reason": "; ".join(dict.fromkeys(WITHDRAWN.sub("", why) for why in reasons)) or "withdrawn"
+        }
     if len(reasons) == len(row.values):
         return "fail", {"reason": "; ".join(dict.fromkeys(reasons))}
     kind, content = rules.tell(_plain(row.values), _noise(row.sds))

@@ -142,7 +142,10 @@ class _JournalHeader(TypedDict):
 
 HEADER: TypeAdapter[Any] = TypeAdapter(_JournalHeader)
 EVENT: TypeAdapter[Any] = TypeAdapter(
-    Annotated[_Ask | _Enqueue | _Handed | _Tell | _Fail | _Diagnose | _Extend | _Change | _Verdict, Field(discriminator="event")]
+    Annotated[
+        _Ask | _Enqueue | _Handed | _Tell | _Fail | _Diagnose | _Extend | _Change | _Verdict,
+        Field(discriminator="event"),
+    ]
 )
 
 

@@ -72,4 +72,8 @@ def values_to_record(
     counts = {name: count_of(n, name) for name in finite}
     for name, number in finite.items():
         check_noise(number, noise.get(name) if counts[name] in (None, 1) else counts[name], f" of {name!r}")
-    return finite, {name: noise_entry(noise.get(name), counts[name]) for name in finite}, [name for name in numbers if name not in finite]
+    return (
+        finite,
+        {name: noise_entry(noise.get(name), counts[name]) for name in finite},
+        [name for name in numbers if name not in finite],
+    )

@@ -17,7 +17,9 @@ SPACE = rb.Space(x=rb.Float(0.0, 1.0))
 
 
 def study(path=None, **options):
-    return rb.Optimizer(SPACE, **({"direction": "minimize", "seed": 0, "surrogate": "standard", "journal": path} | options))
+    return rb.Optimizer(
+        SPACE, **({"direction": "minimize", "seed": 0, "surrogate": "standard", "journal": path} | options)
+    )
 
 
 def test_a_mean_of_n_has_an_nth_of_the_variance(tmp_path):
@@ -67,7 +69,9 @@ def test_surrogates_that_cannot_say_so_and_infer_all():
     opt = study(surrogate="student-t", num_initial=3)
     for i in range(6):
         opt.tell({"x": i / 5}, float(i % 3), sd=0.1 if i else None, n=2)
-    with pytest.warns(NumericsWarning, match="sd is not known for trial 0, and student-t takes it for all values or for none"):
+    with pytest.warns(
+        NumericsWarning, match="sd is not known for trial 0, and student-t takes it for all values or for none"
+    ):
         assert opt.ask().origin == "model"
 
 
