@@ -97,6 +97,10 @@ class Population:
             self.state[far] = ODD
             self.renew()
 
+    def processes(self) -> tuple[Array, Array]:
+        """``B x n x n`` inverse covariances of the right observations and ``B x n`` products with all, copied."""
+        return self._P.copy(), self._al.copy()
+
     @property
     def is_odd(self) -> NDArray[np.bool_]:
         """``B x n`` booleans."""

@@ -44,6 +44,7 @@ class LatentProcess(NamedTuple):
         X: ``n x d`` inputs.
         P: ``... x n x n`` inverse covariances of the observations.
         al: ``... x n`` values of P (y - m).
+        mean_variance: Prior variance of the mean about m, which P knows of.
     """
 
     kernel: str
@@ -53,6 +54,7 @@ class LatentProcess(NamedTuple):
     X: Tensor
     P: Tensor
     al: Tensor
+    mean_variance: float = 0.0
 
     def covariance(self, X: Tensor, Z: Tensor) -> Tensor:
         """Prior covariance of latent values at points: autograd can follow it.
@@ -61,7 +63,8 @@ class LatentProcess(NamedTuple):
             X: ``q x d`` points; of one process with any leading batch dimensions.
             Z: ``m x d`` points; likewise.
         """
-        return KERNELS[self.kernel](squared_differences(X, Z), self.l, self.s2f).K
+        K = KERNELS[self.kernel](squared_differences(X, Z), self.l, self.s2f).K
+        return K + self.mean_variance if self.mean_variance else K
 
     def posterior(self, X: Tensor) -> tuple[Tensor, Tensor]:
         """Mean (``... x q``) and covariance (``... x q x q``) of one process's latent values at ``... x q x d``."""
@@ -78,7 +81,7 @@ class LatentProcess(NamedTuple):
 
     def variances(self, k: Tensor) -> Tensor:
         """Variances of one process, ``... x q``; one that is none but for rounding is `LEAST` of the signal's."""
-        return (self.s2f - (k @ self.P * k).sum(-1)).maximum(LEAST * self.s2f)
+        return (self.s2f + self.mean_variance - (k @ self.P * k).sum(-1)).maximum(LEAST * self.s2f)
 
     def marginals(self, X: Tensor) -> tuple[Tensor, Tensor]:
         """Means and variances of one process's latent values at ``q x d`` points, ``q`` each, in O(q n^2).
@@ -91,6 +94,10 @@ class LatentProcess(NamedTuple):
             means.append(self.mean(k))
             variances.append(self.variances(k))
         return torch.cat(means), torch.cat(variances)
+
+    def noise(self, X: Tensor, s2: float) -> Tensor:
+        """``q`` noise variances at ``q x d`` points: the same at each."""
+        return X.new_tensor(s2).expand(len(X))
 
     def explain(self, k: Tensor) -> tuple[Tensor, Tensor]:
         """See `Posterior.explain`; of one process."""
