@@ -74,7 +74,7 @@ class PursuitBelief(ModelAveraging, WarpedGP):
         if not (draws := self._draws()):
             return super().predictors()
         if self._drawn is None or self._drawn[0] is not draws:
-            self._drawn = draws, [(draw.weight, self._process_of(draw)) for draw in draws]
+            self._drawn = draws, [(draw.weight, self._process_of(draw)) for draw in draws]  # eq. 19.12
         return self._drawn[1]
 
     def _draws(self) -> Sequence[Draw]:
