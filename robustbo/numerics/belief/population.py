@@ -1,8 +1,8 @@
 """Gibbs chains side by side, of few observations: which are odd, how noisy the right ones are, and hyperparameters.
 
-As in `gibbs`, but for many chains, each with its hyperparameters. A single chain seldom goes from one explanation of the
-observations to another (a smooth function and an error, or a rough one and none); chains that begin in all of them, and
-that draw the hyperparameters from their prior too, do.
+As in `gibbs`, but for many chains, each with its hyperparameters. A single chain seldom goes from one explanation of
+the observations to another (a smooth function and an error, or a rough one and none); chains that begin in all of them,
+and that draw the hyperparameters from their prior too, do.
 
 Notation (B chains):
     K     B x n x n   covariances of the latent values
