@@ -176,8 +176,8 @@ def _sweep(
 ) -> SweepDraws:
     """Draw the state of each observation in turn, in place; return what was found of each."""
     n, log_odds = len(system.r), log_odd - system.log_slope + math.log(states.rate / (1 - states.rate))
-    given = Conditions(system.s2, states.log_shares, log_odds, may_be_odd, most)
-    swept = sweep_chain(chain, states.state, given, rng.permutation(n).tolist(), rng.random(n).tolist())
+    conditions = Conditions(system.s2, states.log_shares, log_odds, may_be_odd, most)
+    swept = sweep_chain(chain, states.state, conditions, rng.permutation(n).tolist(), rng.random(n).tolist())
     return swept._replace(mean=system.r - swept.mean, log_weight=-swept.log_weight - system.log_slope)  # eq. 19.7
 
 

@@ -92,13 +92,19 @@ class Population:
             self.renew()
 
     def _is_far(self, b: int, i: int) -> bool:
-        """Whether an observation that is noisy is far from what the others predict, nevertheless."""
+        """True if a noisy observation is far from what the others predict."""
         e, v = self.chain(b).leave_one_out(i)
         return min(abs(e), HUGE) ** 2 > FAR**2 * (v + MULTIPLES[-1] * self.systems.s2[b, i])
 
+    @property
     def processes(self) -> tuple[Array, Array]:
-        """``B x n x n`` inverse covariances of the right observations and ``B x n`` products with all, copied."""
-        return self._P.copy(), self._al.copy()
+        """``B x n x n`` inverse covariances of the right observations, and ``B x n`` products of these with all."""
+        return self._P, self._al
+
+    @property
+    def noise(self) -> Array:
+        """``B x n`` noise variances that the observations have, or had when they were right."""
+        return self._noise
 
     @property
     def is_odd(self) -> NDArray[np.bool_]:
@@ -147,8 +153,8 @@ class Population:
         log_odds = log_odd - self.systems.log_slope + np.log(self.rate / (1 - self.rate))[:, None]
         swept = []
         for b in range(B):
-            given = Conditions(self.systems.s2[b], LOG_SHARES[self.dof[b]], log_odds[b], may_be_odd, most)
-            swept.append(sweep_chain(self.chain(b), self.state[b], given, order, u[b]))
+            conditions = Conditions(self.systems.s2[b], LOG_SHARES[self.dof[b]], log_odds[b], may_be_odd, most)
+            swept.append(sweep_chain(self.chain(b), self.state[b], conditions, order, u[b]))
         q, errors, latent, log_total = map(np.stack, zip(*swept, strict=True))
         return SweepDraws(q, self.systems.r - errors, latent, -log_total - self.systems.log_slope)  # eq. 19.7
 

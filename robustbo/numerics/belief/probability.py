@@ -113,7 +113,7 @@ def _all_of_few(
     shares = np.zeros((count, len(MULTIPLES)))
     may_be_odd = np.ones(n, dtype=bool) if model.cleared is None else ~model.cleared.numpy()
     burn_in, parts = max(BURN_IN, sweeps // 6), list[Predictions]()
-    collection = DrawCollection(model, weights, sweeps)
+    collection = DrawCollection(model, weights, sweeps, seed)
     for sweep in range(burn_in + sweeps):
         draws = population.sweep(log_odd.numpy(), may_be_odd, n // 2, rng)
         if sweep >= burn_in:

@@ -52,21 +52,21 @@ class Conditions(NamedTuple):
 
 
 def sweep_chain(
-    chain: SingleChain, state: NDArray[np.intp], given: Conditions, order: Sequence[int], u: Sequence[float]
+    chain: SingleChain, state: NDArray[np.intp], conditions: Conditions, order: Sequence[int], u: Sequence[float]
 ) -> SweepDraws:
     """Draw the state of each observation, in place; what was found of each, with predictions as errors.
 
     Args:
         chain: The chain.
         state: ``n`` integers, as in `gibbs.States`.
-        given: The conditions.
+        conditions: The conditions.
         order: ``n`` observations in the order in which they are drawn.
         u: Uniform numbers that the draws are made with, in this order.
     """
     n, states = len(order), state.tolist()
     q, errors, latent, log_totals = [0.0] * n, [0.0] * n, [0.0] * n, [0.0] * n
-    s2, (share_0, share_1, share_2) = given.s2.tolist(), (given.log_shares - HALF_LOG_2PI).tolist()
-    log_odds, is_free = given.log_odds.tolist(), given.may_be_odd.tolist()
+    s2, (share_0, share_1, share_2) = conditions.s2.tolist(), (conditions.log_shares - HALF_LOG_2PI).tolist()
+    log_odds, is_free = conditions.log_odds.tolist(), conditions.may_be_odd.tolist()
     m_0, m_1, m_2 = multiples = MULTIPLES.tolist()
     num_odd = states.count(ODD)
     for i, threshold in zip(order, u, strict=True):
@@ -76,7 +76,7 @@ def sweep_chain(
         h_0 = share_0 - 0.5 * (log(w_0) + square / w_0)
         h_1 = share_1 - 0.5 * (log(w_1) + square / w_1)
         h_2 = share_2 - 0.5 * (log(w_2) + square / w_2)
-        h_3 = log_odds[i] if is_free[i] and num_odd - (old == ODD) < given.most else -inf
+        h_3 = log_odds[i] if is_free[i] and num_odd - (old == ODD) < conditions.most else -inf
         highest = max(h_0, h_1, h_2, h_3)
         p_0, p_1, p_2, p_3 = exp(h_0 - highest), exp(h_1 - highest), exp(h_2 - highest), exp(h_3 - highest)
         total = p_0 + p_1 + p_2 + p_3

@@ -44,7 +44,6 @@ class LatentProcess(NamedTuple):
         X: ``n x d`` inputs.
         P: ``... x n x n`` inverse covariances of the observations.
         al: ``... x n`` values of P (y - m).
-        mean_variance: Prior variance of the mean about m, which P knows of.
     """
 
     kernel: str
@@ -54,7 +53,6 @@ class LatentProcess(NamedTuple):
     X: Tensor
     P: Tensor
     al: Tensor
-    mean_variance: float = 0.0
 
     def covariance(self, X: Tensor, Z: Tensor) -> Tensor:
         """Prior covariance of latent values at points: autograd can follow it.
@@ -63,8 +61,7 @@ class LatentProcess(NamedTuple):
             X: ``q x d`` points; of one process with any leading batch dimensions.
             Z: ``m x d`` points; likewise.
         """
-        K = KERNELS[self.kernel](squared_differences(X, Z), self.l, self.s2f).K
-        return K + self.mean_variance if self.mean_variance else K
+        return KERNELS[self.kernel](squared_differences(X, Z), self.l, self.s2f).K
 
     def posterior(self, X: Tensor) -> tuple[Tensor, Tensor]:
         """Mean (``... x q``) and covariance (``... x q x q``) of one process's latent values at ``... x q x d``."""
@@ -81,7 +78,7 @@ class LatentProcess(NamedTuple):
 
     def variances(self, k: Tensor) -> Tensor:
         """Variances of one process, ``... x q``; one that is none but for rounding is `LEAST` of the signal's."""
-        return (self.s2f + self.mean_variance - (k @ self.P * k).sum(-1)).maximum(LEAST * self.s2f)
+        return (self.s2f - (k @ self.P * k).sum(-1)).maximum(LEAST * self.s2f)
 
     def marginals(self, X: Tensor) -> tuple[Tensor, Tensor]:
         """Means and variances of one process's latent values at ``q x d`` points, ``q`` each, in O(q n^2).

@@ -11,7 +11,6 @@ from torch import Tensor
 
 from robustbo.numerics.belief.densities import log_odd
 from robustbo.numerics.belief.draws import Draw
-from robustbo.numerics.belief.hyperparameters import MEAN_VARIANCE
 from robustbo.numerics.belief.left_out import Expectations, Mixtures
 from robustbo.numerics.belief.probability import Belief, WeightedFit, sample_belief
 from robustbo.numerics.gp.log_posterior import Model, noise
@@ -78,17 +77,27 @@ class PursuitBelief(ModelAveraging, WarpedGP):
         return self._drawn[1]
 
     def _draws(self) -> Sequence[Draw]:
-        is_averaged = self.options.is_averaged and not self._is_by_one_fit and self.components
-        return self.belief().draws if is_averaged else ()
+        is_averaged = self.options.is_averaged and self.options.capabilities.is_robust and not self._is_by_one_fit
+        return self.belief().draws if is_averaged and self.components else ()
 
     def _process_of(self, draw: Draw) -> PredictingProcess:
-        m = draw.theta.new_zeros(())
-        inner = LatentProcess(*self._stationary(draw.theta), m, self.train_inputs[0], draw.P, draw.al, MEAN_VARIANCE)
+        inner = self._latent_of(draw)
         if self._warp is None or torch.equal(t := draw.theta[-len(self._warp.t) :], self._warp.t):
             return inner
         own = deepcopy(self._warp)
         own.t = t
         return RewarpedProcess(inner, own, self._warp)
+
+    def _latent_of(self, draw: Draw) -> LatentProcess:
+        return self._latent(draw.m, draw.P, draw.al, draw.theta)
+
+    def single_fits(self) -> list[tuple[float, Any]]:
+        """Weights, and models that predict by one draw or fit each, whose mixture this is."""
+        if not (draws := self._draws()):
+            return super().single_fits()
+        fits = [Fit(draw.theta, draw.rho, math.nan, math.nan, 0, True) for draw in draws]
+        parts = zip(draws, fits, strict=True)
+        return [(draw.weight, self._at(Component(1.0, fit, draw.s2, self._latent_of(draw)))) for draw, fit in parts]
 
     def _share_wrong(self) -> Tensor:
         """``n`` probabilities that an odd observation is wrong."""

@@ -11,7 +11,6 @@ from gpytorch.kernels import MaternKernel, ScaleKernel
 from robustbo.loop.acquisition.build import build_acquisition
 from robustbo.loop.acquisition.log_nei import NUM_SAMPLES
 from robustbo.numerics.belief import draws
-from robustbo.numerics.belief.hyperparameters import MEAN_VARIANCE
 from robustbo.numerics.gp.kernels import KERNELS, squared_differences
 from robustbo.numerics.improvement.noisy import log_improvement, over
 from robustbo.numerics.pursuit.averaging import moments, probabilities
@@ -51,10 +50,10 @@ def test_it_is_the_mixture_of_its_draws_by_dense_formulas(model):
     means, variances = [], []
     for draw in drawn:
         l, s2f = draw.theta[:2].exp()
-        k = KERNELS["matern52"](squared_differences(Z, X), l.unsqueeze(0), s2f).K + MEAN_VARIANCE
-        own, u = copy.deepcopy(model._warp), k @ draw.P @ own_units(draw, y)
+        k = KERNELS["matern52"](squared_differences(Z, X), l.unsqueeze(0), s2f).K
+        own, u = copy.deepcopy(model._warp), draw.m + k @ draw.P @ (own_units(draw, y) - draw.m)
         own.t = draw.theta[-2:]
-        sd = (s2f + MEAN_VARIANCE - (k @ draw.P * k).sum(-1)).sqrt()
+        sd = (s2f - (k @ draw.P * k).sum(-1)).sqrt()
         normal = torch.linspace(-8, 8, 4001, dtype=torch.float64)
         density = torch.exp(-normal.square() / 2) / torch.exp(-normal.square() / 2).sum()
         through = model._warp.bend(own.unbend(u.unsqueeze(-1) + sd.unsqueeze(-1) * normal))
@@ -217,17 +216,11 @@ def test_fantasies_are_those_of_the_one_fit(model):
     assert len(model.components) > 1
 
 
-def by_fits(model):
-    """The model that predicts by its fits, as sample paths do, not by draws."""
-    model._belief = model._components, model.belief()._replace(draws=())
-    return model
-
-
 @pytest.mark.slow
-def test_sample_paths_are_those_of_all_fits(model):
+def test_sample_paths_are_those_of_all_draws(model):
     torch.manual_seed(0)
     paths = draw_matheron_paths(model, torch.Size([16, 256]))
-    values, posterior = paths(Z).detach(), by_fits(model)(Z)
+    values, posterior = paths(Z).detach(), model(Z)
     assert values.shape == (16, 256, 7)
     inside = model.outcome_transform(values.unsqueeze(-1))[0].flatten(0, 1).squeeze(-1)
     assert ((inside.mean(0) - posterior.mean).abs() < 4.5 * (posterior.variance / 4096).sqrt() + 1e-3).all()

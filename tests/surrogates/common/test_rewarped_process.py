@@ -21,8 +21,8 @@ def warp(low, high):
 def process(own, model):
     y = torch.tensor([-2.0, -0.4, 0.3, 1.0, 2.5, 0.1]).double()
     l, s2f = torch.tensor([0.3]).double(), torch.tensor(2.0).double()
-    P = torch.linalg.inv(KERNELS["matern52"](squared_differences(X, X), l, s2f).K + 9.0 + 0.05 * torch.eye(6).double())
-    inner = LatentProcess("matern52", l, s2f, torch.zeros(()).double(), X, P, P @ y, 9.0)
+    P = torch.linalg.inv(KERNELS["matern52"](squared_differences(X, X), l, s2f).K + 0.05 * torch.eye(6).double())
+    inner = LatentProcess("matern52", l, s2f, torch.zeros(()).double(), X, P, P @ y)
     return RewarpedProcess(inner, own, model)
 
 
