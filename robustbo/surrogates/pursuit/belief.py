@@ -31,7 +31,7 @@ class PursuitBelief(ModelAveraging, WarpedGP):
     """A GP that names outliers, and says of each value how probable it is that it is wrong."""
 
     _belief: tuple[Any, Belief] | None = None
-    _drawn: tuple[Any, Sequence[tuple[float, PredictingProcess]]] | None = None
+    _processes: tuple[Any, Sequence[tuple[float, PredictingProcess]]] | None = None
 
     def probability_right(self, effort: int = 1) -> Tensor:
         """``n`` probabilities that an observation is right: over sets of wrong ones, noise and hyperparameters.
@@ -72,9 +72,9 @@ class PursuitBelief(ModelAveraging, WarpedGP):
         """
         if not (draws := self._draws()):
             return super().predictors()
-        if self._drawn is None or self._drawn[0] is not draws:
-            self._drawn = draws, [(draw.weight, self._process_of(draw)) for draw in draws]  # eq. 19.12
-        return self._drawn[1]
+        if self._processes is None or self._processes[0] is not draws:
+            self._processes = draws, [(draw.weight, self._process_of(draw)) for draw in draws]  # eq. 19.12
+        return self._processes[1]
 
     def _draws(self) -> Sequence[Draw]:
         is_averaged = self.options.is_averaged and self.options.capabilities.is_robust and not self._is_by_one_fit
