@@ -106,13 +106,13 @@ class ToldLengthScales(RelevancePursuitGP):
         return model._replace(covariance=covariance._replace(bounds=bounds, starts=starts))
 
 
-TOLD = "told length-scales"
+INFORMED = "told length-scales"
 
 
 def fit_surrogate(name: str, draw: Draw, options: dict[str, Any]) -> Any:
     """A surrogate fitted to a draw."""
     X, Y = torch.from_numpy(draw.X), torch.from_numpy(draw.y).unsqueeze(-1)
-    return contract.fit((ToldLengthScales if name == TOLD else SURROGATES[name])(X, Y, **options))
+    return contract.fit((ToldLengthScales if name == INFORMED else SURROGATES[name])(X, Y, **options))
 
 
 def in_model_units(model: Any, y: np.ndarray) -> np.ndarray:
@@ -173,7 +173,8 @@ def cover(cell: Cell) -> list[dict[str, Any]]:
     torch.set_num_threads(1)
     draw, rows = draw_data(cell), []
     methods: dict[str, Prediction] = {
-        name: partial(by_surrogate, name, options={}) for name in ("relevance-pursuit", "student-t", "standard", TOLD)
+        name: partial(by_surrogate, name, options={})
+        for name in ("relevance-pursuit", "student-t", "standard", INFORMED)
     }
     for method, prediction in methods.items():
         mean, sd = prediction(draw)

@@ -11,25 +11,27 @@ from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
 FROM_DTYPE = "from_dtype"
 
 
-def categorical_columns(X: Any, said: Any) -> list[int]:
+def categorical_columns(X: Any, declared: Any) -> list[int]:
     """Places of the columns that are categories.
 
     Args:
         X: ``n x d`` table, as a data frame or an array.
-        said: "from_dtype", which are those of a data frame that are no numbers; None for none; their names, their
+        declared: "from_dtype", which are those of a data frame that are no numbers; None for none; their names, their
             places, or ``d`` booleans.
 
     Raises:
         ValueError: If a column is named that the table lacks.
     """
     names = list(getattr(X, "columns", ()))
-    if said is None or (isinstance(said, str) and said == FROM_DTYPE and not names):
+    if declared is None or (isinstance(declared, str) and declared == FROM_DTYPE and not names):
         return []
-    if isinstance(said, str):
-        if said != FROM_DTYPE:
-            raise ValueError(f"categorical_features must be {FROM_DTYPE!r}, None or a list of columns, got {said!r}")
+    if isinstance(declared, str):
+        if declared != FROM_DTYPE:
+            raise ValueError(
+                f"categorical_features must be {FROM_DTYPE!r}, None or a list of columns, got {declared!r}"
+            )
         return [i for i, name in enumerate(names) if not _is_numeric(X[name].dtype)]
-    columns = np.asarray(said)
+    columns = np.asarray(declared)
     d = X.shape[1]
     if columns.dtype == bool:
         if len(columns) != d:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from robustbo.sklearn.features import FROM_DTYPE, FeatureEncoder, categorical_columns
 from robustbo.sklearn.fitted_regression import FittedRegression
+from robustbo.surrogates.common import contract
 from robustbo.surrogates.names import NAMES
 from robustbo.validation import name_in_registry
 
@@ -108,8 +109,8 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
         for name, value in self._fitted.diagnosis.items():
             setattr(self, name, value)
         self.model_, self.kernel_ = self._fitted.model, self._fitted.kernel
-        self.log_marginal_likelihood_value_ = self._fitted.log_likelihood
-        self.approximation_ = self._fitted.approximation
+        self.log_marginal_likelihood_value_ = contract.log_likelihood(self.model_)
+        self.approximation_ = contract.approximation(self.model_)
         return self
 
     def predict(
@@ -195,7 +196,7 @@ def _probabilities(quantiles: Sequence[float]) -> Array:
 
 
 def outliers(X: Any, y: ArrayLike, **options: Any) -> pd.DataFrame:
-    """Which of ``n`` values are probably wrong, by what the others predict of them.
+    """Table of ``n`` values, with how probable it is that each is wrong, by what the others predict of it.
 
     Args:
         X: ``n x d`` rows.

@@ -166,6 +166,11 @@ class PursuitBelief(ModelAveraging, WarpedGP):
         mean, variance = (torch.stack(of) for of in zip(*moments, strict=True))
         return MixturePredictive(mean, variance, noise, outcome_transform(self))
 
+    def quantiles(self, X: Tensor, scores: Sequence[float]) -> Tensor:
+        """``m x q`` quantiles of a right measurement, the tails of its noise included."""
+        predictive = self.predictive(X)
+        return torch.stack([predictive.quantiles(score) for score in scores], -1)
+
     def _noises(self) -> list[float]:
         """Noise variance of most new measurements by each of the processes that predictions are averaged over."""
         usual, factor = float(self.likelihood.new_noise), self.belief().s2_factor
