@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import time
 from collections.abc import Callable, Iterable
 from datetime import timedelta
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -16,6 +17,33 @@ from robustbo.validation import real, whole_number
 T = TypeVar("T")
 Several: TypeAlias = T | Iterable[T]
 Callback: TypeAlias = Callable[[Any, Trial], object]
+
+
+class Deadline(NamedTuple):
+    """The end of a loop's time.
+
+    Attributes:
+        at: When, by the monotonic clock.
+        is_strict: Whether evaluations are ended then, since they can be; else they are finished.
+    """
+
+    at: float
+    is_strict: bool
+
+    @property
+    def is_over(self) -> bool:
+        """Return whether nothing may begin any more."""
+        return time.monotonic() >= self.at
+
+    @property
+    def is_overdue(self) -> bool:
+        """Return whether evaluations that run are not waited for any more, but given back."""
+        return self.is_strict and self.is_over
+
+    @property
+    def time_left_s(self) -> float | None:
+        """The time to wait for evaluations; None where they are waited for however long they take."""
+        return max(self.at - time.monotonic(), 0.0) if self.is_strict and self.at < math.inf else None
 
 
 class Plan(NamedTuple):
@@ -45,6 +73,10 @@ class Plan(NamedTuple):
     def has_limit(self) -> bool:
         """Return whether evaluations are ended that take too long."""
         return self.evaluation_timeout_s < math.inf
+
+    def deadline(self) -> "Deadline":
+        """The end of the time that begins now."""
+        return Deadline(time.monotonic() + self.timeout_s, self.has_limit)
 
     def evaluator(self) -> Evaluator:
         """The evaluator of the function.

@@ -77,8 +77,8 @@ class GatheredTrials:
             **decided,
             **{n: measured_value(of, params[n]) for n, of in self.distributions.items() if n in params},
         }
-        for name, parameter in self.space.parameters:
-            for other, _ in parameter.condition:
+        for name, of in self.space.parameters:
+            for other, _ in of.condition:
                 if other not in self.distributions and (trial.state.is_finished() or name in trial.params):
                     values[other] = name in trial.params
         return self.space.measured_point(self.space.select_present(values))

@@ -26,8 +26,8 @@ from robustbo.study.study import Study
 from robustbo.surrogates.names import SurrogateName, name_of
 from robustbo.trials.codec import open_journal
 from robustbo.trials.codec import settings_of as header_settings
-from robustbo.trials.extent import space_of
-from robustbo.trials.noise import noise_entry, sd_of_one
+from robustbo.trials.extent import spaces_now
+from robustbo.trials.noise import noise_entry, single_noise
 from robustbo.trials.settings import (
     DEFAULT_SURROGATE,
     Direction,
@@ -40,7 +40,7 @@ from robustbo.trials.storage.line import Event
 from robustbo.trials.storage.passwords import hide_passwords
 from robustbo.trials.storage.places import contents, is_address
 from robustbo.trials.store import State, Store
-from robustbo.trials.trial import Measured, Trial, point_of
+from robustbo.trials.trial import Trial, point_of
 from robustbo.trials.values import values_to_record
 from robustbo.view.frame import VALUE
 
@@ -156,8 +156,7 @@ def create_or_resume(
         return store
     store = Store.resume(journal, [settings.surrogate, settings.surrogate_options.get("cluster") or ""])
     requested = replace(settings, **{name: getattr(store.settings, name) for name in defaulted})
-    history = store.state.history
-    if requested.space in (space_of(store.settings, history), *(change.space for change in history.changes[-1:])):
+    if requested.space in spaces_now(store.settings, store.state.history):
         requested = replace(requested, space=store.settings.space)
     if conflicts := differences(requested, store.settings):
         raise JournalError(
@@ -225,19 +224,14 @@ def _outcome_names(settings: Settings) -> str:
 def _value_of(trial: Trial) -> dict[str, Any]:
     """Value and noise that a trial was told, without the outcomes that are excluded."""
     if not trial.outcomes:
-        return {"value": None if trial.value is None else to_json(trial.value), "sd": _noise_of(trial)}
+        return {"value": None if trial.value is None else to_json(trial.value), "sd": noise_entry(*single_noise(trial))}
     outcomes = {
         name: outcome
         for name, outcome in trial.outcomes.items()
         if outcome.value is not None and not outcome.is_excluded
     }
     values = {name: to_json(outcome.value) for name, outcome in outcomes.items() if outcome.value is not None}
-    return {"value": values, "sd": {name: _noise_of(outcome) for name, outcome in outcomes.items()}}
-
-
-def _noise_of(measured: Trial | Measured) -> float | str | None:
-    """The noise of a value, as an event records it."""
-    return noise_entry(sd_of_one(measured.sd, measured.n), measured.n)
+    return {"value": values, "sd": {name: noise_entry(*single_noise(outcome)) for name, outcome in outcomes.items()}}
 
 
 def tell_before_all(store: Store, contents: Sequence[Content]) -> None:

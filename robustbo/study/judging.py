@@ -116,7 +116,8 @@ class Judging(Queueing):
     def amend(self, trial: TrialLike, value: Value, *, sd: Noise = None, n: Count | None = None) -> Trial:
         """Record a corrected value of a told, excluded or failed trial; the old one stays in the journal.
 
-        ``sd`` and ``n`` are those of `tell`. Of several outcomes only those that are given change; one that was missing is there then.
+        ``sd`` and ``n`` are those of `tell`. Of several outcomes only those that are given change; one that was missing
+        is there then.
 
         Raises:
             ValueError: If the value is not finite or not possible (exclude the trial instead), or the trial is pending.

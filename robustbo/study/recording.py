@@ -45,11 +45,11 @@ class Recording(Judging):
         value: Value,
         *,
         sd: Noise = None,
-        n: Count | None = None,
-        params: Point | None = None,
         source: Source | None = None,
         measured_at: Time | None = None,
         out_of_range: OutOfRange = "raise",
+        n: Count | None = None,
+        params: Point | None = None,
     ) -> Trial:
         """Record a measured value; it is kept when this returns.
 
@@ -60,15 +60,16 @@ class Recording(Judging):
                 several outcomes a mapping, in which some may be missing (or NaN): for them alone.
             sd: Standard deviation of the noise of a measurement, where known; of several outcomes a mapping likewise.
                 It may be known for some values alone: that of the others is learned beside it.
-            n: Of how many measurements the value is the mean, 1 unless given: its noise variance is sd^2 / n, or where
-                no sd is known, the learned one by n.
-            params: Where a trial was measured, if not just where it was asked for, as by a readback: the parameters that
-                differ, or all. It is closed, and modelled there, outside the space too (`Trial.target` keeps the other).
             source: What measured it: a label such as "R3", or labels by kind, ``{"reactor": "R3", "operator": "B"}``;
                 that which it was asked for by (`ask`) unless given. It is learned which source is in error.
             measured_at: When it was measured, where that is another time than now, or in another order than that of
                 telling: a datetime, or a text such as "2026-11-24 14:10"; UTC unless it says otherwise.
             out_of_range: What to do with a value that is not possible (see `Outcome`): "raise", or "exclude" it.
+            n: Of how many measurements the value is the mean, 1 unless given: its noise variance is sd^2 / n, or where
+                no sd is known, the learned one by n.
+            params: Where a trial was measured, if not just where it was asked for, as by a readback: the parameters
+                that differ, or all. It is closed, and modelled there, outside the space too (`Trial.target` keeps the
+                other).
 
         Returns:
             The trial as it is now. A late value of a trial that was given out more than once, and has been told, is

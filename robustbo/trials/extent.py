@@ -20,6 +20,11 @@ def space_of(settings: Settings, history: History) -> Space:
     return _extend(_Added(settings.space, history.rows))
 
 
+def spaces_now(settings: Settings, history: History) -> list[Space]:
+    """The space as it is now, in the forms that people may give it in."""
+    return [space_of(settings, history), *(change.space for change in history.changes[-1:])]
+
+
 def settings_at(settings: Settings, history: History) -> Settings:
     """The settings with the space as it is now."""
     is_new = bool(history.changes) or settings.space.is_pool

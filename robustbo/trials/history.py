@@ -19,7 +19,7 @@ from robustbo.trials.changes import KIND as CHANGE
 from robustbo.trials.changes import SpaceChange
 from robustbo.trials.diagnosis import Diagnosis, diagnosis_of
 from robustbo.trials.events import find_trial, fold
-from robustbo.trials.noise import sd_of_one
+from robustbo.trials.noise import single_noise
 from robustbo.trials.sources import DEFAULT_KIND
 from robustbo.trials.storage.line import Event
 from robustbo.trials.tree import Draft, Trials
@@ -94,12 +94,13 @@ class History:
             event: ``{"event": kind, "trial": number, ...}`` with kind "ask" (params, origin; expected, expected_sd,
                 expected_noise and expected_error where a model asks; repeats and reason where it replicates another;
                 fixed where some values were given), "enqueue" (params), "assign" (a queued trial is given out),
-                "requeue" (a pending one waits again), "withdraw" (reason), "tell" (value, sd), "fail" (reason), "exclude", "include" (vouch:
-                whether it is a word for the value) or "amend" (value, sd). A "tell" or "fail" that carries params
-                begins a trial that nobody had asked for, or says where another was measured. A "diagnose" (all of `Diagnosis`) and an "extend" (rows of a
-                pool) change no trial. A "change" (`SpaceChange`) gives all of them the old values of new parameters. A
-                "verdict" (`SourceVerdict`) changes all trials of a source. "at" and "by" say
-                when and who, "reason" of a verdict why, "source" what measured a value, or is to.
+                "requeue" (a pending one waits again), "withdraw" (reason), "tell" (value, sd), "fail" (reason),
+                "exclude", "include" (vouch: whether it is a word for the value) or "amend" (value, sd). A "tell" or
+                "fail" that carries params begins a trial that nobody had asked for, or says where another was measured.
+                A "diagnose" (all of `Diagnosis`) and an "extend" (rows of a pool) change no trial. A "change"
+                (`SpaceChange`) gives all of them the old values of new parameters, a "verdict" (`SourceVerdict`)
+                changes all trials of a source. "at" and "by" say when and who, "reason" of a verdict why, "source" what
+                measured a value, or is to.
 
         Raises:
             ValueError: If the trial's state does not allow the event, or it repeats a trial that is not there.
@@ -183,13 +184,13 @@ class History:
 def _value_columns(trials: Sequence[Trial], outcomes: Sequence[str]) -> dict[str, list[float]]:
     """The columns of values and of their noise."""
     if not outcomes:
-        columns = {"value": [_or_nan(t.value) for t in trials], "sd": [_or_nan(sd_of_one(t.sd, t.n)) for t in trials]}
+        columns = {"value": [_or_nan(t.value) for t in trials], "sd": [_or_nan(single_noise(t).sd) for t in trials]}
         return columns | ({"n": [float(t.n) for t in trials]} if any(t.n > 1 for t in trials) else {})
     columns = {}
     for name in outcomes:
         measurements = [t.outcomes.get(name, Measured()) for t in trials]
         columns[name] = [_or_nan(m.value) for m in measurements]
-        columns[f"{name}.sd"] = [_or_nan(sd_of_one(m.sd, m.n)) for m in measurements]
+        columns[f"{name}.sd"] = [_or_nan(single_noise(m).sd) for m in measurements]
         columns |= {f"{name}.n": [float(m.n) for m in measurements]} if any(m.n > 1 for m in measurements) else {}
     return columns
 

@@ -6,7 +6,7 @@ know no means refuse it.
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from robustbo.validation import whole_number
 
@@ -45,9 +45,22 @@ def noise_entry(sd: float | None, n: int | None) -> float | str | None:
     return sd if n in (None, 1) else f"{'' if sd is None else repr(float(sd))}/{n}"
 
 
-def sd_of_one(sd: float | None, n: int) -> float | None:
-    """The standard deviation of a single measurement by that of a mean of some."""
-    return sd if sd is None or n == 1 else sd * math.sqrt(n)
+class Noisy(Protocol):
+    """A value with its noise, as a trial or an outcome of one has it."""
+
+    @property
+    def sd(self) -> float | None:
+        """Standard deviation of the value's noise."""
+
+    @property
+    def n(self) -> int:
+        """The number of measurements that it is the mean of."""
+
+
+def single_noise(measured: Noisy) -> ValueNoise:
+    """The noise as it was told: the standard deviation of a single measurement, and how many there were."""
+    sd, n = measured.sd, measured.n
+    return ValueNoise(sd if sd is None or n == 1 else sd * math.sqrt(n), n)
 
 
 def count_of(n: Any, name: str | None = None) -> int | None:

@@ -43,8 +43,8 @@ def _number(name: str, value: Any) -> float:
 def values_to_record(
     outcomes: Sequence[OutcomeGoal], value: Value, sd: Noise, n: Count | None = None
 ) -> tuple[float | dict[str, float], Any, list[str]]:
-    """A measurement as it is recorded: a number, or the finite numbers of several outcomes by name; its noise (that of a
-    mean of ``n``: `trials.noise`); and the outcomes that came to no finite number. What was told as a bound is a
+    """A measurement as it is recorded: a number, or the finite numbers of several outcomes by name; its noise (that
+    of a mean of ``n``: `trials.noise`); and the outcomes that came to no finite number. What was told as a bound is a
     `robustbo.censored.CensoredValue`.
 
     Raises:

@@ -58,7 +58,8 @@ def test_the_time_of_the_loop_holds_while_one_hangs_and_its_trial_waits(function
     opt, started = study(), time.monotonic()
     assert opt.optimize(functions.hangs, 3, timeout=1.0, evaluation_timeout=timedelta(hours=1), progress=False) is None
     assert time.monotonic() - started < HANG_S / 10
-    assert opt.history.counts()["queued"] == 1 and opt.pending() == [] == opt.failures()
+    assert opt.history.counts()["queued"] == 1
+    assert opt.pending() == [] == opt.failures()
 
 
 @pytest.mark.parametrize(
@@ -75,7 +76,7 @@ def test_a_limit_that_is_none_is_refused(limit, error, message):
 
 
 def test_a_function_that_cannot_be_sent_to_a_process_is_refused():
-    with pytest.raises(TypeError, match="func must be picklable for an evaluation_timeout, .*use none, or give"):
+    with pytest.raises(TypeError, match=r"func must be picklable for an evaluation_timeout, .*use none, or give"):
         study().optimize(lambda params: 0.0, 1, evaluation_timeout=1.0)
 
 
@@ -110,5 +111,7 @@ def test_a_task_of_a_cluster_is_given_up():
     cluster.submit(Trial(0, {"x": 0.5}))
     time.sleep(0.02)
     ((trial, outcome),) = cluster.take()
-    assert trial.number == 0 and outcome.reason.startswith("took longer than 0.01 s")
-    assert len(client.cancelled) == 1 and cluster.has_room()
+    assert trial.number == 0
+    assert outcome.reason.startswith("took longer than 0.01 s")
+    assert len(client.cancelled) == 1
+    assert cluster.has_room()

@@ -109,7 +109,9 @@ def test_a_readback_is_where_its_point_was_measured(generator):
     with pytest.warns(SpaceWarning, match="outside the space"):
         generator.ingest([first | {"x": 1.003, "f": 1.0}, second | {"x": second["x"] + 1e-9, "f": 2.0}])
     told, near = generator.optimizer.history
-    assert told.params["x"] == 1.003 and told.target["x"] == first["x"] and near.target is None
+    assert told.params["x"] == 1.003
+    assert told.target["x"] == first["x"]
+    assert near.target is None
     generator.ingest([first | {"x": 1.003, "f": 1.0}])  # the same again
     assert len(generator.optimizer.history) == 2
 

@@ -35,7 +35,8 @@ def test_values_stay_and_asks_follow(tmp_path):
         opt.tell(trial, value(trial.params))
     assert NEW.allows(opt.best().params)
     resumed = rb.Optimizer.resume(tmp_path / "j.jsonl")
-    assert resumed.history == opt.history and resumed.settings == opt.settings
+    assert resumed.history == opt.history
+    assert resumed.settings == opt.settings
     assert [row["agreement"] for row in verdicts([str(tmp_path / "j.jsonl")])] == ["bits"]
 
 

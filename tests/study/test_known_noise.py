@@ -31,7 +31,8 @@ def test_a_mean_of_n_has_an_nth_of_the_variance(tmp_path):
     assert [line["sd"] for line in lines[1:]] == ["0.2/4", "/9"]  # which an older version refuses
     assert rb.Optimizer.resume(tmp_path / "j.jsonl").history == opt.history
     frame = opt.frame(evidence=False)
-    assert frame["sd"].tolist() == pytest.approx([0.2, math.nan], nan_ok=True) and frame["n"].tolist() == [4, 9]
+    assert frame["sd"].tolist() == pytest.approx([0.2, math.nan], nan_ok=True)
+    assert frame["n"].tolist() == [4, 9]
     again = study()
     again.tell_frame(frame[["x", "value", "sd", "n"]])
     assert [(t.sd, t.n) for t in again.history] == [(0.1, 4), (None, 9)]
@@ -61,8 +62,10 @@ def test_what_is_known_is_used_and_the_rest_is_learned(surrogate):
         predictions = opt.predict([{"x": float(at)} for at in x[::2]])
     assert fitted.observations.is_mixed
     off = np.abs(predictions["mean"].to_numpy() - np.sin(6 * x[::2]))
-    assert np.median(off) < 0.02 and fitted.units.sd_to_user(fitted.model.likelihood.noise.sqrt()).item() > 0.0
-    assert opt.ask().origin == "model" and opt.best().mean < -0.9
+    assert np.median(off) < 0.02
+    assert fitted.units.sd_to_user(fitted.model.likelihood.noise.sqrt()).item() > 0.0
+    assert opt.ask().origin == "model"
+    assert opt.best().mean < -0.9
 
 
 def test_surrogates_that_cannot_say_so_and_infer_all():

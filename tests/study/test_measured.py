@@ -42,7 +42,8 @@ def quietly():
 def test_a_measured_value_has_its_place_on_the_scale(parameter, measured, unit):
     space = rb.Space(x=parameter)
     point = space.measured_point({"x": measured})
-    assert point == {"x": measured} and space.to_unit(point)[0] == pytest.approx(unit)
+    assert point == {"x": measured}
+    assert space.to_unit(point)[0] == pytest.approx(unit)
 
 
 def test_a_number_that_an_ordinal_does_not_list_is_placed_between_its_neighbors():
@@ -72,7 +73,8 @@ def test_a_readback_closes_its_trial_where_it_was_measured(tmp_path):
     trial = opt.ask()
     with pytest.warns(rb.SpaceWarning, match=r"outside the space \(angle: must lie in \[0.0, 90.0\], got 90.03\)"):
         told = opt.tell(trial, 1.0, params={"angle": 90.03})
-    assert told.params == {"angle": 90.03, "stage": trial.params["stage"]} and told.target == trial.params
+    assert told.params == {"angle": 90.03, "stage": trial.params["stage"]}
+    assert told.target == trial.params
     assert opt.pending() == []
     resumed = rb.Optimizer.resume(tmp_path / "j.jsonl")
     assert resumed.history == opt.history
@@ -94,7 +96,8 @@ def test_asks_follow_the_space_and_the_best_is_one_that_it_allows(quietly, tmp_p
         place = {"angle": trial.params["angle"] + 0.03 * (-1) ** k}
         opt.tell(trial, value(place | {"stage": trial.params["stage"]}), params=place)
     best = opt.best()
-    assert SPACE.allows(best.params) and best.trial.target is not None
+    assert SPACE.allows(best.params)
+    assert best.trial.target is not None
     assert [row["agreement"] for row in verdicts([str(tmp_path / "j.jsonl")])] == ["bits"]
 
 
@@ -103,7 +106,8 @@ def test_the_best_of_old_data_outside_is_the_nearest_point_of_the_space(quietly)
     for angle in (80.0, 85.0, 94.0):
         opt.tell({"angle": angle, "stage": 3}, value({"angle": angle, "stage": 3}))
     best = opt.best()
-    assert best.params == {"angle": 90.0, "stage": 3} and best.trial.number == 2
+    assert best.params == {"angle": 90.0, "stage": 3}
+    assert best.trial.number == 2
     assert opt.best(raw=True).params["angle"] == 85.0
 
 
@@ -122,7 +126,8 @@ def test_a_failure_is_where_it_happened_and_a_retry_where_it_may_be_asked_for(qu
     failed = opt.fail(trial, "overheated", params={"angle": 91.0}, retry=True)
     assert failed.params["angle"] == 91.0
     again = opt.ask()
-    assert again.params == trial.params and again.repeats == trial.number
+    assert again.params == trial.params
+    assert again.repeats == trial.number
 
 
 def test_readings_of_replicates_do_not_go_on_for_ever(quietly):
@@ -141,8 +146,10 @@ def test_rows_of_a_table_are_of_the_trials_that_they_name(quietly):
     rows = [{"trial": t.number, **t.params, "value": 1.0} for t in (first, second)] + [{"angle": 5.0, "stage": 2}]
     rows[1]["angle"], rows[2]["value"] = 90.5, 3.0
     told = opt.tell_frame(pd.DataFrame(rows), trial="trial")
-    assert [trial.number for trial in told] == [0, 1, 2] and opt.pending() == []
-    assert (told[0].target, told[1].target) == (None, second.params) and told[1].params["angle"] == 90.5
+    assert [trial.number for trial in told] == [0, 1, 2]
+    assert opt.pending() == []
+    assert (told[0].target, told[1].target) == (None, second.params)
+    assert told[1].params["angle"] == 90.5
 
 
 def test_a_pool_keeps_readings_beside_its_rows_and_recommends_rows(quietly):

@@ -56,7 +56,7 @@ class Processes:
         """Wait until one has something to say, dies, or has taken too long."""
         busy = [worker for worker in self._workers if worker.trial is not None]
         if busy:
-            left = min(worker.seconds_left(self._limit_s) for worker in busy)
+            left = min(worker.time_left_s(self._limit_s) for worker in busy)
             seconds = min(math.inf if timeout_s is None else timeout_s, max(left, 0.0))
             waitables = [waitable for worker in busy for waitable in worker.waitables]
             connection.wait(waitables, None if seconds == math.inf else seconds)
@@ -75,7 +75,7 @@ class Processes:
     def _outcome(self, worker: Worker) -> Evaluation | None:
         """The outcome of a worker's trial, if that has ended, or been ended for its time."""
         outcome = worker.outcome()
-        if outcome is None and worker.seconds_left(self._limit_s) <= 0:
+        if outcome is None and worker.time_left_s(self._limit_s) <= 0:
             worker.end(is_at_once=True)
             return outcome_of_overdue(self._limit_s)
         return outcome

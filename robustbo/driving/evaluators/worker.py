@@ -116,8 +116,8 @@ class Worker:
             raise RuntimeError(f"worker processes must be able to begin, one ended with {how}; {GUARD}")
         return outcome_of_exit(how)
 
-    def seconds_left(self, limit_s: float) -> float:
-        """The time that its trial has left, of so much; that in which the process begins is not counted, within reason."""
+    def time_left_s(self, limit_s: float) -> float:
+        """The time that its trial has left, of so much; that in which the process begins is not counted, in reason."""
         return self._began_at + limit_s + (0.0 if self._is_ready else BEGIN_S) - time.monotonic()
 
     def dismiss(self) -> None:

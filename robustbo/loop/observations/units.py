@@ -120,8 +120,8 @@ def noise_parts(told: Observations, units: Units) -> tuple[Tensor, Tensor] | Non
     if told.sds is None or not told.is_mixed:
         return None
     s = torch.tensor(told.sds, dtype=torch.float64)
-    known = _sds_in_model_units(told.sds, told, units).square()
-    return torch.where(s < 0, 0.0, known), torch.where(s < 0, 1 / s.abs().clamp_min(1.0), 0.0)
+    variances = _sds_in_model_units(told.sds, told, units).square()
+    return torch.where(s < 0, 0.0, variances), torch.where(s < 0, 1 / s.abs().clamp_min(1.0), 0.0)
 
 
 def _sds_in_model_units(sds: Sequence[float], told: Observations, units: Units) -> Tensor:

@@ -75,7 +75,7 @@ def takes_bounds(settings: Settings, told: Observations) -> bool:
 
 def takes_noise_parts(settings: Settings, told: Observations) -> bool:
     """Return whether the surrogate learns the noise of some values beside that of others; else a warning says so."""
-    if getattr(model_class(settings.surrogate), "takes_noise_parts", False):
+    if capabilities_of(settings).mixes_noise:
         return True
     lacking = [number for number, sd in zip(told.numbers, told.sds or (), strict=True) if sd < 0]
     trials = f"trial {lacking[0]}" + (f" and {len(lacking) - 1} more" if len(lacking) > 1 else "")

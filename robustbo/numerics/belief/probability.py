@@ -17,15 +17,15 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.belief.densities import DOFS, LOG_SHARES, MULTIPLES, log_right
+from robustbo.numerics.belief.draws import Draw, DrawCollection
 from robustbo.numerics.belief.gibbs import BURN_IN, SWEEPS, System
 from robustbo.numerics.belief.gibbs import sample as sample_states
-from robustbo.numerics.belief.hyperparameters import HyperparameterWalk, systems_at
+from robustbo.numerics.belief.hyperparameters import HyperparameterWalk, noise_of_one, systems_at
 from robustbo.numerics.belief.population import Population
 from robustbo.numerics.belief.predictions import Predictions, SweepDraws
 from robustbo.numerics.gp.log_posterior import Model, log_posterior, noise
 from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.prediction_cache import PredictionCache
-from robustbo.numerics.linalg.lapack import Array
 
 FEWEST = 6  # observations of which anything is learned of the hyperparameters; those of fewer stay the fit's
 FEW = 200  # observations of which all are sampled, with the hyperparameters
@@ -52,12 +52,14 @@ class Belief(NamedTuple):
         shares: ``3`` shares that the noise variances of `densities.MULTIPLES` have among right ones.
         predictions: What is predicted of each observation by the others, in every draw.
         s2_factor: Noise variance of most right ones, by that of the fits, whose normal noise has no tails.
+        draws: To predict by; none of many observations, and where the hyperparameters were not sampled.
     """
 
     q: Tensor
     shares: Tensor
     predictions: Predictions
     s2_factor: float = 1.0
+    draws: Sequence[Draw] = ()
 
     @property
     def noise_multiple(self) -> float:
@@ -101,7 +103,7 @@ def _all_of_few(
     weights = np.array([fit.weight for fit in likeliest])[of] / np.bincount(of)[of]
     theta = np.stack([fit.fit.theta.numpy() for fit in likeliest])[of]
     systems = systems_at(model, theta)
-    s2_of_fits, log_s2 = _new_noise(model, theta, systems.s2).copy(), np.zeros(count)
+    s2_of_fits, log_s2 = noise_of_one(model, theta, systems.s2).copy(), np.zeros(count)
     population = Population(systems, [likeliest[k].fit.support for k in of], rate)
     walk = None
     if model.is_informed and n >= FEWEST:
@@ -111,6 +113,7 @@ def _all_of_few(
     shares = np.zeros((count, len(MULTIPLES)))
     may_be_odd = np.ones(n, dtype=bool) if model.cleared is None else ~model.cleared.numpy()
     burn_in, parts = max(BURN_IN, sweeps // 6), list[Predictions]()
+    collection = DrawCollection(model, weights, sweeps, seed)
     for sweep in range(burn_in + sweeps):
         draws = population.sweep(log_odd.numpy(), may_be_odd, n // 2, rng)
         if sweep >= burn_in:
@@ -124,15 +127,12 @@ def _all_of_few(
         if sweep >= burn_in:
             shares += np.exp(LOG_SHARES[population.dof])
             now = theta if walk is None else walk.theta
-            log_s2 += np.log(_new_noise(model, now, population.systems.s2) / s2_of_fits)
+            log_s2 += np.log(noise_of_one(model, now, population.systems.s2) / s2_of_fits)
+            if walk is not None:
+                collection.take(walk.theta, population)
     q, shares, log_s2 = (weights @ sums / (weights.sum() * sweeps) for sums in (total, shares, log_s2))
-    return Belief(torch.from_numpy(q), torch.from_numpy(shares), Predictions.concatenate(parts), math.exp(log_s2))
-
-
-def _new_noise(model: Model, theta: Array, s2: Array) -> Array:
-    """``B`` noise variances of a new measurement, by ``B x n`` of the observations."""
-    column = len(model.covariance.bounds)
-    return np.exp(theta[:, column]) if model.s2_parts is not None else s2[:, 0]
+    predictions, s2_factor = Predictions.concatenate(parts), math.exp(log_s2)
+    return Belief(torch.from_numpy(q), torch.from_numpy(shares), predictions, s2_factor, collection.draws)
 
 
 def _doubtful_alone(model: Model, fit: Fit, cache: PredictionCache, log_odd: Tensor, rate: float, seed: int) -> Belief:

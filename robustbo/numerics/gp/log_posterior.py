@@ -168,7 +168,7 @@ def gradient(model: Model, value: LogPosterior) -> tuple[Tensor, Tensor]:
     slopes, F_rho = value.covariance.pullback(G), G.diagonal()
     if model.s2_known is None:
         log_s2 = value.theta[len(slopes)].item()
-        on_noise = float(F_rho.numpy() @ searched_noise(model, value).numpy())  # eq. 6.22
+        on_noise = float(F_rho.numpy() @ free_noise(model, value).numpy())  # eq. 6.22
         on_noise += model.s2_prior.slope(log_s2)
         slopes = torch.from_numpy(np.append(slopes.numpy(), on_noise))
     if value.warp is not None:
@@ -181,8 +181,8 @@ def _on_warp(model: Model, value: LogPosterior, F_rho: Array) -> Array:
     assert value.warp is not None
     slopes = -value.evidence.al.numpy() * value.warp.y_t  # eq. 17.5
     if model.s2_known is not None or model.s2_parts is not None:
-        known = value.s2 if model.s2_known is not None else value.s2 - searched_noise(model, value)
-        slopes += F_rho * known.numpy() * 2 * value.warp.log_slope_t
+        fixed = value.s2 if model.s2_known is not None else value.s2 - free_noise(model, value)
+        slopes += F_rho * fixed.numpy() * 2 * value.warp.log_slope_t
     on_prior = np.array(parameters.prior_slopes(model.warp, value.theta.tolist()[-len(model.warp) :]))
     return value.warp.by_side(slopes) + value.warp.log_jacobian_slopes(value.members) + on_prior
 
@@ -213,7 +213,7 @@ def information(
     assert value.covariance.tangents is not None
     rows, indices = [value.covariance.tangents(value.evidence.al).numpy()], support.numpy()
     if model.s2_known is None:
-        rows.append((searched_noise(model, value).numpy() * al)[None])
+        rows.append((free_noise(model, value).numpy() * al)[None])
     if value.warp is not None:
         by_noise = 0.0 if on_warp is None else on_warp * al
         rows.append(by_noise - math.sqrt(2) * value.warp.apart(value.warp.y_t))  # eq. 17.6
@@ -232,9 +232,10 @@ def noise(model: Model, theta: Tensor, bend: WarpedOutcomes | None = None) -> Te
         return new_noise(model, theta).expand_as(model.y)
     bend = model.warp_at(theta) if bend is None else bend
     if model.s2_parts is not None:
-        known, share = model.s2_parts
-        known = known if bend is None else known * torch.from_numpy(np.exp(2 * bend.log_slope))
-        return known + share * new_noise(model, theta)  # eq. 6.21
+        fixed, share = model.s2_parts
+        fixed = fixed if bend is None else fixed * torch.from_numpy(np.exp(2 * bend.log_slope))
+        return fixed + share * new_noise(model, theta)  # eq. 6.21
+    assert model.s2_known is not None
     return model.s2_known if bend is None else model.s2_known * torch.from_numpy(np.exp(2 * bend.log_slope))
 
 
@@ -243,6 +244,6 @@ def new_noise(model: Model, theta: Tensor) -> Tensor:
     return theta[len(model.covariance.bounds)].exp()
 
 
-def searched_noise(model: Model, value: LogPosterior) -> Tensor:
+def free_noise(model: Model, value: LogPosterior) -> Tensor:
     """``n`` parts of the noise variances that are searched: their derivatives in the logarithm of the noise."""
     return value.s2 if model.s2_parts is None else model.s2_parts[1] * new_noise(model, value.theta)

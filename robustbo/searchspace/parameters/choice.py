@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from robustbo.searchspace.parameters.condition import Value, When
+from robustbo.searchspace.parameters.condition import Value
 from robustbo.searchspace.parameters.listed import Listed, key
 from robustbo.searchspace.parameters.scale import cell_middle
 from robustbo.validation import plain_scalar
@@ -21,10 +21,6 @@ class Choice(Listed):
 
     kind: ClassVar[str] = "choice"
     former: tuple[Value, ...] = ()
-
-    def __init__(self, *values: Value, when: When | None = None) -> None:
-        object.__setattr__(self, "former", ())
-        super().__init__(*values, when=when)
 
     def with_former(self, values: Iterable[Value]) -> "Choice":
         """The choice beside values that it had once: what was measured there is modelled, and none is asked for.

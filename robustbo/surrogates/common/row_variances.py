@@ -8,7 +8,7 @@ References:
     k(., X) w, where the weights w are drawn so that all paths have the mean and the covariance of the posterior.
 """
 
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from botorch.models import SingleTaskGP
@@ -39,21 +39,20 @@ class RowVariancesGP(SingleTaskGP):
     likelihood: Any
     least_noise = 0.0
 
-    takes_noise_parts: ClassVar[bool] = False  # whether its fit learns the noise of some rows beside that of others
     _noise_parts: tuple[Tensor, Tensor] | None = None
 
-    def set_noise_parts(self, known: Tensor, share: Tensor) -> None:
+    def set_noise_parts(self, fixed: Tensor, share: Tensor) -> None:
         """Say before a fit what is known of the noise of single observations, where not all of it is.
 
         Args:
-            known: ``n`` known noise variances, in squared outcome units; 0 where none is known.
+            fixed: ``n`` known noise variances, in squared outcome units; 0 where none is known.
             share: ``n`` shares of the noise variance that is learned: 0 where it is known, 1/k for a mean of k.
         """
-        self._noise_parts = known, share
+        self._noise_parts = fixed, share
         self._set_outlier_variances(self._rho)
 
     def noise_parts(self, rows: Tensor | slice = ALL) -> tuple[Tensor, Tensor] | None:
-        """The same of some observations, in the model's own units; None where it was not said."""
+        """The parts of the noise of some observations, in the model's own units; None where there are none."""
         parts, y = self._noise_parts, self.train_targets
         if parts is None or len(parts[0]) != len(y):  # of other data
             return None

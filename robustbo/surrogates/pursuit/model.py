@@ -83,7 +83,6 @@ class RelevancePursuitGP(PursuitBelief):
     """
 
     options_class = PursuitOptions
-    takes_noise_parts = True
     trace: Sequence[Level] = ()
     level_posterior: Sequence[float] = ()
     _before: tuple[Pursuit, Tensor] | None = None

@@ -43,7 +43,8 @@ def test_the_noise_is_the_known_one_or_a_share_of_the_searched():
     model = model_of(warp="none").eval().search_model()
     theta = model.starts[0]
     s2, searched = noise(model, theta), theta[len(model.covariance.bounds)].exp()
-    assert torch.equal(s2[10:], searched.expand(8)) and torch.equal(s2[6:10], searched.expand(4) / 4)
+    assert torch.equal(s2[10:], searched.expand(8))
+    assert torch.equal(s2[6:10], searched.expand(4) / 4)
     assert (s2[:6] / s2[0]).tolist() == pytest.approx([1.0] * 6)
 
 
@@ -78,10 +79,12 @@ def test_the_mean_of_copies_predicts_as_the_copies_do():
 def test_a_fit_takes_both_and_its_likelihood_agrees(name):
     model = fit(model_of(name=name))
     search = model.search_model()
-    assert search.s2_parts is not None and search.s2_known is None
+    assert search.s2_parts is not None
+    assert search.s2_known is None
     own = model.likelihood.data_noise.diagonal()
     assert (own[:6] < own[10]).all() or (own[:6] > own[10]).all()
     cache = model.prediction_cache
     with torch.no_grad():
         mean = model.posterior(data()[0]).mean
-    assert mean.isfinite().all() and cache.P.isfinite().all()
+    assert mean.isfinite().all()
+    assert cache.P.isfinite().all()
