@@ -127,7 +127,7 @@ def tell(
         if sheet is not None:
             typed_besides = {"": " ".join(numbers or ()), "--params": params, "--sd": " ".join(sd or ())}
             typed_besides |= {"--source": " ".join(source or ()), "--measured-at": measured_at}
-            typed_besides |= {"--n": count}
+            typed_besides |= {"--n": None if count is None else str(count)}
             options = {"amend": amend, "as_measured": as_measured, "out_of_range": out_of_range}
             tell_sheet(opt, sheet, column, typed_besides, **options)
             return

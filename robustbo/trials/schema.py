@@ -14,7 +14,7 @@ from robustbo import limits
 from robustbo.printable import printable
 from robustbo.searchspace.pool import Pool
 from robustbo.trials.changes import KIND as CHANGE
-from robustbo.trials.changes import SpaceChange, changed_space
+from robustbo.trials.changes import SpaceChange, changed_space, check_parameters
 from robustbo.trials.noise import PATTERN
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage.line import Event
@@ -164,6 +164,8 @@ def check(event: Event, settings: Settings) -> None:
     _check_outcomes(event, settings)
     if event["event"] == "diagnose" and len(event["outliers"]) != len(event["percentiles"]):
         raise ValueError(f"percentiles: there must be one for each of {len(event['outliers'])} outliers")
+    if event["event"] == CHANGE and space.is_pool:
+        raise ValueError(f"event: the space must be none of listed points to be changed, got {space!r}")
     if event["event"] == "extend" and not (isinstance(space, Pool) and all(map(space.may_have, event["rows"]))):
         raise ValueError(f"rows must be such as {space!r} may have, got {event['rows'][:3]}")
     params = event.get("params")
@@ -183,8 +185,9 @@ def check_all(events: Iterable[Event], settings: Settings) -> Iterator[Event]:
     for event in events:
         check(event, settings)
         if event["event"] == CHANGE:
-            space = changed_space(settings.space, (SpaceChange.of(event),))
-            settings = replace(settings, space=space)
+            change = SpaceChange.of(event)
+            check_parameters(settings.space, change)
+            settings = replace(settings, space=changed_space(settings.space, (change,)))
         yield event
 
 

@@ -6,6 +6,10 @@ import pytest
 
 import robustbo as rb
 from robustbo.replay.verify import verdicts
+from robustbo.trials.changes import SpaceChange
+from robustbo.trials.history import History
+from robustbo.trials.schema import check_all
+from robustbo.trials.storage.places import contents
 
 OLD = rb.Space(heat=rb.Float(20.0, 90.0), solvent=rb.Choice("water", "ethanol", "DMF"))
 NEW = rb.Space(heat=rb.Float(30.0, 60.0, step=1.0), solvent=rb.Choice("water", "ethanol"), stir=rb.Float(1.0, 5.0))
@@ -97,3 +101,21 @@ def test_what_no_value_could_be_modelled_in_is_refused(space, was, message):
 def test_a_pool_grows_by_rows():
     with pytest.raises(TypeError, match="a pool has add_rows"):
         study(trials=0).change({"x": rb.Float(0, 1)})
+
+
+@pytest.mark.parametrize(
+    ("key", "entry", "message"),
+    [
+        ("was", {"stir": "fast"}, "stir: must be a finite number, got 'fast'"),
+        ("was", {"speed": 1.0}, "speed: was must have values of new parameters"),
+        ("space", {"heat": {"kind": "float", "low": 30, "high": 60}}, "solvent: a changed space must have every"),
+        ("space", {"heat": {"kind": "float", "low": 9, "high": 1}}, "low must not be above high"),
+        ("space", {}, "space: .*at least 1 item"),
+    ],
+)
+def test_a_journal_with_a_change_that_cannot_be_is_refused_at_its_line(tmp_path, key, entry, message):
+    opt = study(tmp_path / "j.jsonl", trials=2)
+    change = SpaceChange(2, NEW, (("stir", 3.0),)).event() | {key: entry}
+    events = [*contents(tmp_path / "j.jsonl").events, change]
+    with pytest.raises(ValueError, match=message):
+        History().apply_all(check_all(events, opt.settings))

@@ -22,14 +22,14 @@ class Choice(Listed):
     kind: ClassVar[str] = "choice"
     former: tuple[Value, ...] = ()
 
-    def with_former(self, values: Iterable[Value]) -> "Choice":
+    def with_former(self, earlier: Iterable[Value]) -> "Choice":
         """The choice beside values that it had once: what was measured there is modelled, and none is asked for.
 
         Example:
             >>> Choice("water").with_former(["water", "ethanol"]).former
             ('ethanol',)
         """
-        new = {key(value): value for value in values if key(value) not in self._indices}
+        new = {key(value): value for value in earlier if key(value) not in self._indices}
         choice = type(self)(*self.values, when=self.when)
         object.__setattr__(choice, "former", tuple(sorted(new.values(), key=repr)))
         return choice

@@ -24,7 +24,7 @@ class StandardOptions(WarpOptions):
 
     @property
     def capabilities(self) -> Capabilities:
-        """Those of an exact process; the noise may be known of some values alone."""
+        """Capabilities of an exact process, whose noise may be known of some values alone."""
         return replace(super().capabilities, mixes_noise=True)
 
 
