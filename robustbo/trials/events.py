@@ -66,7 +66,8 @@ def fold(trials: list[Trial] | Draft, event: Event) -> None:
     is_verdict |= kind == "exclude" and "outcome" not in event and trial.is_source_excluded
     states = states_for(event)
     if trial.state not in states and not is_verdict:
-        allowed, advice = " or ".join(states), ADVICE[trial.state]
+        usual = [state for state in states if state != "withdrawn"]
+        allowed, advice = " or ".join(usual), ADVICE[trial.state]
         advice += ", without an outcome" if "outcome" in event and trial.state == "excluded" else ""
         raise ValueError(f"trial {number} must be {allowed} to {kind} it, it is {trial.state}; {advice}")
     trials[number] = _change(trials, trial, event)
