@@ -89,10 +89,10 @@ class FittedRegression:
 
     @property
     def kernel(self) -> Any:
-        """The kernel as scikit-learn's where it is a named one, else the model's own."""
-        module: Any = self.model.covar_module
+        """The kernel as scikit-learn's, where the model has a kernel of a name."""
         if not (isinstance(self.model, MapGP) and self.model.is_named):
-            return module
+            return None
+        module: Any = self.model.covar_module
         name, is_signal_free = self.model.options.kernel, self.model.options.is_signal_free
         *lengths, signal = priors.get_kernel(module, is_signal_free).exp().tolist() + [1.0] * (not is_signal_free)
         shape = Matern(length_scale=lengths, nu=2.5) if name == "matern52" else RBF(length_scale=lengths)

@@ -44,7 +44,7 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
         expected_sd_: ``n`` standard deviations of these predictions, noise included.
         evidence_: ``n`` log-likelihood ratios, in nats, of a value having an error of its own.
         kernel_: The kernel with its hyperparameters, as scikit-learn's, for inputs scaled to [0, 1] and standardized
-            targets.
+            targets; None of methods whose kernel has another form.
         log_marginal_likelihood_value_: Of the training values in the units of the fit, at these; None where the
             method maximizes something else.
         method_: The surrogate that was fitted.
