@@ -101,15 +101,15 @@ def by_our_regressor(method: str, rows: Rows) -> Prediction:
 
 
 def log_density_of_quantiles(ends: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """``m`` log densities of a distribution with ``m x q`` quantiles at `LEVELS`: normal tails, and linear between."""
-    place = np.array([np.searchsorted(row, value) for row, value in zip(ends, y, strict=True)])
-    inner = place.clip(1, len(LEVELS) - 1)
-    rows = np.arange(len(y))
-    width = np.maximum(ends[rows, inner] - ends[rows, inner - 1], 1e-12)
-    log_density = np.log(np.diff(LEVELS)[inner - 1] / width)
-    half = (ends[:, -1] - ends[:, 0]) / (norm.ppf(LEVELS[-1]) - norm.ppf(LEVELS[0]))
-    tail = norm.logpdf(y, (ends[:, 0] + ends[:, -1]) / 2, half)
-    return np.where((place == 0) | (place == len(LEVELS)), tail, log_density)
+    """``m`` log densities of a distribution with ``m x q`` quantiles at `LEVELS`.
+
+    Between two quantiles, and beyond the last ones, the score that a standard normal variable would have is linear.
+    """
+    scores, rows = norm.ppf(LEVELS), np.arange(len(y))
+    above = np.array([np.searchsorted(row, value) for row, value in zip(ends, y, strict=True)]).clip(1, len(LEVELS) - 1)
+    width = np.maximum(ends[rows, above] - ends[rows, above - 1], 1e-12)
+    slope = (scores[above] - scores[above - 1]) / width
+    return norm.logpdf(scores[above] + slope * (y - ends[rows, above])) + np.log(slope)
 
 
 def by_scikit_learn_gp(rows: Rows) -> Prediction:
