@@ -3,11 +3,14 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-pytest.importorskip("sklearn")
-regression = pytest.importorskip("benchmarks.quality.regression")
+
+@pytest.fixture(scope="module")
+def regression(load):
+    pytest.importorskip("sklearn")
+    return load("quality.regression")
 
 
-def test_all_methods_meet_the_same_rows_of_which_a_tenth_is_wrong():
+def test_all_methods_meet_the_same_rows_of_which_a_tenth_is_wrong(regression):
     case = regression.Case("diabetes", "asymmetric", 1)
     rows, again, clean = (
         regression.rows_of(case),
@@ -22,14 +25,14 @@ def test_all_methods_meet_the_same_rows_of_which_a_tenth_is_wrong():
     assert (rows.y_test == clean.y_test).all()
 
 
-def test_the_density_of_quantiles_is_that_of_the_distribution():
+def test_the_density_of_quantiles_is_that_of_the_distribution(regression):
     y = np.array([-4.0, -1.0, 0.3, 2.0, 5.0])
     ends = np.tile(1 + 2 * norm.ppf(regression.LEVELS), (len(y), 1))
     np.testing.assert_allclose(regression.log_density_of_quantiles(ends, y), norm.logpdf(y, 1, 2), atol=1e-9)
 
 
 @pytest.mark.parametrize("method", ["Huber", "RANSAC", "boosting, Huber", "student-t"])
-def test_a_method_has_a_row(method, monkeypatch):
+def test_a_method_has_a_row(method, monkeypatch, regression):
     monkeypatch.setattr(regression, "MOST", 90)
     row = regression.measure("diabetes", "uniform", 0, method)
     assert 0.4 < row["rmse"] < 2
@@ -38,7 +41,7 @@ def test_a_method_has_a_row(method, monkeypatch):
     assert np.isnan(row["flagged"]) == (method == "boosting, Huber")
 
 
-def test_tables_have_a_line_a_method():
+def test_tables_have_a_line_a_method(regression):
     base = {"rows": 10, "rmse": 0.5, "log_density": np.nan, "flagged": 2.0, "hits": 1.0, "wrong": 1, "seconds": 1.0}
     rows = [
         {"table": table, "kind": kind, "seed": 0, "method": "Huber"} | base
