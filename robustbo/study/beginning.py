@@ -17,7 +17,7 @@ from robustbo.errors import JournalError, JournalExists, JournalMissing, Journal
 from robustbo.lazy import Module
 from robustbo.searchspace.measurements import measurements_of
 from robustbo.searchspace.space import Space
-from robustbo.searchspace.tabular import is_frame, points_of
+from robustbo.searchspace.tabular import convert_rows, is_frame
 from robustbo.study.columns import check_names, with_plain_names
 from robustbo.study.handing import end_events, measurement, value_content
 from robustbo.study.origin import origin_to_record
@@ -26,7 +26,8 @@ from robustbo.study.study import Study
 from robustbo.surrogates.names import SurrogateName, name_of
 from robustbo.trials.codec import open_journal
 from robustbo.trials.codec import settings_of as header_settings
-from robustbo.trials.extent import space_of
+from robustbo.trials.extent import spaces_now
+from robustbo.trials.noise import noise_entry, single_noise
 from robustbo.trials.settings import (
     DEFAULT_SURROGATE,
     Direction,
@@ -155,7 +156,7 @@ def create_or_resume(
         return store
     store = Store.resume(journal, [settings.surrogate, settings.surrogate_options.get("cluster") or ""])
     requested = replace(settings, **{name: getattr(store.settings, name) for name in defaulted})
-    if requested.space == space_of(store.settings, store.state.history):  # a pool, to which rows have been added
+    if requested.space in spaces_now(store.settings, store.state.history):
         requested = replace(requested, space=store.settings.space)
     if conflicts := differences(requested, store.settings):
         raise JournalError(
@@ -178,7 +179,7 @@ def prior_contents(settings: Settings, prior: Prior) -> list[Content]:
         names, check = [outcome.name for outcome in outcomes], check_possible(settings, LATER)
         table, value = with_plain_names(settings, prior, VALUE)
         rows = measurements_of(space, table, value=value, sd=None, ignore_extra=True, outcomes=names, check=check)
-        return [(row.params, *value_content(*values_to_record(outcomes, row.value, row.sd))) for row in rows]
+        return [(row.params, *value_content(*values_to_record(outcomes, row.value, row.sd, row.n))) for row in rows]
     if not isinstance(prior, Study | str | PathLike):
         rule = "prior_data must be a data frame, a study, or a journal's file or address"
         raise TypeError(f"{rule}, got {prior!r}; pd.DataFrame(...) makes a frame of rows or columns")
@@ -196,7 +197,7 @@ def prior_contents(settings: Settings, prior: Prior) -> list[Content]:
         raise ValueError(f"prior_data is of an optimization {ways}")
     trials = [t for t in history if t.state == "failed" or (t.state == "told" and _value_of(t)["value"] != {})]
     try:
-        points = points_of(space, [trial.params for trial in trials])
+        points = convert_rows([(trial.number, trial.params) for trial in trials], space.measured_point)
         for trial in trials:
             if trial.state == "told":
                 check_possible(settings, f"it is that of its trial {trial.number}; exclude it there")(
@@ -223,14 +224,14 @@ def _outcome_names(settings: Settings) -> str:
 def _value_of(trial: Trial) -> dict[str, Any]:
     """Value and noise that a trial was told, without the outcomes that are excluded."""
     if not trial.outcomes:
-        return {"value": None if trial.value is None else to_json(trial.value), "sd": trial.sd}
+        return {"value": None if trial.value is None else to_json(trial.value), "sd": noise_entry(*single_noise(trial))}
     outcomes = {
         name: outcome
         for name, outcome in trial.outcomes.items()
         if outcome.value is not None and not outcome.is_excluded
     }
     values = {name: to_json(outcome.value) for name, outcome in outcomes.items() if outcome.value is not None}
-    return {"value": values, "sd": {name: outcome.sd for name, outcome in outcomes.items()}}
+    return {"value": values, "sd": {name: noise_entry(*single_noise(outcome)) for name, outcome in outcomes.items()}}
 
 
 def tell_before_all(store: Store, contents: Sequence[Content]) -> None:

@@ -12,7 +12,7 @@ from robustbo.searchspace.parameters import Value
 REMEASURE = "re-measure"  # the reason of a trial that repeats another, whose value is in doubt
 RETRY = "retry"  # likewise, which failed and looks like a flake
 FAILURE_VERDICTS = {True: "said to be a flake", False: "said to lie in its point"}  # a failure, by the user
-State = Literal["told", "pending", "queued", "failed", "excluded"]
+State = Literal["told", "pending", "queued", "failed", "excluded", "withdrawn"]
 STATES: tuple[State, ...] = get_args(State)
 Origin = Literal["sobol", "model", "user", "late"]
 EXPECTATION = ("expected", "expected_sd", "expected_noise")  # of a trial or outcome: what belongs to an expectation
@@ -78,6 +78,7 @@ class Measured(Brief):
         note: Why the user excluded it, or included it, by itself, where that was said.
         as_told: The value as it was told, where a correction of its source has changed it.
         is_source_excluded: Whether it is excluded with all values of its source.
+        n: Of how many measurements the value is the mean; sd is that of the mean.
     """
 
     value: float | None = None
@@ -93,6 +94,7 @@ class Measured(Brief):
     note: str | None = None
     as_told: float | None = None
     is_source_excluded: bool = False
+    n: int = 1
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,9 +103,9 @@ class Trial(Brief):
 
     Attributes:
         number: 0, 1, 2, ... in the order of asking.
-        params: The point.
-        state: "pending" (somebody measures it), "queued" (waits to be given out by an ask), "told", "failed" or
-            "excluded".
+        params: The point: where it was measured, or is to be.
+        state: "pending" (somebody measures it), "queued" (waits to be given out by an ask), "told", "failed",
+            "excluded" or "withdrawn" (nobody will measure it, and that says nothing of its point).
         value: The measured value, if there is one.
         sd: The standard deviation of its noise, where known.
         origin: "sobol", "model", "user" (enqueued, or told without having been asked) or "late" (a further value of a
@@ -137,6 +139,8 @@ class Trial(Brief):
         told_by: Who told its value, or that it failed, as ``host:process:token``.
         told_at: When.
         order: Its place in the order of telling: how many had ended before it.
+        n: Of how many measurements the value is the mean; sd is that of the mean.
+        target: The point that was asked for, where it was measured at another.
     """
 
     number: int
@@ -168,6 +172,8 @@ class Trial(Brief):
     told_by: str | None = field(default=None, compare=False, repr=False)
     told_at: datetime | None = field(default=None, compare=False, repr=False)
     order: int | None = field(default=None, compare=False, repr=False)
+    target: dict[str, Value] | None = None
+    n: int = 1
 
     @property
     def values(self) -> dict[str, float]:
@@ -179,9 +185,13 @@ class Trial(Brief):
         outcome, state = self.outcomes.get(name, Measured()), self.state
         if state in ("told", "excluded"):
             state = "failed" if outcome.value is None else "excluded" if outcome.is_excluded else state
-        told: dict[str, Any] = {"value": outcome.value, "sd": outcome.sd}
+        told: dict[str, Any] = {"value": outcome.value, "sd": outcome.sd, "n": outcome.n}
         told |= {key: getattr(outcome, key) for key in (*EXPECTATION, *EXPECTED_ERROR, "is_vouched", "as_told")}
         return replace(self, state=state, outcomes={}, note=outcome.note or self.note, **told)
+
+    def noise_sd(self, of_one: float) -> float:
+        """The standard deviation of its value's noise, where that of a single measurement is believed to be so much."""
+        return of_one / math.sqrt(self.n) if self.sd is None else self.sd
 
     @property
     def time(self) -> datetime | None:
@@ -197,6 +207,11 @@ class Trial(Brief):
     def point(self) -> Point:
         """The parameters, hashable."""
         return point_of(self.params)
+
+    @property
+    def target_params(self) -> dict[str, Value]:
+        """The point that was asked for, wherever it was measured."""
+        return self.params if self.target is None else self.target
 
     @property
     def expectation(self) -> tuple[float, float] | None:
@@ -226,22 +241,3 @@ class Trial(Brief):
         if self.value is None:
             raise ValueError(f"trial {self.number} must have a value, it is {self.state}")
         return self.value
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """The verdicts of a surrogate that judges on a schedule; see `surrogates.filtered`.
-
-    Attributes:
-        trial: The trial that was asked with it.
-        observations: How many told values it judged.
-        outliers: The trials that it called outliers.
-        percentiles: Where each of these lies in the distribution predicted for it.
-        void: Whether it called too many, so that all are used.
-    """
-
-    trial: int
-    observations: int
-    outliers: tuple[int, ...]
-    percentiles: tuple[float, ...]
-    void: bool
