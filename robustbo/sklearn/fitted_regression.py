@@ -16,6 +16,7 @@ from robustbo.surrogates import registry
 from robustbo.surrogates.common import contract, priors
 from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.common.quiet import quiet
+from robustbo.surrogates.common.row_variances import RowVariancesGP
 
 Array = NDArray[np.float64]
 
@@ -43,14 +44,22 @@ class FittedRegression:
             options: Its own options.
             X: ``n x d`` inputs, numbers between 0 and 1.
             y: ``n`` values.
-            noise: ``n`` noise variances, where they are known.
+            noise: ``n`` noise variances where any are known, NaN of those that are not.
             seed: Of methods that draw.
         """
         registry.check_options(name, options)
-        columns = [torch.tensor(x) for x in (y, noise) if x is not None]
+        model_class: Any = registry.model_class(name)
+        is_partly_known = noise is not None and bool(np.isnan(noise).any())
+        if is_partly_known and not (issubclass(model_class, RowVariancesGP) and model_class.takes_noise_parts):
+            raise ValueError(f"noise_sd must be known of all rows or of none by {name!r}, got NaN among them")
+        columns = [torch.tensor(x) for x in (y, None if is_partly_known else noise) if x is not None]
         inputs: Any = torch.tensor(X), *(column.unsqueeze(-1) for column in columns)
         with seed_everything(seed):
-            return cls(contract.fit(registry.model_class(name)(*inputs, **options)), seed)
+            model = model_class(*inputs, **options)
+            if is_partly_known:
+                variances = torch.tensor(noise)
+                model.set_noise_parts(variances.nan_to_num(0.0), variances.isnan().double())
+            return cls(contract.fit(model), seed)
 
     @property
     def diagnosis(self) -> dict[str, Any]:
