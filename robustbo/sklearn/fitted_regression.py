@@ -16,7 +16,6 @@ from robustbo.surrogates import registry
 from robustbo.surrogates.common import contract, priors
 from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.common.quiet import quiet
-from robustbo.surrogates.common.row_variances import RowVariancesGP
 
 Array = NDArray[np.float64]
 
@@ -50,7 +49,7 @@ class FittedRegression:
         registry.check_options(name, options)
         model_class: Any = registry.model_class(name)
         is_partly_known = noise is not None and bool(np.isnan(noise).any())
-        if is_partly_known and not (issubclass(model_class, RowVariancesGP) and model_class.takes_noise_parts):
+        if is_partly_known and not contract.capabilities_for(model_class, options).mixes_noise:
             raise ValueError(f"noise_sd must be known of all rows or of none by {name!r}, got NaN among them")
         columns = [torch.tensor(x) for x in (y, None if is_partly_known else noise) if x is not None]
         inputs: Any = torch.tensor(X), *(column.unsqueeze(-1) for column in columns)
