@@ -138,7 +138,7 @@ def by_ransac(rows: Rows) -> Prediction:
     return Prediction(model.predict(rows.X_test), None, ~model[-1].inlier_mask_)
 
 
-def by_boosting(rows: Rows) -> Prediction:
+def by_boosted_trees(rows: Rows) -> Prediction:
     """Prediction by gradient-boosted trees with Huber's loss."""
     trees = GradientBoostingRegressor(loss="huber", random_state=0, n_estimators=300)
     model = TransformedTargetRegressor(trees, transformer=StandardScaler()).fit(rows.X, rows.y)
@@ -155,7 +155,7 @@ METHODS: dict[str, Callable[[Rows], Prediction]] = {
     "scikit-learn's GP": by_scikit_learn_gp,
     "Huber": by_huber,
     "RANSAC": by_ransac,
-    "boosting, Huber": by_boosting,
+    "boosting, Huber": by_boosted_trees,
 }
 
 
@@ -168,13 +168,13 @@ def measure(table: str, kind: str, seed: int, method: str) -> dict[str, Any]:
     rows, started = rows_of(Case(table, kind, seed)), time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of climbs that end at a bound
-        found = METHODS[method](rows)
+        prediction = METHODS[method](rows)
     seconds, spread = time.process_time() - started, rows.y_test.std()
     row: dict[str, Any] = {"table": table, "kind": kind, "seed": seed, "method": method}
-    row |= {"rows": len(rows.y), "rmse": np.sqrt(np.square(found.mean - rows.y_test).mean()) / spread}
-    row["log_density"] = np.nan if found.log_density is None else found.log_density.mean() + np.log(spread)
-    hits = None if found.is_flagged is None else (found.is_flagged & rows.is_wrong).sum()
-    row["flagged"] = np.nan if found.is_flagged is None else int(found.is_flagged.sum())
+    row |= {"rows": len(rows.y), "rmse": np.sqrt(np.square(prediction.mean - rows.y_test).mean()) / spread}
+    row["log_density"] = np.nan if prediction.log_density is None else prediction.log_density.mean() + np.log(spread)
+    hits = None if prediction.is_flagged is None else (prediction.is_flagged & rows.is_wrong).sum()
+    row["flagged"] = np.nan if prediction.is_flagged is None else int(prediction.is_flagged.sum())
     row |= {"hits": np.nan if hits is None else int(hits), "wrong": int(rows.is_wrong.sum()), "seconds": seconds}
     return row
 
