@@ -95,6 +95,7 @@ WITHIN = {
         "storage": {"worker"},
         "trial": set(),
         "sources": set(),
+        "target": {"trial"},
         "times": {"trial"},
         "verdicts": {"storage", "trial", "sources"},
         "by_point": {"trial"},

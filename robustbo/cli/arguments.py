@@ -65,7 +65,7 @@ def has_trial(texts: Sequence[str], outcomes: Sequence[str]) -> bool:
         >>> has_trial(["3", "-1.5"], []), has_trial(["-1.5"], []), has_trial(["3", "cost=2"], ["cost"])
         (True, False, True)
     """
-    return len(texts) == 2 if not outcomes else bool(texts) and "=" not in texts[0]
+    return len(texts) == 2 if not outcomes else len(texts) > 1 and "=" not in texts[0]
 
 
 def _such_as(outcomes: Sequence[str]) -> str:
