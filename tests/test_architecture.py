@@ -93,7 +93,8 @@ WITHIN = {
     "trials": {
         "worker": set(),
         "storage": {"worker"},
-        "trial": set(),
+        "brief": set(),
+        "trial": {"brief"},
         "sources": set(),
         "times": {"trial"},
         "verdicts": {"storage", "trial", "sources"},

@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, get_args
 
-from robustbo.guidance import TRIAL, Guided
 from robustbo.searchspace.parameters import Value
+from robustbo.trials.brief import Expecting
 
 REMEASURE = "re-measure"  # the reason of a trial that repeats another, whose value is in doubt
 RETRY = "retry"  # likewise, which failed and looks like a flake
@@ -44,32 +44,15 @@ def in_a_line(reason: str | None) -> str:
     return lines[-1] if "Traceback" in lines[0] or lines[0].startswith("...") else lines[0]
 
 
-class Brief(Guided):
-    """A dataclass that is shown without what is as it is unless said.
-
-    Example:
-        >>> Trial(3, {"x": 0.5}, state="told", value=1.25)
-        Trial(number=3, params={'x': 0.5}, state='told', value=1.25)
-    """
-
-    MEANT = TRIAL
-
-    def __repr__(self) -> str:
-        shown = {f.name: getattr(self, f.name) for f in fields(self) if f.repr}  # type: ignore[arg-type]
-        plain = {f.name: f.default for f in fields(self)}  # type: ignore[arg-type]
-        parts = (f"{name}={value!r}" for name, value in shown.items() if value != plain[name] and value != {})
-        return f"{type(self).__name__}({', '.join(parts)})"
-
-
 @dataclass(frozen=True, repr=False)
-class Measured(Brief):
+class Measured(Expecting):
     """One of several outcomes of a trial.
 
     Attributes:
         value: What was measured; None where it is missing.
         sd: The standard deviation of its noise, where known.
         expected: What the model that asked for it expected, unless the user has vouched for a value since.
-        expected_sd: Standard deviation of that expectation, noise included.
+        expected_sd: Standard deviation of that expectation, noise included; also `expected_measurement_sd`.
         expected_noise: Standard deviation of the noise in it; None where that is not known, as in old journals.
         expected_error, expected_error_sd: As of a `Trial`.
         is_excluded: Whether it is excluded by itself.
@@ -96,7 +79,7 @@ class Measured(Brief):
 
 
 @dataclass(frozen=True, repr=False)
-class Trial(Brief):
+class Trial(Expecting):
     """One ask, or one measurement made elsewhere.
 
     Attributes:
@@ -114,7 +97,7 @@ class Trial(Brief):
         repeats: The number of the trial that it replicates, if it was asked for that.
         expected: What the model that asked for it expected of the value, without any source's error; None again once
             the user has vouched for a value (`include`, `amend`). What it expected to be told is in `expectation`.
-        expected_sd: Standard deviation of that expectation, noise included.
+        expected_sd: Standard deviation of that expectation, noise included; also `expected_measurement_sd`.
         expected_noise: Standard deviation of the noise in it; None where that is not known, as in old journals.
         expected_error: How much higher the source that was to measure it reads, by what was believed of it then; None
             where no source was named (``ask(by=)``), or nothing was wrong with it.

@@ -35,7 +35,7 @@ class Incumbent(Guided):
     Attributes:
         trial: The first trial that measured it and whose value is believed.
         mean: Posterior mean of the objective there (or the raw value, where that was asked for).
-        sd: Posterior standard deviation (or the value's own, NaN where unknown).
+        sd: Posterior standard deviation, without noise (or the value's own, NaN where unknown); see `objective_sd`.
         moved: The point, where it is that of the trial but for what was to have a given value.
         outcomes: Of several outcomes, posterior mean and standard deviation of each there.
         probability_feasible: That it keeps all outcome constraints.
@@ -73,6 +73,11 @@ class Incumbent(Guided):
     def params(self) -> dict[str, Value]:
         """The point."""
         return self.trial.params if self.moved is None else self.moved
+
+    @property
+    def objective_sd(self) -> float:
+        """How well the objective is known there: without the noise of a new value; NaN where no model said anything."""
+        return math.nan if self.is_raw else self.sd
 
     def of(self, quantity: Outcome) -> "Incumbent":
         """The incumbent for people: of what is measured, with a mean that is possible."""
