@@ -32,7 +32,7 @@ def create(
     ] = None,
     pool: Annotated[
         typer.FileBinaryRead | None,
-        typer.Option(metavar="CSV", help="Choose among the rows of this table: a column a parameter."),
+        typer.Option(metavar="FILE", help="Choose among the rows of this table, .csv or .xlsx: a column a parameter."),
     ] = None,
     constraint: Annotated[
         list[str] | None,
@@ -158,7 +158,8 @@ def _outcomes(
 def add_rows(
     journal: Journal,
     table: Annotated[
-        typer.FileBinaryRead, typer.Argument(metavar="CSV", help="With the columns of the pool.", show_default=False)
+        typer.FileBinaryRead,
+        typer.Argument(metavar="FILE", help="A .csv or .xlsx with the columns of the pool.", show_default=False),
     ],
 ) -> None:
     """Add the rows of a table to the pool that an optimization chooses from; all, or none where one is wrong."""

@@ -23,6 +23,7 @@ from robustbo.searchspace.tabular import (
     point_of,
     rows_of,
 )
+from robustbo.searchspace.units import as_numbers_of, number_and_unit
 from robustbo.validation import noise_sd, one_of, real
 
 if TYPE_CHECKING:
@@ -111,6 +112,7 @@ def measurements_of(
         SpaceError: If a column is missing or not known, or any row breaks a rule; the message tells of each.
     """
     _check_arguments(frame, value, sd, outcomes)
+    frame = as_numbers_of(space.names, frame)
     columns = _measured_columns(space, frame, value, sd, outcomes)
     cells = [name for pair in columns.noise.items() for name in pair if name is not None and name in frame.columns]
     has_state = STATE in frame.columns and STATE not in parameter_columns(space, frame)
@@ -165,7 +167,8 @@ def columns_of_kinds(space: Space, frame: Any, kinds: str | Sequence[str], argum
 def _check_arguments(frame: Any, value: Any, sd: Any, outcomes: Sequence[str]) -> None:
     """Raise an error where there is no data frame, or names of columns are none, or not of several outcomes."""
     if not is_frame(frame):
-        advice = "; read the file by pd.read_csv(...)" if isinstance(frame, str | PathLike) else ""
+        reader = "read_excel" if str(frame).endswith(".xlsx") else "read_csv"
+        advice = f"; read the file by pd.{reader}(...)" if isinstance(frame, str | PathLike) else ""
         advice = advice or "; pd.DataFrame(...) makes one of rows or columns, tell takes a single value"
         raise TypeError(f"frame must be a pandas DataFrame, got {type(frame).__name__}{advice}")
     for name, column in (("value", value), ("sd", sd)):
@@ -228,5 +231,7 @@ def _number(name: str, cell: Any) -> float:
             float(cell.replace(",", "."))
         except ValueError:
             advice = "leave the cell empty where there is no value"
+        if (pair := number_and_unit(cell)) is not None:
+            advice = f"say its unit, rb.Outcome(..., unit={pair[1]!r}), and cells with that unit are read"
         raise TypeError(f"{name} must be a real number, got the text {cell!r}; {advice}")
     return real(name, cell)

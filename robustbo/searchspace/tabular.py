@@ -10,6 +10,7 @@ from robustbo.errors import SpaceError, SpaceWarning, warn
 from robustbo.lazy import is_instance, value_in
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.space import Space
+from robustbo.searchspace.units import as_numbers_of, in_the_names
 from robustbo.validation import nearest
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def point_of(space: Space, point: Point) -> Params:
     Raises:
         SpaceError: If it is no point of the space.
     """
-    return space.validate(point.to_dict() if is_series(point) else point)
+    return space.validate(in_the_names(space.names, point.to_dict() if is_series(point) else point))
 
 
 def points_of(space: Space, points: Points, *, ignore_extra: bool = True) -> list[Params]:
@@ -54,7 +55,8 @@ def points_of(space: Space, points: Points, *, ignore_extra: bool = True) -> lis
         SpaceError: If any is no point of the space; the message tells of each.
     """
     if is_frame(points):
-        return convert_rows(rows_of(space, points, (), ignore_extra), lambda row: point_of(space, row[0]))
+        rows = rows_of(space, as_numbers_of(space.names, points), (), ignore_extra)
+        return convert_rows(rows, lambda row: point_of(space, row[0]))
     return convert_rows(list(enumerate(_point_list(points))), lambda row: point_of(space, row))
 
 

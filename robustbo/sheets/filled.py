@@ -12,6 +12,7 @@ from robustbo.errors import SpaceError
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter, Value
 from robustbo.searchspace.parameters.text import value_of
 from robustbo.searchspace.space import Space
+from robustbo.searchspace.units import without_unit
 from robustbo.sheets.cells import agrees, number_of
 from robustbo.sheets.columns import Columns
 from robustbo.sheets.grid import Grid
@@ -150,7 +151,8 @@ def _row_with_values(grid: Grid, columns: Columns, index: int) -> FilledRow | No
         return None
     waits = [str(name) for name in columns.values if name not in values]
     sds = _read_cells(cells, columns.sds, columns, lambda text: _sd(text, grid.decimal))
-    parameter_cells = {name: text for name, at in columns.parameters.items() if (text := _cell(cells, at)).strip()}
+    texts = {name: without_unit(columns.names[at], _cell(cells, at)) for name, at in columns.parameters.items()}
+    parameter_cells = {name: text for name, text in texts.items() if text.strip()}
     number = number_in(_cell(cells, columns.trial))
     sources = labels_to_record({kind: _cell(cells, at) for kind, at in columns.sources.items()})
     return FilledRow(index, grid.labels[index], number, parameter_cells, values, sds, waits, sources)
@@ -164,7 +166,7 @@ def _read_cells(
     for name, at in places.items():
         if (text := _cell(cells, at)).strip():
             try:
-                contents[name] = read(text)
+                contents[name] = read(without_unit(columns.names[at], text))
             except ValueError as error:
                 raise ValueError(f"{columns.names[at]} {error}") from None
     return contents

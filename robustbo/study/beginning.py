@@ -18,7 +18,7 @@ from robustbo.lazy import Module
 from robustbo.searchspace.measurements import measurements_of
 from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import is_frame, points_of
-from robustbo.study.columns import check_names, with_plain_names
+from robustbo.study.columns import check_names, with_plain_values
 from robustbo.study.handing import end_events, measurement, value_content
 from robustbo.study.origin import origin_to_record
 from robustbo.study.possible import check_possible
@@ -176,7 +176,7 @@ def prior_contents(settings: Settings, prior: Prior) -> list[Content]:
     space, outcomes = settings.space, settings.outcomes
     if is_frame(prior):
         names, check = [outcome.name for outcome in outcomes], check_possible(settings, LATER)
-        table, value = with_plain_names(settings, prior, VALUE)
+        table, value = with_plain_values(settings, prior, VALUE)
         rows = measurements_of(space, table, value=value, sd=None, ignore_extra=True, outcomes=names, check=check)
         return [(row.params, *value_content(*values_to_record(outcomes, row.value, row.sd))) for row in rows]
     if not isinstance(prior, Study | str | PathLike):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from robustbo.errors import SpaceError
 from robustbo.searchspace.measurements import sign_column
 from robustbo.searchspace.tabular import is_frame
+from robustbo.searchspace.units import without
 from robustbo.trials.settings import Settings
 from robustbo.view.frame import EVIDENCE, OWN, VALUE
 
@@ -27,6 +28,32 @@ def check_names(settings: Settings) -> None:
     columns += [] if outcomes else ["sd", *EVIDENCE]
     if clash := [quantity.name for quantity in quantities if quantity.name in columns]:
         raise ValueError(f"an outcome must have another name than a column of `frame`, got {clash[0]!r}")
+
+
+def with_plain_values(settings: Settings, frame: pd.DataFrame, value: str) -> tuple[pd.DataFrame, str]:
+    """A table of values without units: `with_plain_names`, and numbers in place of texts such as "48.8 %"."""
+    table, value = with_plain_names(settings, frame, value)
+    units = {name or value: quantity.unit for name, quantity in settings.quantities.items() if quantity.unit}
+    columns = {f"{name}{sd}": unit for name, unit in units.items() for sd in ("", ".sd")} if is_frame(table) else {}
+    if None in settings.quantities and units:
+        columns["sd"] = settings.quantity.unit
+    texts = {name: unit for name, unit in columns.items() if name in table.columns and name not in settings.space.names}
+    texts = {name: unit for name, unit in texts.items() if table[name].dtype.kind == "O"}
+    if not texts:
+        return table, value
+    return table.assign(
+        **{name: [_plain_cell(cell, unit) for cell in table[name]] for name, unit in texts.items()}
+    ), value
+
+
+def _plain_cell(cell: object, unit: str) -> object:
+    """The number of a cell with this unit, or the bound without it; any other cell as it is."""
+    if not isinstance(cell, str) or (bare := without(unit, cell)) == cell:
+        return cell
+    try:
+        return float(bare)
+    except ValueError:
+        return bare
 
 
 def with_plain_names(settings: Settings, frame: pd.DataFrame, value: str) -> tuple[pd.DataFrame, str]:

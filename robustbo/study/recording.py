@@ -12,7 +12,7 @@ from robustbo.searchspace.tabular import (
     Point,
     warn_of_violations,
 )
-from robustbo.study.columns import with_plain_names
+from robustbo.study.columns import with_plain_values
 from robustbo.study.handing import TrialLike, end_events, warn_of_copies
 from robustbo.study.judging import Judging
 from robustbo.study.origin import MEASURED_AT, origin_of_cells, origin_to_record
@@ -128,7 +128,7 @@ class Recording(Judging):
         """
         space, outcomes = self.settings.space, [outcome.name for outcome in self.settings.outcomes]
         is_free, check = flag("ignore_extra", ignore_extra), value_check(self.settings, out_of_range)
-        table, value = with_plain_names(self.settings, frame, value)
+        table, value = with_plain_values(self.settings, frame, value)
         rows = measurements_of(
             space,
             table,

@@ -35,7 +35,7 @@ class Incumbent(Guided):
     Attributes:
         trial: The first trial that measured it and whose value is believed.
         mean: Posterior mean of the objective there (or the raw value, where that was asked for).
-        sd: Posterior standard deviation, without noise (or the value's own, NaN where unknown); see `objective_sd`.
+        sd: Posterior standard deviation, without noise (or the value's own, NaN where unknown).
         moved: The point, where it is that of the trial but for what was to have a given value.
         outcomes: Of several outcomes, posterior mean and standard deviation of each there.
         probability_feasible: That it keeps all outcome constraints.
@@ -76,7 +76,7 @@ class Incumbent(Guided):
 
     @property
     def objective_sd(self) -> float:
-        """How well the objective is known there: without the noise of a new value; NaN where no model said anything."""
+        """The posterior standard deviation of the objective there, without noise; NaN where no model predicts it."""
         return math.nan if self.is_raw else self.sd
 
     def of(self, quantity: Outcome) -> "Incumbent":

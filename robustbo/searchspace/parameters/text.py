@@ -4,6 +4,7 @@ import json
 
 from robustbo.errors import SpaceError
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter, Value
+from robustbo.searchspace.units import without_unit
 
 
 def value_of(name: str, parameter: Parameter, text: str) -> Value:
@@ -16,6 +17,8 @@ def value_of(name: str, parameter: Parameter, text: str) -> Value:
         >>> value_of("dose", Ordinal(0.1, 0.5), "0.50"), value_of("acid", Choice("1", True, None), "true")
         (0.5, True)
     """
+    if parameter.interval is not None:
+        text = without_unit(name, text)
     if isinstance(parameter, Choice | Ordinal):
         for value in parameter.values:
             if text == value or (
