@@ -91,8 +91,8 @@ def as_numbers(frame: pd.DataFrame, words: Collection[str]) -> pd.DataFrame:
     if not in_units:
         return frame
     named = {name: with_unit(name, unit) for name, (unit, _) in in_units.items()}
-    if taken := [label for name, label in named.items() if label != name and label in frame.columns]:
-        raise SpaceError(f"{taken[0]}: there must be one such column, got cells of it in two; drop one")
+    if doubled := [label for name, label in named.items() if label != name and label in frame.columns]:
+        raise SpaceError(f"{doubled[0]}: there must be one such column, got cells of it in two; drop one")
     return frame.assign(**{name: numbers for name, (_, numbers) in in_units.items()}).rename(columns=named)
 
 

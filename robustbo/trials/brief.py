@@ -1,4 +1,4 @@
-"""What trials and their outcomes have in common: how they are shown, and what was expected of them."""
+"""The base of trials and their outcomes: how they are shown, and what was expected of them."""
 
 from dataclasses import fields
 

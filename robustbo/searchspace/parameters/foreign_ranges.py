@@ -114,7 +114,7 @@ def _meaning_of_names(options: Mapping[Any, Any], words: list[str]) -> Meaning |
     is_choice = any("choice" in word.casefold() or "categor" in word.casefold() for word in words)
     pair = [options.get(next((name for name in names if name in options), None)) for names in (LOW, HIGH)]
     for name in PAIR if None in pair and not is_choice else ():
-        bounds = options.get(name)
+        bounds: Any = options.get(name)
         if isinstance(bounds, list | tuple) and len(bounds) == 2:
             pair = [*bounds]
         elif {"lower", "upper"} <= _names_of(bounds):
