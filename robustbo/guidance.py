@@ -50,7 +50,8 @@ STUDY = {  # what a study has: what others call it
     "outliers()": "anomalies suspects",
     "exclude(trial)": "remove delete drop",
     "enqueue(points)": "enqueue_trial add_point probe",
-    "requeue(trial)": "abandon cancel",
+    "requeue(trial)": "release",
+    "withdraw(trial)": "abandon cancel skip mark_trial_abandoned",
     "Optimizer.resume(journal)": "load open restore",
     'Optimizer(..., journal="study.jsonl"), which keeps it': "save dump to_file",
 }

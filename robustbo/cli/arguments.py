@@ -58,6 +58,16 @@ def trial_and_value(
     return int(texts[0]), by_outcome(takes, texts[1:], _value) if outcomes else _value(texts[1])
 
 
+def has_trial(texts: Sequence[str], outcomes: Sequence[str]) -> bool:
+    """Return whether what was typed behind a journal's name begins with a trial's number, before its values.
+
+    Example:
+        >>> has_trial(["3", "-1.5"], []), has_trial(["-1.5"], []), has_trial(["3", "cost=2"], ["cost"])
+        (True, False, True)
+    """
+    return len(texts) == 2 if not outcomes else bool(texts) and "=" not in texts[0]
+
+
 def _such_as(outcomes: Sequence[str]) -> str:
     """An example of the command about a trial."""
     if not outcomes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
 from robustbo import limits
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     import pandas as pd
 else:
     pd = Module("pandas")
+
+Read = Callable[[str, Parameter, str], Value]  # of a text as a value of a parameter
 
 DECIMAL_COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+([eE][-+]?[0-9]+)?")
 AS_CSV = "save it again with commas and decimal points, or in Python: rb.Pool(pd.read_csv(path, sep={!r}, decimal=','))"
@@ -171,7 +173,9 @@ def _flag(text: str) -> bool:
     return {"true": True, "false": False}[text.lower()]
 
 
-def fixed_values(space: Space, texts: Sequence[str]) -> dict[str, Value]:
+def fixed_values(
+    space: Space, texts: Sequence[str], option: str = "--fixed", read: Read = value_of
+) -> dict[str, Value]:
     """Values that were typed as ``NAME=VALUE``.
 
     Raises:
@@ -182,10 +186,10 @@ def fixed_values(space: Space, texts: Sequence[str]) -> dict[str, Value]:
     for text in texts:
         name = max((n for n in named if text.startswith(f"{n}=")), key=len, default=text.partition("=")[0])
         if "=" not in text:
-            raise ValueError(f"--fixed must be like NAME=VALUE, such as {space.names[0]}=..., got {text!r}")
+            raise ValueError(f"{option} must be like NAME=VALUE, such as {space.names[0]}=..., got {text!r}")
         if name not in named:
-            raise ValueError(f"--fixed: {name!r} is no parameter, there are {space.names}{nearest(name, space.names)}")
+            raise ValueError(f"{option}: {name!r} is no parameter, there are {space.names}{nearest(name, space.names)}")
         if name in values:
-            raise ValueError(f"--fixed: {name!r} must be given once, got it twice")
-        values[name] = value_of(name, named[name], text[len(name) + 1 :])
+            raise ValueError(f"{option}: {name!r} must be given once, got it twice")
+        values[name] = read(name, named[name], text[len(name) + 1 :])
     return values

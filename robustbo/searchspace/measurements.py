@@ -19,8 +19,8 @@ from robustbo.searchspace.tabular import (
     convert_rows,
     is_frame,
     is_missing,
+    measured_point_of,
     parameter_columns,
-    point_of,
     rows_of,
 )
 from robustbo.searchspace.units import as_numbers_of, number_and_unit
@@ -120,7 +120,7 @@ def measurements_of(
         raise SpaceError(f"{STATE}: rows must be told values, got others too; pass frame[frame['{STATE}'] == 'told']")
 
     def measurement(row: tuple[dict[str, Any], dict[str, Any]]) -> Measurement | None:
-        point, sds = point_of(space, row[0]), columns.noise_sds(row[1])
+        point, sds = measured_point_of(space, row[0]), columns.noise_sds(row[1])
         origin = read_origin({name: row[1][column] for name, column in origins.items()})
         if outcomes:
             values = columns.outcome_values(row[1])

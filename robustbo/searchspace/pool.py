@@ -183,9 +183,23 @@ class Pool(Space):
             raise SpaceError(f"{dict(zip(self.names, row, strict=True))} is no row of the pool; add it by add_rows")
         return self.point(index)
 
+    def measured(self, params: Mapping[str, Any]) -> dict[str, Value]:
+        """The row of the pool with these values; or the point beside the rows at which something was measured.
+
+        Raises:
+            SpaceError: If a value is none of its parameter, wherever it was measured.
+        """
+        if set(params) == set(self.names) and self.has(tuple(plain_scalar(params[name]) for name in self.names)):
+            return self.validate(params)
+        return super().measured(params)
+
     def is_as_written(self, params: Mapping[str, Any]) -> bool:
         """Return whether a point is written as a row of this pool, or one that may be added."""
         return list(params) == self.names and self.may_have(list(params.values()))
+
+    def is_as_measured(self, params: Mapping[str, Any]) -> bool:
+        """Return whether a point is written as a row, of this pool or added later, or as one measured beside them."""
+        return self.is_as_written(params) or super().is_as_measured(params)
 
     def may_have(self, row: Sequence[Any]) -> bool:
         """Return whether a row, of this pool or added later, can have these values: numbers where it has numbers."""

@@ -48,6 +48,15 @@ def point_of(space: Space, point: Point) -> Params:
     return space.validate(in_the_names(space.names, point.to_dict() if is_series(point) else point))
 
 
+def measured_point_of(space: Space, point: Point) -> Params:
+    """A point at which something was measured, inside the space or not, as plain values in the space's order.
+
+    Raises:
+        SpaceError: If it cannot be modelled; see `robustbo.Space.measured`.
+    """
+    return space.measured(in_the_names(space.names, point.to_dict() if is_series(point) else point))
+
+
 def points_of(space: Space, points: Points, *, ignore_extra: bool = True) -> list[Params]:
     """The points in a data frame's rows (a parameter's column has its name, or ``params.NAME``), or in a list.
 
@@ -71,7 +80,16 @@ def check_constraints(space: Space, points: Sequence[Params]) -> None:
 
 
 def warn_of_violations(space: Space, points: Iterable[Mapping[str, Any]]) -> None:
-    """Warn where measured points break constraints."""
+    """Warn where measured points are outside the space, in one warning; and of each that breaks constraints."""
+    points, outside = [*points], dict[int, str]()
+    for number, point in enumerate(points):
+        if (why := space.outside(point)) is not None:
+            outside[number] = why
+    if outside:
+        first = next(iter(outside))
+        subject = f"{points[first]} is outside the space ({outside[first]})"
+        more = f", and so are {len(outside) - 1} others" if len(outside) > 1 else ""
+        warn(f"{subject}{more}; it is kept where it was measured, and not asked for", SpaceWarning)
     for point in points:
         if broken := space.broken(point):
             warn(f"{point} breaks {' and '.join(map(repr, broken))}; it is kept, since it was measured", SpaceWarning)

@@ -10,7 +10,7 @@ from typing import TypeVar
 from robustbo.censored import is_bound, read_bound
 from robustbo.errors import SpaceError
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter, Value
-from robustbo.searchspace.parameters.text import value_of
+from robustbo.searchspace.parameters.text import measured_value_of, value_of
 from robustbo.searchspace.space import Space
 from robustbo.searchspace.units import without_unit
 from robustbo.sheets.cells import agrees, number_of
@@ -22,6 +22,7 @@ from robustbo.validation import short_list
 WAITING = {"n/a", "na", "tbd", "todo", "to do", "pending", "later", "waiting", "running", "in progress", "none", "null"}
 WAITING |= {"ok", "done", "yes", "no", "true", "false", "queued", "open"}
 FAILED = re.compile("fail", re.IGNORECASE)
+WITHDRAWN = re.compile(r"withdrawn\b[\s:,;-]*", re.IGNORECASE)
 
 T = TypeVar("T")
 
@@ -91,7 +92,7 @@ def cell_value(text: str, decimal: str) -> CellValue:
         return CellValue(text, number)
     has_digits, has_letters = re.search("[0-9]", word), re.search(r"[^\W\d_]", word)
     is_waiting = word.casefold() in WAITING or not has_letters
-    if (is_waiting or has_digits or word.startswith("#")) and not FAILED.match(word):
+    if (is_waiting or has_digits or word.startswith("#")) and not (FAILED.match(word) or WITHDRAWN.match(word)):
         advice = (
             "leave the cell empty where nothing has been measured yet"
             if is_waiting
@@ -184,7 +185,7 @@ def _cell(cells: Sequence[str], at: int) -> str:
 
 
 def point_in(space: Space, cells: Mapping[str, str], decimal: str) -> dict[str, Value]:
-    """The point in a row of somebody's own.
+    """The point in a row of somebody's own, where it was measured.
 
     Raises:
         ValueError: If it is none.
@@ -192,10 +193,10 @@ def point_in(space: Space, cells: Mapping[str, str], decimal: str) -> dict[str, 
     if not cells:
         raise ValueError("has a value, but neither a trial's number nor a point; fill in one of these, or delete it")
     named = dict(space.parameters)
-    return space.validate({name: _value(name, named[name], text, decimal) for name, text in cells.items()})
+    return space.measured({name: value_in(name, named[name], text, decimal) for name, text in cells.items()})
 
 
-def _value(name: str, parameter: Parameter, text: str, decimal: str) -> Value:
+def value_in(name: str, parameter: Parameter, text: str, decimal: str) -> Value:
     if isinstance(parameter, Choice | Ordinal):
         try:
             return value_of(name, parameter, text)
@@ -205,7 +206,7 @@ def _value(name: str, parameter: Parameter, text: str, decimal: str) -> Value:
         number = number_of(text, decimal)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
-    return value_of(name, parameter, text.strip() if number is None else text.strip().replace(",", "."))
+    return measured_value_of(name, parameter, text.strip() if number is None else text.strip().replace(",", "."))
 
 
 def is_as_asked(parameter: Parameter, text: str, value: Value, decimal: str) -> bool:

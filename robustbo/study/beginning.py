@@ -17,7 +17,7 @@ from robustbo.errors import JournalError, JournalExists, JournalMissing, Journal
 from robustbo.lazy import Module
 from robustbo.searchspace.measurements import measurements_of
 from robustbo.searchspace.space import Space
-from robustbo.searchspace.tabular import is_frame, points_of
+from robustbo.searchspace.tabular import convert_rows, is_frame
 from robustbo.study.columns import check_names, with_plain_values
 from robustbo.study.handing import end_events, measurement, value_content
 from robustbo.study.origin import origin_to_record
@@ -155,7 +155,8 @@ def create_or_resume(
         return store
     store = Store.resume(journal, [settings.surrogate, settings.surrogate_options.get("cluster") or ""])
     requested = replace(settings, **{name: getattr(store.settings, name) for name in defaulted})
-    if requested.space == space_of(store.settings, store.state.history):  # a pool, to which rows have been added
+    history = store.state.history
+    if requested.space in (space_of(store.settings, history), *(change.space for change in history.changes[-1:])):
         requested = replace(requested, space=store.settings.space)
     if conflicts := differences(requested, store.settings):
         raise JournalError(
@@ -196,7 +197,7 @@ def prior_contents(settings: Settings, prior: Prior) -> list[Content]:
         raise ValueError(f"prior_data is of an optimization {ways}")
     trials = [t for t in history if t.state == "failed" or (t.state == "told" and _value_of(t)["value"] != {})]
     try:
-        points = points_of(space, [trial.params for trial in trials])
+        points = convert_rows([(trial.number, trial.params) for trial in trials], space.measured)
         for trial in trials:
             if trial.state == "told":
                 check_possible(settings, f"it is that of its trial {trial.number}; exclude it there")(

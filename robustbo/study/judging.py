@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, overload
 
 from robustbo.guidance import explain_misfits
-from robustbo.searchspace.tabular import Point, is_point, point_of, warn_of_violations
+from robustbo.searchspace.tabular import Point, is_point, measured_point_of, warn_of_violations
 from robustbo.study.handing import TrialLike, end_event, value_content
 from robustbo.study.possible import check_possible, with_exclusions
 from robustbo.study.queueing import Queueing, own
@@ -17,7 +17,7 @@ from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State
 from robustbo.trials.values import Noise, Value, values_to_record
 from robustbo.trials.verdicts import Verdict
-from robustbo.validation import one_of, real
+from robustbo.validation import index, one_of, real
 
 log = logging.getLogger("robustbo")
 
@@ -187,6 +187,17 @@ class Judging(Queueing):
     def _value_content(self, value: Value, sd: Noise) -> tuple[str, dict[str, Any]]:
         return value_content(*values_to_record(self.settings.outcomes, value, sd))
 
+    def _measured_place(self, trial: TrialLike | Point, params: Point) -> dict[str, Any]:
+        """The point at which a trial was measured: of what is not given, as it was asked for."""
+        if is_point(trial):
+            raise TypeError("params say where a trial was measured, got a point in the place of the trial")
+        if not is_point(params):
+            raise TypeError(f"params must be a mapping of parameters to measured values, got {params!r}")
+        number = trial.number if isinstance(trial, Trial) else index(trial)
+        place = measured_point_of(self.settings.space, {**self.history[number].asked_params, **dict(params)})
+        warn_of_violations(self.settings.space, [place])
+        return place
+
     def _of(self, outcome: str | None, reason: str | None) -> dict[str, Any]:
         names = [outcome.name for outcome in self.settings.outcomes]
         content = {} if reason is None else {"reason": str(reason)}
@@ -196,11 +207,15 @@ class Judging(Queueing):
             raise ValueError(f"outcome must not be given where there is only one, got {outcome!r}; leave it out")
         return {"outcome": one_of("outcome", outcome, names), **content}
 
-    def _end(self, kind: str, content: dict[str, Any], trial: TrialLike | Point) -> Trial:
+    def _end(
+        self, kind: str, content: dict[str, Any], trial: TrialLike | Point, params: Point | None = None
+    ) -> Trial:
         place = trial
+        if params is not None:
+            content = content | {"params": self._measured_place(trial, params)}
         if is_point(trial):
             space = self.settings.space
-            place = point_of(space, trial)
+            place = measured_point_of(space, trial)
             warn_of_violations(space, [place])
         settings = self._store.settings
         trials = self._commit(lambda state: with_exclusions(settings, [end_event(state.history, kind, place, content)]))

@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
+from robustbo.searchspace.tabular import is_missing
 from robustbo.trials.sources import Source, labels_to_record
 from robustbo.trials.times import Time, time_to_record
+from robustbo.validation import whole_number
 
 MEASURED_AT = "measured_at"  # of an event: when a value was measured
+OF_TRIAL = " trial"  # of a row: the trial that was asked for, and measured there; no kind of source begins so
 
 
 def origin_to_record(source: Source | None, measured_at: Time | None) -> dict[str, Any]:
@@ -24,5 +27,13 @@ def origin_to_record(source: Source | None, measured_at: Time | None) -> dict[st
 
 
 def origin_of_cells(cells: Mapping[str, Any]) -> dict[str, Any]:
-    """The origin that the cells of a table's row say, by the kind of source, with the time under `MEASURED_AT`."""
-    return origin_to_record({kind: cells[kind] for kind in cells if kind != MEASURED_AT}, cells.get(MEASURED_AT))
+    """The origin that the cells of a table's row say, by the kind of source, with the time under `MEASURED_AT`.
+
+    The number of the trial that it is of, where there is one, is under `OF_TRIAL`.
+    """
+    kinds = {kind: cells[kind] for kind in cells if kind not in (MEASURED_AT, OF_TRIAL)}
+    trial = cells.get(OF_TRIAL)
+    if isinstance(trial, float) and trial.is_integer():  # as of a column with empty cells
+        trial = int(trial)
+    of_trial = {} if is_missing(trial) else {OF_TRIAL: whole_number("trial", trial, 0)}
+    return origin_to_record(kinds, cells.get(MEASURED_AT)) | of_trial

@@ -15,7 +15,7 @@ from robustbo.searchspace.tabular import (
 from robustbo.study.columns import with_plain_values
 from robustbo.study.handing import TrialLike, end_events, warn_of_copies
 from robustbo.study.judging import Judging
-from robustbo.study.origin import MEASURED_AT, origin_of_cells, origin_to_record
+from robustbo.study.origin import MEASURED_AT, OF_TRIAL, origin_of_cells, origin_to_record
 from robustbo.study.possible import value_check, with_exclusions
 from robustbo.trials.history import Trial
 from robustbo.trials.outcome import OutOfRange
@@ -44,6 +44,7 @@ class Recording(Judging):
         value: Value,
         *,
         sd: Noise = None,
+        params: Point | None = None,
         source: Source | None = None,
         measured_at: Time | None = None,
         out_of_range: OutOfRange = "raise",
@@ -56,6 +57,8 @@ class Recording(Judging):
             value: What was measured. One that is not finite is recorded as a failed trial and never modelled. Of
                 several outcomes a mapping, in which some may be missing (or NaN): for them alone.
             sd: Standard deviation of the value's noise, where known; of several outcomes a mapping likewise.
+            params: Where a trial was measured, if not just where it was asked for, as by a readback: the parameters that
+                differ, or all. It is closed, and modelled there, outside the space too (`Trial.asked` keeps the other).
             source: What measured it: a label such as "R3", or labels by kind, ``{"reactor": "R3", "operator": "B"}``;
                 that which it was asked for by (`ask`) unless given. It is learned which source is in error.
             measured_at: When it was measured, where that is another time than now, or in another order than that of
@@ -68,14 +71,22 @@ class Recording(Judging):
 
         Raises:
             ValueError: If the trial has ended, there is none, sd is negative, or the value is not possible.
-            SpaceError: If the parameters are no point of the space.
+            SpaceError: If the parameters cannot be modelled. Outside bounds and steps they can, and a `SpaceWarning`
+                says so.
         """
         kind, content = self._value_content(value, sd)
         if kind == "tell":
             value_check(self.settings, out_of_range)(content["value"])
-        return self._end(kind, content | origin_to_record(source, measured_at), trial)
+        return self._end(kind, content | origin_to_record(source, measured_at), trial, params)
 
-    def fail(self, trial: TrialLike | Point, reason: str = "failed", *, retry: bool | None = None) -> Trial:
+    def fail(
+        self,
+        trial: TrialLike | Point,
+        reason: str = "failed",
+        *,
+        retry: bool | None = None,
+        params: Point | None = None,
+    ) -> Trial:
         """Record that a trial gave no value: asks stay away from where trials fail (`failures` says why they did).
 
         Args:
@@ -85,13 +96,35 @@ class Recording(Judging):
             retry: Your own word, where you know: True for a flake that had nothing to do with the point (it says
                 nothing of it then, and is asked for again), False where it lies in the point (it is never asked for
                 again). Unless given, the model of failures judges.
+            params: Where it failed, if not just where it was asked for, as for `tell`.
 
         Raises:
             ValueError: If the trial has ended otherwise, or there is none.
-            SpaceError: If the parameters are no point of the space.
+            SpaceError: If the parameters cannot be modelled, as for `tell`.
         """
         word: dict[str, Any] = {} if retry is None else {"retry": flag("retry", retry)}
-        return self._end("fail", {"reason": str(reason), **word}, trial)
+        return self._end("fail", {"reason": str(reason), **word}, trial, params)
+
+    def withdraw(self, trial: TrialLike, reason: str | None = None) -> Trial:
+        """Record that nobody will measure a trial, and that this says nothing of its point.
+
+        It is neither pending nor failed, and nothing is learned from it; asks do not come back to its very point. A
+        value that comes after all is told as ever, and `requeue` takes the word back.
+
+        Args:
+            trial: A trial or its number: one that waits, is being measured, or was taken for a failure.
+            reason: Why, for people.
+
+        Raises:
+            ValueError: If the trial has been told, or there is none.
+
+        Example:
+            >>> import robustbo as rb
+            >>> opt = rb.Optimizer(rb.Space(x=rb.Float(0.0, 1.0)), direction="minimize", seed=0)
+            >>> opt.withdraw(opt.ask(), "the reagent is used up").state, opt.pending()
+            ('withdrawn', [])
+        """
+        return self._end("withdraw", {} if reason is None else {"reason": str(reason)}, trial)
 
     def tell_frame(
         self,
@@ -101,6 +134,7 @@ class Recording(Judging):
         sd: str | None = None,
         source: str | Sequence[str] = (),
         time: str | None = None,
+        trial: str | None = None,
         ignore_extra: bool = False,
         out_of_range: OutOfRange = "raise",
     ) -> list[Trial]:
@@ -120,6 +154,8 @@ class Recording(Judging):
                 says nothing. A column of `frame`, source.reactor, is meant by reactor too.
             time: The column that says when a row was measured (as ``measured_at`` of `tell`), if there is one: a source
                 may be in error since a time.
+            trial: The column with the number of the trial that a row is of, where it was asked for: the row's point is
+                where it was measured, as ``params`` of `tell`. An empty cell names none.
             ignore_extra: Whether columns that are none of these are passed over.
             out_of_range: As for `tell`.
 
@@ -137,7 +173,9 @@ class Recording(Judging):
             ignore_extra=is_free,
             outcomes=outcomes,
             check=check,
-            origins=columns_of_kinds(space, table, source) | self._time_column(table, time),
+            origins=columns_of_kinds(space, table, source)
+            | self._own_column(table, "time", time, MEASURED_AT)
+            | self._own_column(table, "trial", trial, OF_TRIAL),
             read_origin=origin_of_cells,
         )
         warn_of_violations(space, [row.params for row in rows])
@@ -150,7 +188,7 @@ class Recording(Judging):
         kind, content = self._value_content(row.value, row.sd)
         return row.params, kind, content | row.origin
 
-    def _time_column(self, table: Any, time: str | None) -> dict[str, str]:
-        """The column of times, if there is one."""
-        columns = {} if time is None else columns_of_kinds(self.settings.space, table, time, "time")
-        return {MEASURED_AT: next(iter(columns.values()))} if columns else {}
+    def _own_column(self, table: Any, argument: str, column: str | None, key: str) -> dict[str, str]:
+        """The column that an argument names, under a key of an event, if there is one."""
+        columns = {} if column is None else columns_of_kinds(self.settings.space, table, column, argument)
+        return {key: next(iter(columns.values()))} if columns else {}

@@ -3,7 +3,8 @@
 A checksum is no signature: whoever changes a line can compute it. So each line is checked when it is read.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
@@ -12,6 +13,8 @@ from typing_extensions import TypedDict
 from robustbo import limits
 from robustbo.printable import printable
 from robustbo.searchspace.pool import Pool
+from robustbo.trials.changes import KIND as CHANGE
+from robustbo.trials.changes import SpaceChange, changed_space
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage.line import Event
 from robustbo.trials.trial import EXPECTATION, EXPECTED_ERROR
@@ -68,7 +71,7 @@ class _Enqueue(_Event):
 
 
 class _Handed(_Event):
-    event: Literal["assign", "requeue", "exclude", "include"]
+    event: Literal["assign", "requeue", "withdraw", "exclude", "include"]
     outcome: NotRequired[Text]
     reason: NotRequired[Text]
     vouch: NotRequired[Yes]
@@ -111,6 +114,13 @@ class _Extend(_Event):
     rows: Annotated[list[Annotated[list[Value], Field(min_length=1)]], Field(min_length=1)]
 
 
+class _Change(_Event):
+    event: Literal["change"]
+    space: Annotated[dict[Text, dict[str, Any]], Field(min_length=1)]
+    constraints: NotRequired[list[Text]]
+    was: NotRequired[Params]
+
+
 class _Verdict(_Event):
     event: Literal["verdict"]
     verdict: Literal["exclude", "include", "correct"]
@@ -129,7 +139,7 @@ class _JournalHeader(TypedDict):
 
 HEADER: TypeAdapter[Any] = TypeAdapter(_JournalHeader)
 EVENT: TypeAdapter[Any] = TypeAdapter(
-    Annotated[_Ask | _Enqueue | _Handed | _Tell | _Fail | _Diagnose | _Extend | _Verdict, Field(discriminator="event")]
+    Annotated[_Ask | _Enqueue | _Handed | _Tell | _Fail | _Diagnose | _Extend | _Change | _Verdict, Field(discriminator="event")]
 )
 
 
@@ -151,10 +161,25 @@ def check(event: Event, settings: Settings) -> None:
     if event["event"] == "extend" and not (isinstance(space, Pool) and all(map(space.may_have, event["rows"]))):
         raise ValueError(f"rows must be such as {space!r} may have, got {event['rows'][:3]}")
     params = event.get("params")
-    if params is not None and not space.is_as_written(params):
+    is_measured = event["event"] in ("tell", "fail")
+    if params is not None and not (space.is_as_measured if is_measured else space.is_as_written)(params):
         raise ValueError(f"params must be a point as this program writes it, got {params}")
     if event["event"] == "ask" and not event.get("fixed", {}).items() <= event["params"].items():
         raise ValueError(f"fixed: the point must have these values, got {event['fixed']} and {params}")
+
+
+def checked(events: Iterable[Event], settings: Settings) -> Iterator[Event]:
+    """Each event, once it is checked by the space that is as it happens.
+
+    Raises:
+        ValueError: As `check`; or if a changed space is none.
+    """
+    for event in events:
+        check(event, settings)
+        if event["event"] == CHANGE:
+            space = changed_space(settings.space, (SpaceChange.of(event),))
+            settings = replace(settings, space=space)
+        yield event
 
 
 def _check_outcomes(event: Event, settings: Settings) -> None:

@@ -12,7 +12,7 @@ from robustbo.trials.brief import Expecting
 REMEASURE = "re-measure"  # the reason of a trial that repeats another, whose value is in doubt
 RETRY = "retry"  # likewise, which failed and looks like a flake
 FAILURE_VERDICTS = {True: "said to be a flake", False: "said to lie in its point"}  # a failure, by the user
-State = Literal["told", "pending", "queued", "failed", "excluded"]
+State = Literal["told", "pending", "queued", "failed", "excluded", "withdrawn"]
 STATES: tuple[State, ...] = get_args(State)
 Origin = Literal["sobol", "model", "user", "late"]
 EXPECTATION = ("expected", "expected_sd", "expected_noise")  # of a trial or outcome: what belongs to an expectation
@@ -84,9 +84,9 @@ class Trial(Expecting):
 
     Attributes:
         number: 0, 1, 2, ... in the order of asking.
-        params: The point.
-        state: "pending" (somebody measures it), "queued" (waits to be given out by an ask), "told", "failed" or
-            "excluded".
+        params: The point: where it was measured, or is to be.
+        state: "pending" (somebody measures it), "queued" (waits to be given out by an ask), "told", "failed",
+            "excluded" or "withdrawn" (nobody will measure it, and that says nothing of its point).
         value: The measured value, if there is one.
         sd: The standard deviation of its noise, where known.
         origin: "sobol", "model", "user" (enqueued, or told without having been asked) or "late" (a further value of a
@@ -120,6 +120,7 @@ class Trial(Expecting):
         told_by: Who told its value, or that it failed, as ``host:process:token``.
         told_at: When.
         order: Its place in the order of telling: how many had ended before it.
+        asked: The point that was asked for, where it was measured at another.
     """
 
     number: int
@@ -151,6 +152,7 @@ class Trial(Expecting):
     told_by: str | None = field(default=None, compare=False, repr=False)
     told_at: datetime | None = field(default=None, compare=False, repr=False)
     order: int | None = field(default=None, compare=False, repr=False)
+    asked: dict[str, Value] | None = None
 
     @property
     def values(self) -> dict[str, float]:
@@ -182,6 +184,11 @@ class Trial(Expecting):
         return point_of(self.params)
 
     @property
+    def asked_params(self) -> dict[str, Value]:
+        """The point that was asked for, wherever it was measured."""
+        return self.params if self.asked is None else self.asked
+
+    @property
     def expectation(self) -> tuple[float, float] | None:
         """The value that was expected to be told, its source's error included, and its standard deviation.
 
@@ -209,22 +216,3 @@ class Trial(Expecting):
         if self.value is None:
             raise ValueError(f"trial {self.number} must have a value, it is {self.state}")
         return self.value
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """The verdicts of a surrogate that judges on a schedule; see `surrogates.filtered`.
-
-    Attributes:
-        trial: The trial that was asked with it.
-        observations: How many told values it judged.
-        outliers: The trials that it called outliers.
-        percentiles: Where each of these lies in the distribution predicted for it.
-        void: Whether it called too many, so that all are used.
-    """
-
-    trial: int
-    observations: int
-    outliers: tuple[int, ...]
-    percentiles: tuple[float, ...]
-    void: bool

@@ -188,9 +188,14 @@ class Data:
         return tuple(self.trials[number] for number, names in lost.items() if names.intersection(self.objectives))
 
     @cached_property
+    def withdrawn(self) -> tuple[Trial, ...]:
+        """The trials that nobody will measure, which says nothing of their points."""
+        return tuple(self.trials.having("withdrawn"))
+
+    @cached_property
     def barred(self) -> tuple[Trial, ...]:
-        """The failed trials whose points are never asked for again, by the user's word."""
-        return tuple(self.trials.having(BARRED))
+        """The trials whose points are never asked for again, by the user's word: failed ones, and those withdrawn."""
+        return (*self.trials.having(BARRED), *self.withdrawn)
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:

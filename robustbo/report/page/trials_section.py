@@ -15,7 +15,7 @@ from robustbo.view.view import View
 FULL = 300  # trials that are all shown
 LAST = 100  # of more, the last, beside the doubtful ones
 LONGEST = 90  # letters of a note
-STATES = {"pending": "being measured", "queued": "waiting", "failed": "failed", "excluded": "excluded"}
+STATES = {"pending": "being measured", "queued": "waiting", "failed": "failed", "excluded": "excluded", "withdrawn": "withdrawn"}
 
 
 class TrialsSection(NamedTuple):

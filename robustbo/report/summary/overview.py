@@ -65,9 +65,14 @@ def at_once(view: View) -> dict[str, Any]:
             "flag_patterns": [],
             "fallbacks": [{"trial": t.number, "why": t.fallback} for t in history if t.fallback is not None],
         }
-        | {state: [_trial_values(trial) for trial in history.having(state)] for state in TITLES if state != "excluded"}
+        | {state: [_trial_values(trial) for trial in history.having(state)] for state in _listed_states(counts)}
         | {"excluded": [row for trial in history for row in _exclusions(trial)]}
     )
+
+
+def _listed_states(counts: dict[str, int]) -> list[str]:
+    """The states whose trials are listed, withdrawn ones where there are some."""
+    return [state for state in TITLES if state in counts and state != "excluded"]
 
 
 def _has_raw_best(view: View) -> bool:
@@ -110,6 +115,8 @@ def point(incumbent: Incumbent) -> dict[str, Any]:
 def _trial_values(trial: Trial) -> dict[str, Any]:
     """A trial that has no value."""
     values: dict[str, Any] = {"trial": trial.number, "params": trial.params}
+    if trial.state == "withdrawn":
+        return values | {"reason": trial.reason}
     if trial.state == "pending":
         has_ended = trial.asked_by is not None and worker.is_gone(trial.asked_by)
         at = None if trial.asked_at is None else trial.asked_at.isoformat()

@@ -15,7 +15,13 @@ from robustbo.trials.trial import in_a_line
 
 EVEN = 0.5  # probability that a whole trial has failed, from which on the outliers' table says so
 SHOWN = 20  # trials in one of the tables, the last; JSON has all
-TITLES = {"pending": "being measured", "queued": "waiting for the next ask", "failed": "failed", "excluded": "excluded"}
+TITLES = {
+    "pending": "being measured",
+    "queued": "waiting for the next ask",
+    "withdrawn": "withdrawn",
+    "failed": "failed",
+    "excluded": "excluded",
+}
 UNCOMPUTED = {
     "outliers": "which values look wrong could not be computed",
     "front": "the front could not be computed",
@@ -136,7 +142,7 @@ def tables(overview: dict[str, Any], now: datetime | None = None) -> dict[str, l
     """
     by_title = {}
     for state, title in TITLES.items():
-        trials = overview[state]
+        trials = overview.get(state, [])
         more = f", the last {SHOWN} of {len(trials)}" if len(trials) > SHOWN else ""
         if trials:
             by_title[title + more] = [

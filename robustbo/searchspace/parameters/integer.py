@@ -88,7 +88,7 @@ class Int(Conditional):
         return Scale(start, self._on_scale(self.high + half) - start)
 
     def to_unit(self, value: Any) -> float:
-        """The middle of the value's cell of the unit interval."""
+        """The middle of the value's cell of the unit interval; beyond it, or between, of a value that was measured."""
         return float(self.scale.unit(self._on_scale(value)))
 
     def from_unit(self, u: float) -> int:

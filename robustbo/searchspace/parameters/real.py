@@ -93,10 +93,14 @@ class Float(Conditional):
         return Scale(self.low, self.high - self.low)
 
     def to_unit(self, value: Any) -> float:
-        """The coordinate in [0, 1]; of a parameter with steps, the middle of the value's cell."""
+        """The coordinate in [0, 1]; with steps, the middle of the value's cell. Beyond, or between, of a measured value."""
         if self.count is None:
             return float(self.scale.unit(value))
-        return 0.5 if self.step is None else float(cell_middle(round((value - self.low) / self.step), self.count))
+        if self.step is None:
+            return 0.5
+        place = (value - self.low) / self.step
+        is_on_step = abs(place - round(place)) <= NEARLY or value == self._at(round(place), self.step)
+        return float(cell_middle(round(place) if is_on_step else place, self.count))
 
     def from_unit(self, u: float) -> float:
         """The value at a coordinate, rounded to `DIGITS` digits; 0 and 1 give the bounds themselves."""
