@@ -112,7 +112,9 @@ def _print(name: str, format_: Format, summary: dict[str, Any]) -> None:
         terminal.objects([summary])
         return
     if format_ is Format.csv:
-        terminal.rows([{k: v for k, v in o.items() if k != "params"} for o in summary["outliers"]], format_)
+        plain = [{k: v for k, v in o.items() if k not in ("params", "labels")} for o in summary["outliers"]]
+        labels = [{f"label.{name}": v for name, v in o.get("labels", {}).items()} for o in summary["outliers"]]
+        terminal.rows(_filled([row | of for row, of in zip(plain, labels, strict=True)]), format_)
         return
     terminal.lines(text_summary.lines(name, summary))
     for title, rows in text_summary.results(summary).items():
@@ -122,6 +124,12 @@ def _print(name: str, format_: Format, summary: dict[str, Any]) -> None:
     for title, rows in text_summary.tables(summary, datetime.now(UTC)).items():
         terminal.rows(rows, format_, title=title)
     terminal.lines(text_todo.lines(name, summary))
+
+
+def _filled(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows with the same columns, those of each row."""
+    empty = dict.fromkeys(column for row in rows for column in row)
+    return [{**empty, **row} for row in rows]
 
 
 def say_ahead(name: str, view: "View") -> None:

@@ -35,9 +35,7 @@ def add_rows(opt: Any, sheet: Path, n: int, value: str | None, fixed: Mapping[st
     return opt.write_sheet(sheet, n, value=value, fixed=fixed, by=by)
 
 
-def tell_sheet(
-    opt: Any, sheet: Path, value: str | None, typed_besides: Mapping[str, Any], **options: Any
-) -> None:
+def tell_sheet(opt: Any, sheet: Path, value: str | None, typed_besides: Mapping[str, Any], **options: Any) -> None:
     """Tell what is filled in in a sheet, and say what that is.
 
     Args:

@@ -107,10 +107,11 @@ def rows_of(
     accepted = [name for name in frame.columns if name in columns or name in value_columns]
     if (extra := [name for name in frame.columns if name not in accepted]) and not ignore_extra:
         hint = nearest(extra[0], [column for column in columns if column not in accepted])
+        labels = " (labels=True keeps them with the trials)" if value_columns else ""
         and_others = f" and {list(value_columns)}" if value_columns else ""
         raise SpaceError(
             f"columns must be the parameters {space.names}{and_others}, got {extra} too"
-            f"{hint + ' rename it,' if hint else ';'} drop them, or pass ignore_extra=True"
+            f"{hint + ' rename it,' if hint else ';'} drop them, or pass ignore_extra=True{labels}"
         )
     if missing := [column for column in columns if column not in accepted]:
         columns_text = columns_and_hint(frame, missing[0], accepted)

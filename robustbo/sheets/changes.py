@@ -114,11 +114,14 @@ def _content_of(row: FilledRow, rules: RowRules) -> tuple[str, Mapping[str, Any]
     """The kind and the content of the event that a row is which is filled in as a whole."""
     reasons = [shown.reason for shown in row.values.values() if shown.reason is not None]
     if reasons and len(reasons) == len(row.values) and all(map(WITHDRAWN.match, reasons)):
-        return "withdraw", {"reason": "; ".join(dict.fromkeys(WITHDRAWN.sub("", why) for why in reasons)) or "withdrawn"}
+        return "withdraw", {
+            "reason": "; ".join(dict.fromkeys(WITHDRAWN.sub("", why) for why in reasons)) or "withdrawn"
+        }
+    labels = {"labels": row.labels} if row.labels else {}
     if len(reasons) == len(row.values):
-        return "fail", {"reason": "; ".join(dict.fromkeys(reasons))}
+        return "fail", {"reason": "; ".join(dict.fromkeys(reasons)), **labels}
     kind, content = rules.tell(_plain(row.values), _noise(row.sds))
-    return kind, content | ({"source": row.sources} if row.sources else {})
+    return kind, content | ({"source": row.sources} if row.sources else {}) | labels
 
 
 def _check_possible(kind: str, content: Mapping[str, Any], rules: RowRules) -> None:

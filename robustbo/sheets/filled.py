@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 
+from robustbo import limits
 from robustbo.censored import is_bound, read_bound
 from robustbo.errors import SpaceError
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter, Value
@@ -61,6 +62,7 @@ class FilledRow:
         sds: And in those of their noise.
         waits: The outcomes whose cells are empty.
         sources: The labels that say what measured it, by the kind of source.
+        labels: What is in the columns of other people, cut where it is too long.
     """
 
     row: int
@@ -71,6 +73,7 @@ class FilledRow:
     sds: dict[str | None, float]
     waits: list[str]
     sources: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
 
 
 def cell_value(text: str, decimal: str) -> CellValue:
@@ -156,7 +159,9 @@ def _row_with_values(grid: Grid, columns: Columns, index: int) -> FilledRow | No
     parameter_cells = {name: text for name, text in texts.items() if text.strip()}
     number = number_in(_cell(cells, columns.trial))
     sources = labels_to_record({kind: _cell(cells, at) for kind, at in columns.sources.items()})
-    return FilledRow(index, grid.labels[index], number, parameter_cells, values, sds, waits, sources)
+    texts = {name: _cell(cells, at).strip()[: limits.LABEL_CHARACTERS] for name, at in columns.labels.items()}
+    labels = {name[: limits.LABEL_CHARACTERS]: text for name, text in texts.items() if text}
+    return FilledRow(index, grid.labels[index], number, parameter_cells, values, sds, waits, sources, labels)
 
 
 def _read_cells(

@@ -207,9 +207,7 @@ class Judging(Queueing):
             raise ValueError(f"outcome must not be given where there is only one, got {outcome!r}; leave it out")
         return {"outcome": one_of("outcome", outcome, names), **content}
 
-    def _end(
-        self, kind: str, content: dict[str, Any], trial: TrialLike | Point, params: Point | None = None
-    ) -> Trial:
+    def _end(self, kind: str, content: dict[str, Any], trial: TrialLike | Point, params: Point | None = None) -> Trial:
         place = trial
         if params is not None:
             content = content | {"params": self._measured_place(trial, params)}

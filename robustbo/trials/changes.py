@@ -66,7 +66,9 @@ class SpaceChange:
 def change_of(trial: int, space: Space, was: Mapping[str, Any]) -> SpaceChange:
     """A change as people give it; a `SpaceError` where an old value is none of its parameter."""
     named = dict(space.parameters)
-    values = [(name, measured_value(name, named[name], value) if name in named else value) for name, value in was.items()]
+    values = [
+        (name, measured_value(name, named[name], value) if name in named else value) for name, value in was.items()
+    ]
     return SpaceChange(trial, space, tuple(values))
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 
 from robustbo.searchspace.parameters import Value
 from robustbo.trials.brief import Expecting
+from robustbo.trials.labels import NAME, Label
 
 REMEASURE = "re-measure"  # the reason of a trial that repeats another, whose value is in doubt
 RETRY = "retry"  # likewise, which failed and looks like a flake
@@ -31,6 +32,11 @@ def point_of(params: Mapping[str, Value]) -> Point:
         False
     """
     return tuple((name, isinstance(value, bool), value) for name, value in params.items())
+
+
+def title_of(number: int, name: object = None) -> str:
+    """The words for a trial, with its name where it has one."""
+    return f"trial {number}" if name is None else f"{name} (trial {number})"
 
 
 def in_a_line(reason: str | None) -> str:
@@ -121,6 +127,7 @@ class Trial(Expecting):
         told_at: When.
         order: Its place in the order of telling: how many had ended before it.
         asked: The point that was asked for, where it was measured at another.
+        labels: What else people know of it, such as ``{"name": "Knock Hill", "lot": 7}``; no model sees it.
     """
 
     number: int
@@ -153,6 +160,7 @@ class Trial(Expecting):
     told_at: datetime | None = field(default=None, compare=False, repr=False)
     order: int | None = field(default=None, compare=False, repr=False)
     asked: dict[str, Value] | None = None
+    labels: dict[str, Label] = field(default_factory=dict)
 
     @property
     def values(self) -> dict[str, float]:
@@ -177,6 +185,16 @@ class Trial(Expecting):
     def is_open(self) -> bool:
         """Return whether it may still be told."""
         return self.state in OPEN
+
+    @property
+    def title(self) -> str:
+        """The trial for people: its number, behind the label "name" where it has one.
+
+        Example:
+            >>> Trial(17, {"x": 0.5}, labels={"name": "Knock Hill"}).title, Trial(3, {"x": 0.5}).title
+            ('Knock Hill (trial 17)', 'trial 3')
+        """
+        return title_of(self.number, self.labels.get(NAME))
 
     @property
     def point(self) -> Point:

@@ -68,7 +68,7 @@ class Incumbent(Guided):
         else:
             measured = "" if value is None else f"measured {of.number(value, 4)}, "
             text = measured + "believed " + of.with_unit(f"{format_number(self.mean, 4)} ± {self.sd:.2g}")
-        return f"trial {self.trial.number}, {point}: {f'{of.name} ' if of.name else ''}{text}"
+        return f"{self.trial.title}, {point}: {f'{of.name} ' if of.name else ''}{text}"
 
     @property
     def params(self) -> dict[str, Value]:
