@@ -59,7 +59,7 @@ class Optimizer(Sheets):
         surrogate_options: Keyword options of the surrogate; JSON values.
         acquisition: "auto" (noisy expected improvement in closed form, else qLogNEI; Student-t LogEI for Student-t
             posteriors), "qLogNEI", "qLogEI" or "LogEI"; "sobol" asks for space-filling points for ever.
-        num_initial: How many Sobol points come first; 2 (d + 1), at least 5, unless said.
+        num_initial: How many Sobol points come first; 2 (d + 1), from 5 to 20, unless said.
         replicate: Which values may be replicated where that is worth more than a new point: "flagged", "any", "never".
         max_replicates: How many replicates one point may get, failed ones included.
         quarantine: Whether a value that a robust surrogate did not expect is quarantined: left out for now.

@@ -106,6 +106,7 @@ WITHIN = {
         "outcomes": {"bounds", "outcome"},
         "values": {"outcome", "outcomes"},
         "former_names": set(),
+        "initial": set(),
         "settings": {"former_names", "outcome", "outcomes", "sources"},
         "events": {"storage", "trial", "tree"},
         "history": {"storage", "trial", "tree", "events", "labels", "sources", "verdicts"},

@@ -20,11 +20,11 @@ from robustbo.study.columns import check_names
 from robustbo.surrogates.names import SurrogateName, name_of
 from robustbo.trials.codec import settings_of as header_settings
 from robustbo.trials.extent import space_of
+from robustbo.trials.initial import default_num_initial
 from robustbo.trials.settings import (
     DEFAULT_SURROGATE,
     Direction,
     Settings,
-    default_num_initial,
     differences,
     options_text,
 )

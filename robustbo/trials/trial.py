@@ -99,7 +99,8 @@ class Trial(Expecting):
             trial that was given out more than once).
         reason: Why it failed, or why it was asked: "re-measure" (a value in doubt), "retry" (a failure that looks like
             a flake), "asked before" (the model wants another value at a point), "away from failures" (a Sobol point
-            would probably fail), "nothing new left" (a finite space has been asked for as a whole).
+            would probably fail), "no signal yet" (all values are equal within noise), "nothing new left" (a finite
+            space has been asked for as a whole).
         repeats: The number of the trial that it replicates, if it was asked for that.
         expected: What the model that asked for it expected of the value, without any source's error; None again once
             the user has vouched for a value (`include`, `amend`). What it expected to be told is in `expectation`.
