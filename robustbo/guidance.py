@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from robustbo.validation import nearest
 
-SHOWN = 100  # characters of a signature that are shown as a whole
+SHOWN = 120  # characters of a signature that are shown as a whole
 TABLE = "_frame"  # how a method that takes a table is called: tell, tell_frame
 NAMES = {  # how an argument is written: what other libraries call it
     'direction="maximize"': "maximize",

@@ -162,6 +162,7 @@ class Optimizer(Sheets):
         num_trials: int,
         *,
         timeout: timedelta | float | None = None,
+        evaluation_timeout: timedelta | float | None = None,
         jobs: int = 1,
         client: Any = None,
         catch: Several[type[BaseException]] = (),
@@ -178,7 +179,11 @@ class Optimizer(Sheets):
             func: Gives a point's value, or ``(value, sd)``, for a dict of its parameters; of several outcomes a dict of
                 values, or one and a dict of sds. What is not possible (see `Outcome`) is kept, and excluded.
             num_trials: How many trials, told, failed or excluded, the study is to have in all.
-            timeout: Seconds, or a timedelta, after which no trial begins; those that run are finished.
+            timeout: Seconds, or a timedelta, after which no trial begins; those that run are finished. With an
+                ``evaluation_timeout`` it holds: they are ended, and wait for the next ask.
+            evaluation_timeout: Seconds, or a timedelta, after which an evaluation is ended: its process is, and its
+                trial has failed ("took longer than 60 s"), which is learned like any failure. ``func`` runs in a worker
+                process then, also with one job. What a cluster runs cannot be ended, and is given up.
             jobs: Worker processes. One that dies fails its trial only. ``func`` must be importable there.
             client: A `dask.distributed.Client` whose cluster evaluates: ``jobs`` at once, or one a thread.
             catch: What ``func`` may raise without ending the loop; the trial has failed, and the traceback is kept.
@@ -195,7 +200,8 @@ class Optimizer(Sheets):
             >>> opt.optimize(lambda params: params["x"] ** 2, 5).trial.state
             'told'
         """
-        options = {"timeout": timeout, "jobs": jobs, "client": client, "catch": catch, "callbacks": callbacks}
+        limits = {"timeout": timeout, "evaluation_timeout": evaluation_timeout}
+        options = limits | {"jobs": jobs, "client": client, "catch": catch, "callbacks": callbacks}
         return loop.drive(
             self, self._store, self.fits, plan.plan_of(func, num_trials, **options), is_shown=flag("progress", progress)
         )

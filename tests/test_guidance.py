@@ -91,7 +91,7 @@ CALLS = {
     "a value and its noise": (lambda o: o.tell(1, (1.0, 0.1)), "write 1.0, sd=0.1"),
     "a noise without its name": (lambda o: o.tell(1, 1.0, 0.1), "write the others by name, such as sd="),
     "a noise's other name": (lambda o: o.tell(1, 1.0, std=0.1), "tell has no argument 'std'; write sd="),
-    "a reason": (lambda o: o.tell(1, 1.0, reason="x"), "exclude and fail and include have reason"),
+    "a reason": (lambda o: o.tell(1, 1.0, reason="x"), "exclude and fail and include and withdraw have reason"),
     "a text": (lambda o: o.tell(1, "3.4"), "got '3.4'; write 3.4, or float"),
     "a decimal comma": (lambda o: o.tell(1, "3,4"), "got '3,4'; write 3.4, with a decimal point"),
     "a unit": (lambda o: o.tell(1, "3.4 MPa"), "write the number alone"),
@@ -167,7 +167,7 @@ def test_what_a_method_itself_raises_is_left_as_it_is(opt):
 
 def test_what_explains_calls_hides_no_signature():
     assert list(rb.Optimizer.tell.__annotations__) == [
-        *("trial", "value", "sd", "source", "measured_at", "out_of_range", "return")
+        *("trial", "value", "sd", "source", "measured_at", "out_of_range", "n", "params", "return")
     ]
     assert rb.Optimizer.tell.__doc__.startswith("Record a measured value")
 

@@ -74,7 +74,9 @@ def _runs(experiment: Any, space: Space, values_of_metric: Mapping[str, ValuesBy
     for index, trial in sorted(experiment.trials.items()):
         for arm in trial.arms:
             try:
-                point = space.measured({name: arm.parameters[name] for name in space.names if name in arm.parameters})
+                point = space.measured_point(
+                    {name: arm.parameters[name] for name in space.names if name in arm.parameters}
+                )
             except SpaceError:
                 continue
             values = _values(trial, arm, values_of_metric)

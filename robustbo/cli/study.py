@@ -21,7 +21,7 @@ from robustbo.cli.arguments import (
     source_of,
     trial_and_value,
 )
-from robustbo.cli.sheets import AmendOption, MeasuredOption, SheetOption, ValueOption, add_rows, tell_sheet
+from robustbo.cli.sheets import AmendOption, LabelOption, MeasuredOption, SheetOption, ValueOption, add_rows, tell_sheet
 from robustbo.cli.terminal import Format
 
 JOURNAL_HELP = "The journal: a file, or a study in a database (postgresql://...#name)."
@@ -40,10 +40,6 @@ SdOption = Annotated[
 SourceOption = Annotated[
     list[str] | None,
     typer.Option("--source", metavar="[KIND=]NAME", help="What measured, such as reactor=R3; may be repeated."),
-]
-LabelOption = Annotated[
-    list[str] | None,
-    typer.Option("--label", metavar="NAME=VALUE", help="What is kept with the trial for people; may be repeated."),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="How to write the result.")]
 NEGATIVE = {"ignore_unknown_options": True}  # a negative value looks like one
@@ -102,6 +98,9 @@ def tell(
     sd: SdOption = None,
     sheet: SheetOption = None,
     column: ValueOption = None,
+    count: Annotated[
+        int | None, typer.Option("--n", metavar="N", help="Of how many measurements the value is the mean.")
+    ] = None,
     source: SourceOption = None,
     measured_at: Annotated[
         str | None, typer.Option(metavar="TIME", help='When it was measured, such as "2026-11-24 14:10", in UTC.')
@@ -130,7 +129,7 @@ def tell(
         if sheet is not None:
             typed_besides = {"": " ".join(numbers or ()), "--params": params, "--sd": " ".join(sd or ())}
             typed_besides |= {"--source": " ".join(source or ()), "--measured-at": measured_at}
-            typed_besides |= {"--label": " ".join(label or ())}
+            typed_besides |= {"--label": " ".join(label or ()), "--n": None if count is None else str(count)}
             options = {"amend": amend, "as_measured": as_measured, "out_of_range": out_of_range}
             tell_sheet(opt, sheet, column, typed_besides, **options)
             return
@@ -140,7 +139,7 @@ def tell(
             raise ValueError("--amend goes with --sheet; one value is corrected by robustbo amend JOURNAL TRIAL VALUE")
         names = outcome_names(opt)
         rest: dict[str, Any] = {"sd": noise_of(sd or (), names), "source": source_of(source or ())}
-        rest |= {"out_of_range": out_of_range, "measured_at": measured_at, "labels": labels_of(label or ())}
+        rest |= {"out_of_range": out_of_range, "measured_at": measured_at, "n": count, "labels": labels_of(label or ())}
         point = None if params is None else json_object("--params", params)
         if point is None or has_trial(numbers or (), names):
             place, value = trial_and_value("tell", numbers or (), names)

@@ -85,7 +85,7 @@ def _read(problem: VocsProblem, history: History, row: Mapping[str, Any]) -> Res
         return Result(number, _measured_place(problem, trial, row), *_outcome(problem, row))
     if missing := [name for name in names if name not in row]:
         raise ValueError(f"a result without {ID} must have every variable, {missing} is missing in {dict(row)}")
-    return Result(None, problem.space.measured({name: row[name] for name in names}), *_outcome(problem, row))
+    return Result(None, problem.space.measured_point({name: row[name] for name in names}), *_outcome(problem, row))
 
 
 def _identifier(cell: Any) -> int | None:
@@ -112,12 +112,12 @@ def _measured_place(problem: VocsProblem, trial: Trial, row: Mapping[str, Any]) 
     Raises:
         ValueError: If a choice is another than was suggested: that is no reading, but another point.
     """
-    place = dict(trial.asked_params)
+    place = dict(trial.target_params)
     for name, parameter in problem.space.parameters:
         value = plain_scalar(row.get(name))
         if is_missing(value):
             continue
-        suggested: Any = trial.asked_params[name]
+        suggested: Any = trial.target_params[name]
         if parameter.interval is None:
             is_there = value == suggested
         else:
@@ -130,7 +130,7 @@ def _measured_place(problem: VocsProblem, trial: Trial, row: Mapping[str, Any]) 
             )
         if not is_there:
             place[name] = value
-    return problem.space.measured(place)
+    return problem.space.measured_point(place)
 
 
 def _outcome(problem: VocsProblem, row: Mapping[str, Any]) -> tuple[Literal["tell", "fail"], dict[str, Any]]:

@@ -55,7 +55,7 @@ def _informative_trials(trials: Iterable[FrozenTrial]) -> list[FrozenTrial]:
     return [trial for trial in ended if trial.state == TrialState.COMPLETE] or ended
 
 
-def unexplained(named: Mapping[str, BaseDistribution], trials: Iterable[FrozenTrial]) -> dict[str, list[str]]:
+def presence_indicators(named: Mapping[str, BaseDistribution], trials: Iterable[FrozenTrial]) -> dict[str, list[str]]:
     """The parameters that come and go without a plain reason, by the name of what says whether they are there.
 
     Those that come and go together have one.

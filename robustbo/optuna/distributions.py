@@ -57,7 +57,7 @@ def ours(distribution: BaseDistribution, value: Any) -> Value:
     return float(internal) if is_real else int(internal)
 
 
-def measured(distribution: BaseDistribution, value: Any) -> Value:
+def measured_value(distribution: BaseDistribution, value: Any) -> Value:
     """A value of Optuna's as ours, beyond its distribution too: trials may have had another range."""
     if isinstance(distribution, CategoricalDistribution):
         return ours(distribution, value)

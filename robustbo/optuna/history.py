@@ -19,9 +19,9 @@ from optuna.distributions import BaseDistribution
 from optuna.trial import FrozenTrial
 
 from robustbo.optuna import notes
-from robustbo.optuna.conditions import conditions, unexplained
+from robustbo.optuna.conditions import conditions, presence_indicators
 from robustbo.optuna.content import Content, content, sources
-from robustbo.optuna.distributions import measured, ours, parameter
+from robustbo.optuna.distributions import measured_value, ours, parameter
 from robustbo.optuna.pruned import stand_ins
 from robustbo.searchspace.parameters import Choice, Value
 from robustbo.searchspace.space import Space
@@ -65,7 +65,7 @@ class GatheredTrials:
         """
         return {name: ours(of, params[name]) for name, of in self.distributions.items() if name in params}
 
-    def measured(self, trial: FrozenTrial, decided: Mapping[str, Value]) -> dict[str, Value]:
+    def measured_point(self, trial: FrozenTrial, decided: Mapping[str, Value]) -> dict[str, Value]:
         """The point of a trial, outside the space too: its values, before them what was decided, and what is there.
 
         Raises:
@@ -73,12 +73,15 @@ class GatheredTrials:
         """
         fixed = trial.system_attrs.get("fixed_params", {})
         params = {**fixed, **trial.params}
-        values = {**decided, **{n: measured(of, params[n]) for n, of in self.distributions.items() if n in params}}
-        for name, parameter in self.space.parameters:
-            for other, _ in parameter.condition:
+        values = {
+            **decided,
+            **{n: measured_value(of, params[n]) for n, of in self.distributions.items() if n in params},
+        }
+        for name, of in self.space.parameters:
+            for other, _ in of.condition:
                 if other not in self.distributions and (trial.state.is_finished() or name in trial.params):
                     values[other] = name in trial.params
-        return self.space.measured(self.space.select_present(values))
+        return self.space.measured_point(self.space.select_present(values))
 
 
 def objective_names(count: int, space: Space) -> tuple[str, ...]:
@@ -92,7 +95,7 @@ def objective_names(count: int, space: Space) -> tuple[str, ...]:
 def space_of(search_space: Mapping[str, BaseDistribution], trials: Sequence[FrozenTrial]) -> Space | None:
     """The space of some parameters, each existing where completed trials say; None of none that we have."""
     depends = conditions(search_space, trials)
-    indicators = unexplained(search_space, trials)
+    indicators = presence_indicators(search_space, trials)
     presence = {name: indicator for indicator, names in indicators.items() for name in names}
     parameters: dict[str, Any] = {indicator: Choice(False, True) for indicator in indicators}
     for name in sorted(search_space, key=lambda name: (name in depends, name)):
@@ -157,6 +160,6 @@ def _origin(trial: FrozenTrial) -> str:
 def _params(empty: GatheredTrials, trial: FrozenTrial, note: notes.Note) -> dict[str, Value] | None:
     """The point of a trial, as far as it is known what it will be; None where it is none of the space."""
     try:
-        return empty.measured(trial, note.get("params", {}))
+        return empty.measured_point(trial, note.get("params", {}))
     except (KeyError, ValueError):
         return None

@@ -1,7 +1,7 @@
 """The range that a parameter of a study is asked in, where trials had different ones.
 
-A range that the last trials agree on is that of today: the others' values are modelled where they are, outside it too. A
-range that varies from trial to trial is asked in as a whole, over the union.
+A range that the last trials agree on is that of today: the others' values are modelled where they are, outside it too.
+A range that varies from trial to trial is asked in as a whole, over the union.
 """
 
 from collections.abc import Iterable, Sequence
@@ -41,11 +41,11 @@ def range_of(distributions: Sequence[BaseDistribution]) -> BaseDistribution | No
     return _union(several)
 
 
-def _are_of_kind(first: BaseDistribution, others: Iterable[BaseDistribution]) -> bool:
+def _are_of_kind(first: BaseDistribution, more: Iterable[BaseDistribution]) -> bool:
     """Return whether distributions are ranges of the same kind as the first, or the very same choice."""
     if isinstance(first, FloatDistribution | IntDistribution):
-        return all(type(other) is type(first) and other.log == first.log for other in others)  # type: ignore[attr-defined]
-    return all(other == first for other in others)
+        return all(type(other) is type(first) and other.log == first.log for other in more)
+    return all(other == first for other in more)
 
 
 def _union(distributions: Sequence[BaseDistribution]) -> BaseDistribution | None:

@@ -19,7 +19,7 @@ def validate(name: str, parameter: Parameter, value: Any) -> Value:
 
 
 def measured_point(parameters: Parameters, conditions: Conditions, params: Mapping[str, Any]) -> dict[str, Value]:
-    """The point at which something was measured; see `robustbo.Space.measured`.
+    """The point at which something was measured; see `robustbo.Space.measured_point`.
 
     Raises:
         SpaceError: As `validate_point`, but for bounds and steps.

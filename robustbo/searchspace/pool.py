@@ -154,9 +154,8 @@ class Pool(Space):
         Raises:
             SpaceError: If it has other columns, cells are missing, or a row is there already.
         """
-        if is_frame(frame):
-            frame = as_numbers(frame, [name for name, parameter in self.parameters if isinstance(parameter, Listed)])
-        if not is_frame(frame) or set(frame.columns) != set(self.names):
+        words = [name for name, parameter in self.parameters if isinstance(parameter, Listed)]
+        if not is_frame(frame) or set((frame := as_numbers(frame, words)).columns) != set(self.names):
             raise SpaceError(f"rows must be a data frame with the columns {self.names}, got {_columns_of(frame)}")
         rows = plain_rows(frame[self.names])
         check_cells(self.names, rows, list(frame.index))
@@ -183,7 +182,7 @@ class Pool(Space):
             raise SpaceError(f"{dict(zip(self.names, row, strict=True))} is no row of the pool; add it by add_rows")
         return self.point(index)
 
-    def measured(self, params: Mapping[str, Any]) -> dict[str, Value]:
+    def measured_point(self, params: Mapping[str, Any]) -> dict[str, Value]:
         """The row of the pool with these values; or the point beside the rows at which something was measured.
 
         Raises:
@@ -191,7 +190,7 @@ class Pool(Space):
         """
         if set(params) == set(self.names) and self.has(tuple(plain_scalar(params[name]) for name in self.names)):
             return self.validate(params)
-        return super().measured(params)
+        return super().measured_point(params)
 
     def is_as_written(self, params: Mapping[str, Any]) -> bool:
         """Return whether a point is written as a row of this pool, or one that may be added."""

@@ -141,7 +141,7 @@ class Space:
         """
         return validate_point(self.parameters, self.conditions, params)
 
-    def measured(self, params: Mapping[str, Any]) -> dict[str, Value]:
+    def measured_point(self, params: Mapping[str, Any]) -> dict[str, Value]:
         """The point at which something was measured, inside the space or not, as plain values in the space's order.
 
         Raises:
@@ -149,13 +149,13 @@ class Space:
                 on a log scale, or is a thousand ranges away.
 
         Example:
-            >>> Space(angle=Float(0, 90)).measured({"angle": 90.03})
+            >>> Space(angle=Float(0, 90)).measured_point({"angle": 90.03})
             {'angle': 90.03}
         """
         return measured_point(self.parameters, self.conditions, params)
 
-    def outside(self, params: Mapping[str, Any]) -> str | None:
-        """Why the space does not allow a measured point, constraints aside; None where it does."""
+    def why_outside(self, params: Mapping[str, Any]) -> str | None:
+        """The reason why the space does not allow a measured point, constraints aside; None where it does."""
         try:
             self.validate(params)
         except SpaceError as error:
@@ -164,15 +164,15 @@ class Space:
 
     def allows(self, params: Mapping[str, Any]) -> bool:
         """Return whether a point may be asked for: within bounds, on steps, and keeping all constraints."""
-        return self.outside(params) is None and not self.broken(params)
+        return self.why_outside(params) is None and not self.broken(params)
 
     def is_as_written(self, params: Mapping[str, Any]) -> bool:
         """Return whether a point is written as `validate` gives it; a `SpaceError` if it is none."""
         return self.validate(params) == params
 
     def is_as_measured(self, params: Mapping[str, Any]) -> bool:
-        """Return whether a point is written as `measured` gives it; a `SpaceError` if it is none."""
-        return self.measured(params) == params
+        """Return whether a point is written as `measured_point` gives it; a `SpaceError` if it is none."""
+        return self.measured_point(params) == params
 
     def partial(self, params: Mapping[str, Any] | None) -> tuple[tuple[str, Value], ...]:
         """Values of some parameters, as plain Python values in the space's order; none for None.

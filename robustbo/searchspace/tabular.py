@@ -52,9 +52,9 @@ def measured_point_of(space: Space, point: Point) -> Params:
     """A point at which something was measured, inside the space or not, as plain values in the space's order.
 
     Raises:
-        SpaceError: If it cannot be modelled; see `robustbo.Space.measured`.
+        SpaceError: If it cannot be modelled; see `robustbo.Space.measured_point`.
     """
-    return space.measured(in_the_names(space.names, point.to_dict() if is_series(point) else point))
+    return space.measured_point(in_the_names(space.names, point.to_dict() if is_series(point) else point))
 
 
 def points_of(space: Space, points: Points, *, ignore_extra: bool = True) -> list[Params]:
@@ -83,7 +83,7 @@ def warn_of_violations(space: Space, points: Iterable[Mapping[str, Any]]) -> Non
     """Warn where measured points are outside the space, in one warning; and of each that breaks constraints."""
     points, outside = [*points], dict[int, str]()
     for number, point in enumerate(points):
-        if (why := space.outside(point)) is not None:
+        if (why := space.why_outside(point)) is not None:
             outside[number] = why
     if outside:
         first = next(iter(outside))

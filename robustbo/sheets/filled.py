@@ -198,7 +198,7 @@ def point_in(space: Space, cells: Mapping[str, str], decimal: str) -> dict[str, 
     if not cells:
         raise ValueError("has a value, but neither a trial's number nor a point; fill in one of these, or delete it")
     named = dict(space.parameters)
-    return space.measured({name: value_in(name, named[name], text, decimal) for name, text in cells.items()})
+    return space.measured_point({name: value_in(name, named[name], text, decimal) for name, text in cells.items()})
 
 
 def value_in(name: str, parameter: Parameter, text: str, decimal: str) -> Value:

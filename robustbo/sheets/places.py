@@ -17,7 +17,7 @@ def check_place(space: Space, decimal: str, trial: Trial, row: FilledRow) -> Non
             raise ValueError(
                 f"trial {trial.number} has no {name}, the cell has {text!r}; empty it, or {_elsewhere(trial)}"
             )
-        values = [params[name] for params in (trial.params, trial.asked_params) if name in params]
+        values = [params[name] for params in (trial.params, trial.target_params) if name in params]
         if not any(is_as_asked(named[name], text, value, decimal) for value in values):
             place = f"trial {trial.number} is at {name}={trial.params[name]!r}, the cell has {text!r}"
             raise ValueError(f"{place}; if that is right, {_elsewhere(trial)}; else write {trial.params[name]!r} again")
@@ -32,11 +32,11 @@ def _elsewhere(trial: Trial) -> str:
 
 
 def measured_place(space: Space, decimal: str, trial: Trial, row: FilledRow) -> dict[str, Any]:
-    """Where an open trial was measured, by the cells of its row, if that is not where it was asked for."""
+    """The point where an open trial was measured, by the cells of its row; none where it was asked for."""
     named = dict(space.parameters)
     moved = {
         name: value_in(name, named[name], text, decimal)
         for name, text in row.cells.items()
         if not is_as_asked(named[name], text, trial.params.get(name), decimal)
     }
-    return {"params": space.measured({**trial.params, **moved})} if moved else {}
+    return {"params": space.measured_point({**trial.params, **moved})} if moved else {}

@@ -19,7 +19,7 @@ from robustbo.searchspace.tabular import is_frame
 from robustbo.study.columns import check_names
 from robustbo.surrogates.names import SurrogateName, name_of
 from robustbo.trials.codec import settings_of as header_settings
-from robustbo.trials.extent import space_of
+from robustbo.trials.extent import spaces_now
 from robustbo.trials.initial import default_num_initial
 from robustbo.trials.settings import (
     DEFAULT_SURROGATE,
@@ -139,8 +139,7 @@ def create_or_resume(
         return store
     store = Store.resume(journal, [settings.surrogate, settings.surrogate_options.get("cluster") or ""])
     requested = replace(settings, **{name: getattr(store.settings, name) for name in defaulted})
-    history = store.state.history
-    if requested.space in (space_of(store.settings, history), *(change.space for change in history.changes[-1:])):
+    if requested.space in spaces_now(store.settings, store.state.history):
         requested = replace(requested, space=store.settings.space)
     if conflicts := differences(requested, store.settings):
         raise JournalError(

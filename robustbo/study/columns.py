@@ -68,8 +68,10 @@ def label_columns_of(
 def _is_own(settings: Settings, frame: Any, name: str) -> bool:
     """Return whether a column is a parameter, of values, or one that `frame` has of every trial."""
     outcomes = [outcome.name for outcome in settings.outcomes]
-    of_values = [f"{outcome}.{key}" for outcome in outcomes for key in ("sd", "excluded", "sign", *EVIDENCE)] + outcomes
-    of_values += [] if outcomes else ["sd", *EVIDENCE]
+    of_values = [
+        f"{outcome}.{key}" for outcome in outcomes for key in ("sd", "n", "excluded", "sign", *EVIDENCE)
+    ] + outcomes
+    of_values += [] if outcomes else ["sd", "n", *EVIDENCE]
     is_frames = name in (*OWN, *of_values) or name.startswith((LABEL, "asked.", "source."))
     return is_frames or name in parameter_columns(settings.space, frame)
 

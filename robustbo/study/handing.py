@@ -58,7 +58,7 @@ def end_event(history: History, kind: str, trial: TrialLike | Mapping[str, Any],
         return {"event": kind, "trial": number, **content, "reason": own_trial.reason}
     has_ended = not own_trial.is_open and own_trial.state != "withdrawn"
     if kind in ("tell", "fail") and has_ended and own_trial.handouts > 1:
-        late = {"params": own_trial.asked_params, "repeats": number, "origin": "late"}
+        late = {"params": own_trial.target_params, "repeats": number, "origin": "late"}
         return {"event": kind, "trial": len(history), **late, **content, **_computer(history, kind, content)}
     if content.get("params") == own_trial.params:  # where it was asked for
         del content["params"]
@@ -68,8 +68,8 @@ def end_event(history: History, kind: str, trial: TrialLike | Mapping[str, Any],
 
 def _is_same(trial: Trial, own: Trial) -> bool:
     """Return whether a trial of the caller's is that of this optimization, whose space may have grown since."""
-    places = [place.items() for place in (own.params, own.asked_params)]
-    return any(trial.asked_params.items() <= place for place in places)
+    places = [place.items() for place in (own.params, own.target_params)]
+    return any(trial.target_params.items() <= place for place in places)
 
 
 def _computer(history: History, kind: str, content: Mapping[str, Any]) -> dict[str, Any]:

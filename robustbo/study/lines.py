@@ -26,7 +26,7 @@ def line_of(trial: Trial, quantities: Mapping[str | None, Outcome] | None = None
     """
     outcome_of: Mapping[str | None, Outcome] = quantities or {None: Outcome()}
     place = ", ".join(f"{name}={value!r}" for name, value in trial.params.items())
-    place += _asked_text(trial)
+    place += _target_text(trial)
     values = ", ".join(f"{name} {_with_unit(outcome_of.get(name), value)}" for name, value in trial.values.items())
     values = values if trial.value is None else _with_unit(outcome_of.get(None), trial.value)
     result = f": {values}" if values else f": {trial.reason}" if trial.reason else ""
@@ -46,9 +46,9 @@ def line_of(trial: Trial, quantities: Mapping[str | None, Outcome] | None = None
     return f"trial {trial.number} ({trial.state}, {trial.origin}{retry}), {place}{result}{expected}"
 
 
-def _asked_text(trial: Trial) -> str:
-    """What was asked for, of parameters that were measured elsewhere."""
-    moved = {n: value for n, value in trial.asked_params.items() if trial.params.get(n) != value}
+def _target_text(trial: Trial) -> str:
+    """The values that were asked for, of parameters that were measured elsewhere, in words."""
+    moved = {n: value for n, value in trial.target_params.items() if trial.params.get(n) != value}
     return f" (asked for {', '.join(f'{name}={value!r}' for name, value in moved.items())})" if moved else ""
 
 

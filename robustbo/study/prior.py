@@ -16,6 +16,7 @@ from robustbo.study.origin import origin_of_cells, origin_to_record
 from robustbo.study.possible import check_possible
 from robustbo.study.study import Study
 from robustbo.trials.codec import open_journal
+from robustbo.trials.noise import noise_entry, single_noise
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage.line import Event
 from robustbo.trials.storage.passwords import hide_passwords
@@ -74,7 +75,7 @@ def prior_contents(settings: Settings, prior: Prior) -> list[Content]:
         raise ValueError(f"prior_data is of an optimization {ways}")
     trials = [t for t in history if t.state == "failed" or (t.state == "told" and _value_of(t)["value"] != {})]
     try:
-        points = convert_rows([(trial.number, trial.params) for trial in trials], space.measured)
+        points = convert_rows([(trial.number, trial.params) for trial in trials], space.measured_point)
         for trial in trials:
             if trial.state == "told":
                 check_possible(settings, f"it is that of its trial {trial.number}; exclude it there")(
@@ -93,7 +94,7 @@ def prior_contents(settings: Settings, prior: Prior) -> list[Content]:
 
 def _content_of(outcomes: Any, row: Measurement) -> tuple[str, dict[str, Any]]:
     """The kind and the content of the event that a row is."""
-    kind, content = value_content(*values_to_record(outcomes, row.value, row.sd))
+    kind, content = value_content(*values_to_record(outcomes, row.value, row.sd, row.n))
     return kind, content | row.origin
 
 
@@ -107,14 +108,14 @@ def _outcome_names(settings: Settings) -> str:
 def _value_of(trial: Trial) -> dict[str, Any]:
     """Value and noise that a trial was told, without the outcomes that are excluded."""
     if not trial.outcomes:
-        return {"value": None if trial.value is None else to_json(trial.value), "sd": trial.sd}
+        return {"value": None if trial.value is None else to_json(trial.value), "sd": noise_entry(*single_noise(trial))}
     outcomes = {
         name: outcome
         for name, outcome in trial.outcomes.items()
         if outcome.value is not None and not outcome.is_excluded
     }
     values = {name: to_json(outcome.value) for name, outcome in outcomes.items() if outcome.value is not None}
-    return {"value": values, "sd": {name: outcome.sd for name, outcome in outcomes.items()}}
+    return {"value": values, "sd": {name: noise_entry(*single_noise(outcome)) for name, outcome in outcomes.items()}}
 
 
 def tell_before_all(store: Store, contents: Sequence[Content]) -> None:

@@ -77,8 +77,8 @@ class Queueing(Study):
     def change(self, space: Space, *, was: Mapping[str, Any] | None = None) -> Space:
         """Change the space from now on: other bounds, steps, values or constraints, or further parameters.
 
-        What was measured stays where it was measured, and is modelled, outside the new space too; asks and `best` follow
-        the new one. What waits outside it is given out no more, as a `SpaceWarning` says.
+        What was measured stays where it was measured, and is modelled, outside the new space too; asks and `best`
+        follow the new one. What waits outside it is given out no more, as a `SpaceWarning` says.
 
         Args:
             space: The new one, with all parameters of the old; one that is not to vary any more is fixed in asks

@@ -18,6 +18,7 @@ from robustbo.study.judging import Judging
 from robustbo.study.origin import MEASURED_AT, OF_TRIAL, origin_of_cells, origin_to_record
 from robustbo.study.possible import value_check, with_exclusions
 from robustbo.trials.history import Trial
+from robustbo.trials.noise import Count
 from robustbo.trials.outcome import OutOfRange
 from robustbo.trials.sources import Source
 from robustbo.trials.times import Time
@@ -44,11 +45,12 @@ class Recording(Judging):
         value: Value,
         *,
         sd: Noise = None,
-        params: Point | None = None,
         source: Source | None = None,
         measured_at: Time | None = None,
         labels: Mapping[str, Any] | None = None,
         out_of_range: OutOfRange = "raise",
+        n: Count | None = None,
+        params: Point | None = None,
     ) -> Trial:
         """Record a measured value; it is kept when this returns.
 
@@ -57,15 +59,19 @@ class Recording(Judging):
                 an open trial mean that trial; others were measured elsewhere.
             value: What was measured. One that is not finite is recorded as a failed trial and never modelled. Of
                 several outcomes a mapping, in which some may be missing (or NaN): for them alone.
-            sd: Standard deviation of the value's noise, where known; of several outcomes a mapping likewise.
-            params: Where a trial was measured, if not just where it was asked for, as by a readback: the parameters that
-                differ, or all. It is closed, and modelled there, outside the space too (`Trial.asked` keeps the other).
+            sd: Standard deviation of the noise of a measurement, where known; of several outcomes a mapping likewise.
+                It may be known for some values alone: that of the others is learned beside it.
             source: What measured it: a label such as "R3", or labels by kind, ``{"reactor": "R3", "operator": "B"}``;
                 that which it was asked for by (`ask`) unless given. It is learned which source is in error.
             measured_at: When it was measured, where that is another time than now, or in another order than that of
                 telling: a datetime, or a text such as "2026-11-24 14:10"; UTC unless it says otherwise.
             labels: What else is to be kept with the trial for people, such as ``{"name": "Knock Hill", "lot": 7}``.
             out_of_range: What to do with a value that is not possible (see `Outcome`): "raise", or "exclude" it.
+            n: Of how many measurements the value is the mean, 1 unless given: its noise variance is sd^2 / n, or where
+                no sd is known, the learned one by n.
+            params: Where a trial was measured, if not just where it was asked for, as by a readback: the parameters
+                that differ, or all. It is closed, and modelled there, outside the space too (`Trial.target` keeps the
+                other).
 
         Returns:
             The trial as it is now. A late value of a trial that was given out more than once, and has been told, is
@@ -76,7 +82,7 @@ class Recording(Judging):
             SpaceError: If the parameters cannot be modelled. Outside bounds and steps they can, and a `SpaceWarning`
                 says so.
         """
-        kind, content = self._value_content(value, sd)
+        kind, content = self._value_content(value, sd, n)
         if kind == "tell":
             value_check(self.settings, out_of_range)(content["value"])
         return self._end(kind, content | origin_to_record(source, measured_at, labels), trial, params)
@@ -136,6 +142,7 @@ class Recording(Judging):
         *,
         value: str = "value",
         sd: str | None = None,
+        n: str | None = None,
         source: str | Sequence[str] = (),
         time: str | None = None,
         trial: str | None = None,
@@ -155,6 +162,8 @@ class Recording(Judging):
                 outcomes have a column each, by their names. A name may be followed by the unit: "yield (%)".
             sd: That of the noise; unless given "sd", if there is one and it is no parameter. Of several outcomes the
                 columns are OUTCOME.sd.
+            n: That of how many measurements a value is the mean of; unless given "n", if there is one, it is no
+                parameter, and no extra columns are passed over. Of several outcomes the columns are OUTCOME.n.
             source: Columns that say what measured a row, each a kind of source: ``["reactor", "plate"]``; an empty cell
                 says nothing. A column of `frame`, source.reactor, is meant by reactor too.
             time: The column that says when a row was measured (as ``measured_at`` of `tell`), if there is one: a source
@@ -175,12 +184,13 @@ class Recording(Judging):
         is_free, check = flag("ignore_extra", ignore_extra), value_check(self.settings, out_of_range)
         table, value = with_plain_values(self.settings, with_names(frame) if labels is True else frame, value)
         origins = self._origin_columns(table, source, time, trial)
-        known = [*origins.values(), value, f"{value}.sign", sd]
+        known = [*origins.values(), value, f"{value}.sign", sd, n]
         rows = measurements_of(
             space,
             table,
             value=value,
             sd=sd,
+            n=n,
             ignore_extra=is_free,
             outcomes=outcomes,
             check=check,
@@ -194,7 +204,7 @@ class Recording(Judging):
 
     def _content(self, row: Measurement) -> tuple[Mapping[str, Any], str, dict[str, Any]]:
         """The point, kind and content of the event that a row is."""
-        kind, content = self._value_content(row.value, row.sd)
+        kind, content = self._value_content(row.value, row.sd, row.n)
         return row.params, kind, content | row.origin
 
     def _origin_columns(

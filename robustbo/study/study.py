@@ -89,7 +89,7 @@ class Study(Predicting):
 
     @property
     def settings(self) -> Settings:
-        """Settings that the optimization was begun with, the space as it is now: changed, or with the rows added since."""
+        """Settings that the optimization was begun with, the space as it is now: changed, or with rows added since."""
         return settings_at(self._store.settings, self.history)
 
     @property

@@ -55,8 +55,8 @@ class SpaceChange:
         if not self.was:
             return trial
         params = self._with_old_values(trial.params)
-        asked = None if trial.asked is None else self._with_old_values(trial.asked)
-        return replace(trial, params=params, asked=asked)
+        target = None if trial.target is None else self._with_old_values(trial.target)
+        return replace(trial, params=params, target=target)
 
     def _with_old_values(self, params: Mapping[str, Value]) -> dict[str, Value]:
         values = {**dict(self.was), **params}
@@ -98,7 +98,25 @@ def check_change(before: Space, change: SpaceChange, trials: Iterable[Trial]) ->
     Raises:
         SpaceError: If a parameter is left out, or a new one has no old value, or a trial has none in it.
     """
-    after, was = _follow(before, change.space), dict(change.was)
+    check_parameters(before, change)
+    trials = [*trials]
+    if trials and (lacking := [n for n in change.space.names if n not in {*before.names, *dict(change.was)}]):
+        raise SpaceError(
+            f"{lacking[0]}: is new; say which value it had in the {len(trials)} trials so far, "
+            f"by was={{{lacking[0]!r}: ...}}"
+        )
+    after = _follow(before, change.space)
+    for trial in trials:
+        _check_trial(after, change.apply(trial))
+
+
+def check_parameters(before: Space, change: SpaceChange) -> None:
+    """Raise unless the parameters of a space may follow those of another.
+
+    Raises:
+        SpaceError: If one is left out, or an old value is none of a new one.
+    """
+    after, was = change.space, dict(change.was)
     if missing := [name for name in before.names if name not in after.names]:
         raise SpaceError(
             f"{missing[0]}: a changed space must have every parameter, since values hang on it; fix it in asks, by "
@@ -107,20 +125,13 @@ def check_change(before: Space, change: SpaceChange, trials: Iterable[Trial]) ->
     new = [name for name in after.names if name not in before.names]
     if odd := [name for name in was if name not in new]:
         raise SpaceError(f"{odd[0]}: was must have values of new parameters, which are {new}")
-    trials = [*trials]
-    if trials and (lacking := [name for name in new if name not in was]):
-        raise SpaceError(
-            f"{lacking[0]}: is new; say which value it had in the {len(trials)} trials so far, "
-            f"by was={{{lacking[0]!r}: ...}}"
-        )
-    for trial in trials:
-        _check_trial(after, change.apply(trial))
+    change_of(change.trial, after, was)  # raises where a value is none
 
 
 def _check_trial(space: Space, trial: Trial) -> None:
     """Raise a `SpaceError` if a trial cannot be modelled in a space."""
     try:
-        point = space.measured(trial.params)
+        point = space.measured_point(trial.params)
     except SpaceError as error:
         raise SpaceError(f"trial {trial.number} must have a place in the changed space: {error}") from None
     for name, parameter in space.parameters:

@@ -81,7 +81,7 @@ def fold(place: Place, contents: Contents) -> tuple[Settings, History]:
             yield event
 
     try:
-        history = History().apply_all(schema.checked(events(), settings))
+        history = History().apply_all(schema.check_all(events(), settings))
         check_extent(settings, history)
     except (KeyError, ValueError, TypeError) as error:
         raise JournalError(

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from robustbo.censored import from_json
+from robustbo.trials.noise import ValueNoise
 from robustbo.trials.storage.line import Event
 from robustbo.trials.tree import Draft
 from robustbo.trials.trial import EXPECTATION, EXPECTED_ERROR, OPEN, REMEASURE, RETRY, Measured, Trial
@@ -98,14 +99,14 @@ def _new_trial(trials: Sequence[Trial] | Draft, event: Event) -> Trial:
 
 def _is_at(first: Trial, event: Event) -> bool:
     """Return whether an event is at the point of a trial; what is told, wherever it was measured."""
-    return event["event"] in ("tell", "fail") or event["params"] in (first.params, first.asked)
+    return event["event"] in ("tell", "fail") or event["params"] in (first.params, first.target)
 
 
 def _place_fields(trial: Trial, event: Event) -> dict[str, Any]:
     """The point of a trial that was asked for, where it was measured at another."""
     if "params" not in event or event["params"] == trial.params:
         return {}
-    return {"params": dict(event["params"]), "asked": trial.asked_params}
+    return {"params": dict(event["params"]), "target": trial.target_params}
 
 
 def _when(event: Event, key: str = "at") -> datetime | None:
@@ -186,13 +187,14 @@ def _value_fields(trial: Trial, event: Event, *, is_amended: bool = False) -> di
     """The value of an event, or those of several outcomes beside what is known of others."""
     value, sd = event["value"], event["sd"]
     if not isinstance(value, Mapping):
-        return {"value": from_json(value), "sd": sd}
+        return {"value": from_json(value), **ValueNoise.of(sd)._asdict()}
     outcomes = dict(trial.outcomes)
     for name, number in value.items():
         before = outcomes.get(name, Measured())
         if is_amended:
             before = Measured(is_excluded=before.is_excluded, note=before.note if before.is_excluded else None)
-        outcomes[name] = replace(before, value=from_json(number), sd=(sd or {}).get(name), is_lost=False)
+        of_value = ValueNoise.of((sd or {}).get(name))
+        outcomes[name] = replace(before, value=from_json(number), sd=of_value.sd, n=of_value.n, is_lost=False)
     outcomes |= {name: replace(outcomes.get(name, Measured()), is_lost=True) for name in event.get("lost", ())}
     return {"outcomes": outcomes}
 
@@ -200,7 +202,7 @@ def _value_fields(trial: Trial, event: Event, *, is_amended: bool = False) -> di
 def _include(outcome: Measured, *, has: bool) -> Measured:
     """An outcome where its trial is included; where that ``has`` a word for its values, it is no more excluded."""
     if has and outcome.value is not None:
-        return Measured(outcome.value, outcome.sd, is_vouched=True)
+        return Measured(outcome.value, outcome.sd, is_vouched=True, n=outcome.n)
     return replace(outcome, **NO_EXPECTATION, is_vouched=False)
 
 
@@ -213,7 +215,7 @@ def _judge(trial: Trial, event: Event, *, is_excluded: bool) -> dict[str, Measur
         standing = "missing" if outcome.value is None else "excluded already" if is_excluded else "not excluded"
         must = "excluded" if standing == "not excluded" else "told"
         raise ValueError(f"{name!r} of trial {trial.number} must be {must} to {kind} it, it is {standing}")
-    word = Measured(outcome.value, outcome.sd, is_vouched=is_vouched, note=note)
+    word = Measured(outcome.value, outcome.sd, is_vouched=is_vouched, note=note, n=outcome.n)
     changed = replace(outcome, is_excluded=True, is_vouched=False, note=note) if is_excluded else word
     return {**trial.outcomes, name: changed}
 

@@ -20,6 +20,11 @@ def space_of(settings: Settings, history: History) -> Space:
     return _extend(_Added(settings.space, history.rows))
 
 
+def spaces_now(settings: Settings, history: History) -> list[Space]:
+    """The space as it is now, in the forms that people may give it in."""
+    return [space_of(settings, history), *(change.space for change in history.changes[-1:])]
+
+
 def settings_at(settings: Settings, history: History) -> Settings:
     """The settings with the space as it is now."""
     is_new = bool(history.changes) or settings.space.is_pool
@@ -29,17 +34,19 @@ def settings_at(settings: Settings, history: History) -> Settings:
 def check_extent(settings: Settings, history: History, first: int = 0) -> None:
     """Raise a `SpaceError` if rows that were added are none of the pool, or trials are at none of its rows.
 
-    What was measured may be beside them.
+    What was measured may be beside them; in a space that was changed each trial must have a place.
 
     Args:
         settings: With the pool.
         history: All trials.
         first: The number of the first trial that has not been looked at before.
     """
-    if settings.space.is_pool:
-        space = space_of(settings, history)
-        for trial in history.trials[first:]:
-            (space.validate if trial.is_open else space.measured)(trial.params)
+    if not (settings.space.is_pool or history.changes):
+        return
+    space = space_of(settings, history)
+    for trial in history.trials[first:]:
+        is_row = settings.space.is_pool and trial.is_open
+        (space.validate if is_row else space.measured_point)(trial.params)
 
 
 class _Added(NamedTuple):

@@ -20,6 +20,7 @@ from robustbo.trials.changes import SpaceChange
 from robustbo.trials.diagnosis import Diagnosis, diagnosis_of
 from robustbo.trials.events import find_trial, fold
 from robustbo.trials.labels import label_columns
+from robustbo.trials.noise import single_noise
 from robustbo.trials.sources import DEFAULT_KIND
 from robustbo.trials.storage.line import Event
 from robustbo.trials.tree import Draft, Trials
@@ -94,12 +95,13 @@ class History:
             event: ``{"event": kind, "trial": number, ...}`` with kind "ask" (params, origin; expected, expected_sd,
                 expected_noise and expected_error where a model asks; repeats and reason where it replicates another;
                 fixed where some values were given), "enqueue" (params), "assign" (a queued trial is given out),
-                "requeue" (a pending one waits again), "withdraw" (reason), "tell" (value, sd), "fail" (reason), "exclude", "include" (vouch:
-                whether it is a word for the value) or "amend" (value, sd). A "tell" or "fail" that carries params
-                begins a trial that nobody had asked for, or says where another was measured. A "diagnose" (all of `Diagnosis`) and an "extend" (rows of a
-                pool) change no trial. A "change" (`SpaceChange`) gives all of them the old values of new parameters. A
-                "verdict" (`SourceVerdict`) changes all trials of a source. "at" and "by" say
-                when and who, "reason" of a verdict why, "source" what measured a value, or is to.
+                "requeue" (a pending one waits again), "withdraw" (reason), "tell" (value, sd), "fail" (reason),
+                "exclude", "include" (vouch: whether it is a word for the value) or "amend" (value, sd). A "tell" or
+                "fail" that carries params begins a trial that nobody had asked for, or says where another was measured.
+                A "diagnose" (all of `Diagnosis`) and an "extend" (rows of a pool) change no trial. A "change"
+                (`SpaceChange`) gives all of them the old values of new parameters, a "verdict" (`SourceVerdict`)
+                changes all trials of a source. "at" and "by" say when and who, "reason" of a verdict why, "source" what
+                measured a value, or is to.
 
         Raises:
             ValueError: If the trial's state does not allow the event, or it repeats a trial that is not there.
@@ -160,7 +162,7 @@ class History:
         excluded = {
             f"{name}.excluded": [t.outcomes.get(name, Measured()).is_excluded for t in self] for name in outcomes
         }
-        labels = source_columns(self.trials) | asked_columns(self.trials) | label_columns(self.trials)
+        labels = source_columns(self.trials) | target_columns(self.trials) | label_columns(self.trials)
         names = column_names(parameters, [*own, "asked_by", "asked_at", *excluded, *labels, *reserved])
         rows = [
             [*(t.params.get(name) for name in parameters), *values, t.state, t.origin, in_a_line(t.reason), t.repeats]
@@ -183,11 +185,14 @@ class History:
 def _value_columns(trials: Sequence[Trial], outcomes: Sequence[str]) -> dict[str, list[float]]:
     """The columns of values and of their noise."""
     if not outcomes:
-        return {"value": [_or_nan(t.value) for t in trials], "sd": [_or_nan(t.sd) for t in trials]}
-    columns: dict[str, list[float]] = {}
+        columns = {"value": [_or_nan(t.value) for t in trials], "sd": [_or_nan(single_noise(t).sd) for t in trials]}
+        return columns | ({"n": [float(t.n) for t in trials]} if any(t.n > 1 for t in trials) else {})
+    columns = {}
     for name in outcomes:
         measurements = [t.outcomes.get(name, Measured()) for t in trials]
-        columns |= {name: [_or_nan(m.value) for m in measurements], f"{name}.sd": [_or_nan(m.sd) for m in measurements]}
+        columns[name] = [_or_nan(m.value) for m in measurements]
+        columns[f"{name}.sd"] = [_or_nan(single_noise(m).sd) for m in measurements]
+        columns |= {f"{name}.n": [float(m.n) for m in measurements]} if any(m.n > 1 for m in measurements) else {}
     return columns
 
 
@@ -212,11 +217,11 @@ def source_columns(trials: Sequence[Trial]) -> dict[str, list[Any]]:
     return columns | ({MEASURED_AT: times} if any(time is not None for time in times) else {})
 
 
-def asked_columns(trials: Sequence[Trial]) -> dict[str, list[Any]]:
+def target_columns(trials: Sequence[Trial]) -> dict[str, list[Any]]:
     """The columns of what was asked for, of parameters that some trial was measured elsewhere in."""
-    moved = [trial for trial in trials if trial.asked is not None]
-    names = dict.fromkeys(n for t in moved for n, value in t.params.items() if t.asked_params.get(n) != value)
-    return {f"asked.{name}": [trial.asked_params.get(name) for trial in trials] for name in names}
+    moved = [trial for trial in trials if trial.target is not None]
+    names = dict.fromkeys(n for t in moved for n, value in t.params.items() if t.target_params.get(n) != value)
+    return {f"asked.{name}": [trial.target_params.get(name) for trial in trials] for name in names}
 
 
 def column_names(names: Iterable[str], reserved: Iterable[str]) -> list[str]:

@@ -14,7 +14,8 @@ from robustbo import limits
 from robustbo.printable import printable
 from robustbo.searchspace.pool import Pool
 from robustbo.trials.changes import KIND as CHANGE
-from robustbo.trials.changes import SpaceChange, changed_space
+from robustbo.trials.changes import SpaceChange, changed_space, check_parameters
+from robustbo.trials.noise import PATTERN
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage.line import Event
 from robustbo.trials.trial import EXPECTATION, EXPECTED_ERROR
@@ -28,7 +29,9 @@ Text = Annotated[str, Field(strict=True)]
 Finites = Finite | dict[Text, Finite]  # of several outcomes by name
 Limit = Annotated[str, Field(strict=True, pattern=r"^[<>]-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?$")]  # a bound, as written
 Values = Finite | Limit | dict[Text, Finite | Limit]
+OfMean = Annotated[str, Field(strict=True, pattern=PATTERN)]  # the noise of a mean, as written
 Spreads = Spread | None | dict[Text, Spread | None]
+Noises = Spread | OfMean | None | dict[Text, Spread | OfMean | None]
 Yes = Annotated[bool, Field(strict=True)]
 Label = Annotated[str, Field(strict=True, min_length=1, max_length=limits.SOURCE_CHARACTERS)]
 Source = Annotated[dict[Label, Label], Field(max_length=limits.SOURCE_KINDS)]
@@ -85,7 +88,7 @@ class _Handed(_Event):
 class _Tell(_Event):
     event: Literal["tell", "amend"]
     value: Values
-    sd: Spreads
+    sd: Noises
     lost: NotRequired[list[Text]]
     labels: NotRequired[Labels]
     source: NotRequired[Source]
@@ -167,6 +170,8 @@ def check(event: Event, settings: Settings) -> None:
     _check_outcomes(event, settings)
     if event["event"] == "diagnose" and len(event["outliers"]) != len(event["percentiles"]):
         raise ValueError(f"percentiles: there must be one for each of {len(event['outliers'])} outliers")
+    if event["event"] == CHANGE and space.is_pool:
+        raise ValueError(f"event: the space must be none of listed points to be changed, got {space!r}")
     if event["event"] == "extend" and not (isinstance(space, Pool) and all(map(space.may_have, event["rows"]))):
         raise ValueError(f"rows must be such as {space!r} may have, got {event['rows'][:3]}")
     params = event.get("params")
@@ -177,7 +182,7 @@ def check(event: Event, settings: Settings) -> None:
         raise ValueError(f"fixed: the point must have these values, got {event['fixed']} and {params}")
 
 
-def checked(events: Iterable[Event], settings: Settings) -> Iterator[Event]:
+def check_all(events: Iterable[Event], settings: Settings) -> Iterator[Event]:
     """Each event, once it is checked by the space that is as it happens.
 
     Raises:
@@ -186,8 +191,9 @@ def checked(events: Iterable[Event], settings: Settings) -> Iterator[Event]:
     for event in events:
         check(event, settings)
         if event["event"] == CHANGE:
-            space = changed_space(settings.space, (SpaceChange.of(event),))
-            settings = replace(settings, space=space)
+            change = SpaceChange.of(event)
+            check_parameters(settings.space, change)
+            settings = replace(settings, space=changed_space(settings.space, (change,)))
         yield event
 
 

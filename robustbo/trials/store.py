@@ -161,7 +161,7 @@ class Store:
         """The history with what others have written."""
         try:
             settings = settings_at(self.settings, self._state.history)
-            history = self._state.history.apply_all(schema.checked(events, settings))
+            history = self._state.history.apply_all(schema.check_all(events, settings))
             check_extent(self.settings, history, len(self._state.history))
             return history
         except (KeyError, TypeError, ValueError) as error:

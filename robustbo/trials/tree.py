@@ -126,14 +126,14 @@ class Trials(Sequence[Trial]):
         if self._by_point is None:
             self._by_point = ByPoint.of(trial.point for trial in self)
             for trial in self:
-                if trial.asked is not None:
-                    self._by_point = self._by_point.with_trial(trial.number, point_of(trial.asked))
+                if trial.target is not None:
+                    self._by_point = self._by_point.with_trial(trial.number, point_of(trial.target))
         return self._by_point
 
     def at(self, point: Point) -> tuple[Trial, ...]:
         """The trials at a point, in order."""
         trials = (self[number] for number in sorted({*self.by_point.at(point)}))
-        return tuple(trial for trial in trials if trial.asked is None or trial.point == point)
+        return tuple(trial for trial in trials if trial.target is None or trial.point == point)
 
     def open_at(self, point: Point) -> list[Trial]:
         """The trials at a point that may still be told, in order."""
@@ -155,7 +155,7 @@ class Trials(Sequence[Trial]):
             root, trials._height = Node((root,), root.tally), trials._height + 1
         trials._root = _rebuild(root, trials._height, sorted(changes.items()))
         if trials._by_point is not None:
-            moved = [place for place, trial in changes.items() if place < self._length and trial.asked is not None]
+            moved = [place for place, trial in changes.items() if place < self._length and trial.target is not None]
             for place in [*(place for place in moved if self[place].params != changes[place].params), *new]:
                 trials._by_point = trials._by_point.with_trial(place, changes[place].point)
         return trials

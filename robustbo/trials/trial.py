@@ -67,6 +67,7 @@ class Measured(Expecting):
         note: Why the user excluded it, or included it, by itself, where that was said.
         as_told: The value as it was told, where a correction of its source has changed it.
         is_source_excluded: Whether it is excluded with all values of its source.
+        n: Of how many measurements the value is the mean; sd is that of the mean.
     """
 
     value: float | None = None
@@ -82,6 +83,7 @@ class Measured(Expecting):
     note: str | None = None
     as_told: float | None = None
     is_source_excluded: bool = False
+    n: int = 1
 
 
 @dataclass(frozen=True, repr=False)
@@ -127,7 +129,8 @@ class Trial(Expecting):
         told_by: Who told its value, or that it failed, as ``host:process:token``.
         told_at: When.
         order: Its place in the order of telling: how many had ended before it.
-        asked: The point that was asked for, where it was measured at another.
+        n: Of how many measurements the value is the mean; sd is that of the mean.
+        target: The point that was asked for, where it was measured at another.
         labels: What else people know of it, such as ``{"name": "Knock Hill", "lot": 7}``; no model sees it.
     """
 
@@ -160,7 +163,8 @@ class Trial(Expecting):
     told_by: str | None = field(default=None, compare=False, repr=False)
     told_at: datetime | None = field(default=None, compare=False, repr=False)
     order: int | None = field(default=None, compare=False, repr=False)
-    asked: dict[str, Value] | None = None
+    target: dict[str, Value] | None = None
+    n: int = 1
     labels: dict[str, Label] = field(default_factory=dict)
 
     @property
@@ -173,9 +177,13 @@ class Trial(Expecting):
         outcome, state = self.outcomes.get(name, Measured()), self.state
         if state in ("told", "excluded"):
             state = "failed" if outcome.value is None else "excluded" if outcome.is_excluded else state
-        told: dict[str, Any] = {"value": outcome.value, "sd": outcome.sd}
+        told: dict[str, Any] = {"value": outcome.value, "sd": outcome.sd, "n": outcome.n}
         told |= {key: getattr(outcome, key) for key in (*EXPECTATION, *EXPECTED_ERROR, "is_vouched", "as_told")}
         return replace(self, state=state, outcomes={}, note=outcome.note or self.note, **told)
+
+    def noise_sd(self, of_one: float) -> float:
+        """The standard deviation of its value's noise, where that of a single measurement is believed to be so much."""
+        return of_one / math.sqrt(self.n) if self.sd is None else self.sd
 
     @property
     def time(self) -> datetime | None:
@@ -203,9 +211,9 @@ class Trial(Expecting):
         return point_of(self.params)
 
     @property
-    def asked_params(self) -> dict[str, Value]:
+    def target_params(self) -> dict[str, Value]:
         """The point that was asked for, wherever it was measured."""
-        return self.params if self.asked is None else self.asked
+        return self.params if self.target is None else self.target
 
     @property
     def expectation(self) -> tuple[float, float] | None:

@@ -22,7 +22,8 @@ def test_it_is_neither_pending_nor_failed_and_says_nothing_of_its_point(tmp_path
     withdrawn = opt.withdraw(trial, "no reagent")
     assert (withdrawn.state, withdrawn.reason) == ("withdrawn", "no reagent")
     assert opt.pending() == [] == opt.failures()
-    assert opt.history.counts()["withdrawn"] == 1 and opt.history.counts()["failed"] == 0
+    assert opt.history.counts()["withdrawn"] == 1
+    assert opt.history.counts()["failed"] == 0
     resumed = rb.Optimizer.resume(tmp_path / "j.jsonl")
     assert resumed.history == opt.history
     assert resumed.ask().params != trial.params

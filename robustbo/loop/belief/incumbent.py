@@ -11,7 +11,7 @@ from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
 from robustbo.guidance import TRIAL, Guided
 from robustbo.loop.belief.outcome_models import OutcomeModel, OutcomeModels, use_models
-from robustbo.loop.belief.recommended import recommended_points
+from robustbo.loop.belief.recommended import recommendable_points
 from robustbo.loop.observations.table import Data, Row, observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fallback import check_finite
@@ -178,8 +178,8 @@ def _mean_values(fitted: FittedSurrogate, disbelieved: Collection[int]) -> dict[
     """The mean of the believed values at each point, where some of their errors may not be noise."""
     numbers, rows, values, sds = fitted.observations[:4]
     by_row: dict[Row, list[float]] = {}
-    for number, row, value in zip(numbers, rows, values, strict=True):
-        if sds is None and number not in disbelieved and not is_bound(value):
+    for number, row, value, sd in zip(numbers, rows, values, (-1.0,) * len(rows) if sds is None else sds, strict=True):
+        if sd < 0 and number not in disbelieved and not is_bound(value):
             by_row.setdefault(row, []).append(value)
     return {row: math.fsum(value / len(values) for value in values) for row, values in by_row.items()}
 
@@ -196,7 +196,7 @@ def _candidates(
     first = {row: data.trials[number] for number, row in reversed(measured)}
     believed = {row: data.trials[number] for number, row in reversed(measured) if number not in model.disbelieved}
     for trials in (believed, first):
-        allowed, moved = recommended_points(data, trials)
+        allowed, moved = recommendable_points(data, trials)
         if allowed or moved:
             return allowed, moved
     return {row: believed.get(row, first[row]) for row in {*first} & {*believed} or {*first}}, {}

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from robustbo.loop.belief.incumbent import points_with_fixed
 from robustbo.loop.belief.outcome_models import OutcomeModel, OutcomeModels
-from robustbo.loop.belief.recommended import recommended_points
+from robustbo.loop.belief.recommended import recommendable_points
 from robustbo.loop.observations.table import Data, Row
 from robustbo.loop.surrogate.fallback import check_finite
 from robustbo.searchspace.parameters import Value
@@ -118,7 +118,7 @@ def measured_points(data: Data, models: OutcomeModels) -> MeasuredPoints:
     first = dict[Row, Trial]()
     for trial in sorted(data.told, key=lambda trial: trial.number in disbelieved):
         first.setdefault(data.rows[trial.number], trial)
-    allowed, moved = recommended_points(data, first)
+    allowed, moved = recommendable_points(data, first)
     standing = {trial.number: (row, point) for row, (trial, point) in moved.items()}
     first_trials = {row: trial for row, trial in first.items() if row in allowed or trial.number in standing} or first
     doubtful = {row for model in models for row in _doubtful_rows(model, first_trials)}

@@ -9,7 +9,7 @@ from robustbo.trials.trial import Trial
 Moved = dict[Row, tuple[Trial, dict[str, Value]]]  # by the unit-cube row of the point
 
 
-def recommended_points(data: Data, trials: Mapping[Row, Trial]) -> tuple[dict[Row, Trial], Moved]:
+def recommendable_points(data: Data, trials: Mapping[Row, Trial]) -> tuple[dict[Row, Trial], Moved]:
     """The points measured that may be recommended as they are, and those that stand for points measured outside.
 
     A point outside the space stands for where it had been asked for, if that is allowed, or for the nearest point of
@@ -30,8 +30,8 @@ def recommended_points(data: Data, trials: Mapping[Row, Trial]) -> tuple[dict[Ro
 
 def _nearest(data: Data, row: Row, trial: Trial) -> dict[str, Value] | None:
     """The point that may be asked for in the place of one measured outside; None where none is near."""
-    if data.space.allows(trial.asked_params):
-        return trial.asked_params
-    if data.space.is_pool or data.space.outside(trial.params) is None:  # it only breaks a constraint
+    if data.space.allows(trial.target_params):
+        return trial.target_params
+    if data.space.is_pool or data.space.why_outside(trial.params) is None:  # it only breaks a constraint
         return None
     return data.region.point(row)

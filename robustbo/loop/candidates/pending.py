@@ -1,7 +1,7 @@
 """Points that are not pending: no two of a batch, and no pending ones, are the same.
 
-A point is taken while a trial there is open, and for ever where the user says that it fails by itself, or withdraws it. Where what
-maximizes the acquisition function is taken, the best of other points is asked for in its place. The first,
+A point is taken while a trial there is open, and for ever where the user says that it fails by itself, or withdraws it.
+Where what maximizes the acquisition function is taken, the best of other points is asked for in its place. The first,
 space-filling points are kept apart from everything that was ever asked. Once each point of a finite space has been
 asked for there is nothing new: points are asked for again then, with a reason that says so, and none at all while every
 one is taken.

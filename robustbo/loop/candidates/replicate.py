@@ -67,7 +67,7 @@ def doubtful_points(
     """
     reports = {report.trial.number: report for report in belief}
     corruption = CorruptionModel.of(data, fitted.prior_rate(len(data.told)))
-    points, elsewhere = [], Counter(t.repeats for t in data.trials if t.asked is not None)
+    points, elsewhere = [], Counter(t.repeats for t in data.trials if t.target is not None)
     for group in data.groups.values():
         count = len(group.trials) + sum(elsewhere[t.number] for t in group.trials)
         if not group.told or group.is_closed or count > max_replicates:

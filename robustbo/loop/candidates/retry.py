@@ -20,7 +20,7 @@ NEARLY = math.log(2)  # nats by which a new point may promise more
 def retry_by_user(data: Data) -> Trial | None:
     """The first failed trial that the user wants tried again, that may be, and that nobody has tried since."""
     for trial in data.trials.having(RETRIED):
-        params = trial.params if data.region.contains(trial.params) else trial.asked_params
+        params = trial.params if data.region.contains(trial.params) else trial.target_params
         last = max(data.trials.by_point.at(point_of(params)))
         if data.trials[last] is trial and data.region.contains(params):
             return trial if params == trial.params else replace(trial, params=params)

@@ -125,7 +125,7 @@ class Search:
         return value, torch.zeros_like(rows).index_copy(-1, torch.tensor(input_columns(self._space)), slope)
 
     def _best(self) -> Tensor:
-        """Points of the region, the best first: those measured, with what is fixed as it is now, or the nearest ones."""
+        """Points of the region, the best first: those measured, with what is fixed as now, or the nearest ones."""
         is_outside = self.region.are_outside(self.target.rows)
         rows = self.region.canonical(self.region.complete(self.region.nearest(self.target.rows, is_outside)))
         rows = rows[self.region.holds(rows)]

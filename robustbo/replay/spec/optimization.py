@@ -34,7 +34,7 @@ UNSAID: Any = None
 
 
 def _num_initial(space: Space) -> int:
-    """The number that a specification means that says none, whatever a study has by default: recorded runs have it."""
+    """The number of a specification that says none, whatever a study has by default: recorded runs have it."""
     return max(5, 2 * (sum(parameter.count != 1 for _, parameter in space.parameters) + 1))
 
 
@@ -156,6 +156,8 @@ class RunSpec(Strict):
             if method.engine not in (OF_SEVERAL if is_several else OF_ONE):
                 count = "several outcomes" if is_several else "one outcome"
                 raise ValueError(f"method {name!r} must be for {count}, got the engine {method.engine!r}")
+            if is_several and method.negligible_error:
+                raise ValueError(f"method {name!r}: negligible_error must not be said where there are several outcomes")
         return methods
 
     @field_validator("num_initial", mode="before")

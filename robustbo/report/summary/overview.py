@@ -66,12 +66,12 @@ def at_once(view: View) -> dict[str, Any]:
             "flag_patterns": [],
             "fallbacks": [{"trial": t.number, "why": t.fallback} for t in history if t.fallback is not None],
         }
-        | {state: [_trial_values(trial) for trial in history.having(state)] for state in _listed_states(counts)}
+        | {state: [_trial_values(trial) for trial in history.having(state)] for state in _states_to_list(counts)}
         | {"excluded": [row for trial in history for row in _exclusions(trial)]}
     )
 
 
-def _listed_states(counts: dict[str, int]) -> list[str]:
+def _states_to_list(counts: dict[str, int]) -> list[str]:
     """The states whose trials are listed, withdrawn ones where there are some."""
     return [state for state in TITLES if state in counts and state != "excluded"]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from robustbo.searchspace.parameters.condition import Value, When
+from robustbo.searchspace.parameters.condition import Value
 from robustbo.searchspace.parameters.listed import Listed, key
 from robustbo.searchspace.parameters.scale import cell_middle
 from robustbo.validation import plain_scalar
@@ -22,20 +22,16 @@ class Choice(Listed):
     kind: ClassVar[str] = "choice"
     former: tuple[Value, ...] = ()
 
-    def __init__(self, *values: Value, when: When | None = None) -> None:
-        object.__setattr__(self, "former", ())
-        super().__init__(*values, when=when)
-
-    def with_former(self, values: Iterable[Value]) -> "Choice":
+    def with_former(self, earlier: Iterable[Value]) -> "Choice":
         """The choice beside values that it had once: what was measured there is modelled, and none is asked for.
 
         Example:
             >>> Choice("water").with_former(["water", "ethanol"]).former
             ('ethanol',)
         """
-        others = {key(value): value for value in values if key(value) not in self._indices}
+        new = {key(value): value for value in earlier if key(value) not in self._indices}
         choice = type(self)(*self.values, when=self.when)
-        object.__setattr__(choice, "former", tuple(sorted(others.values(), key=repr)))
+        object.__setattr__(choice, "former", tuple(sorted(new.values(), key=repr)))
         return choice
 
     @property

@@ -93,7 +93,7 @@ class Float(Conditional):
         return Scale(self.low, self.high - self.low)
 
     def to_unit(self, value: Any) -> float:
-        """The coordinate in [0, 1]; with steps, the middle of the value's cell. Beyond, or between, of a measured value."""
+        """The coordinate in [0, 1], with steps the middle of a value's cell; of a measured one beyond, or between."""
         if self.count is None:
             return float(self.scale.unit(value))
         if self.step is None:
