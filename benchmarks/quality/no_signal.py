@@ -1,4 +1,4 @@
-"""How long a hidden region is looked for where all else gives the same: with and without filling the space meanwhile.
+"""The time until a hidden region is hit where all else gives the same, with and without filling the space meanwhile.
 
 The objective is 0 but in a cube of a tenth of the space's volume, where it is 1: nothing says where that is. A row has
 the trial that hits it first, of one seed: as the library asks, as it asked before (the surrogate decides, though all

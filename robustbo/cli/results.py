@@ -114,7 +114,7 @@ def _print(name: str, format_: Format, summary: dict[str, Any]) -> None:
     if format_ is Format.csv:
         plain = [{k: v for k, v in o.items() if k not in ("params", "labels")} for o in summary["outliers"]]
         labels = [{f"label.{name}": v for name, v in o.get("labels", {}).items()} for o in summary["outliers"]]
-        terminal.rows(_filled([row | of for row, of in zip(plain, labels, strict=True)]), format_)
+        terminal.rows(_with_same_columns([row | of for row, of in zip(plain, labels, strict=True)]), format_)
         return
     terminal.lines(text_summary.lines(name, summary))
     for title, rows in text_summary.results(summary).items():
@@ -126,7 +126,7 @@ def _print(name: str, format_: Format, summary: dict[str, Any]) -> None:
     terminal.lines(text_todo.lines(name, summary))
 
 
-def _filled(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _with_same_columns(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows with the same columns, those of each row."""
     empty = dict.fromkeys(column for row in rows for column in row)
     return [{**empty, **row} for row in rows]

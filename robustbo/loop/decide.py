@@ -101,7 +101,7 @@ def _step(settings: Settings, data: Data, trial: int, fits: FitCache) -> Suggest
     if names := unmeasured_outcomes(settings, data.trials):
         why = f"space-filling, since no value of {' and '.join(names)} has been told"
         return _with_fallbacks(fill(), why, unlearned)
-    if not has_signal(settings, data):
+    if not has_signal(data, [outcome.name for outcome in settings.outcomes]):
         filling = fill()
         return _with_fallbacks(replace(filling, reason=filling.reason or NO_SIGNAL), unlearned)
     suggestion, fallback = use_models(

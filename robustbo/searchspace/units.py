@@ -109,7 +109,7 @@ def _is_empty(cell: Any) -> bool:
 
 
 def _check_is_one_kind(name: str, cells: Sequence[Any]) -> None:
-    """Raise a `SpaceError` where at least half of a column's different cells are numbers, and others are not."""
+    """Raise a `SpaceError` where at least half of a column's different cells are numbers, and unlike are not."""
     different = [*dict.fromkeys(cell for cell in cells if not _is_empty(cell))]
     if any(isinstance(cell, bool) for cell in different) or not any(isinstance(cell, str) for cell in different):
         return
@@ -117,8 +117,8 @@ def _check_is_one_kind(name: str, cells: Sequence[Any]) -> None:
     numbers = [cell for cell, kind in zip(different, kinds, strict=True) if kind is not None]
     if len(numbers) < 2 or 2 * len(numbers) < len(different) or (len({*kinds}) == 1 and kinds[0] == ""):
         return
-    others = [cell for cell, kind in zip(different, kinds, strict=True) if kind != kinds[different.index(numbers[0])]]
-    got = f"got {others[0]!r} beside {short_list(numbers[:3])}" if others else f"got {numbers[0]!r}"
+    unlike = [cell for cell, kind in zip(different, kinds, strict=True) if kind != kinds[different.index(numbers[0])]]
+    got = f"got {unlike[0]!r} beside {short_list(numbers[:3])}" if unlike else f"got {numbers[0]!r}"
     listed = f"rb.Choice({', '.join(map(repr, different[:2]))}, ...)"
     advice = f'write them alike, or say that they are words: {listed} (in a file {{"kind": "choice", "values": [...]}})'
     raise SpaceError(f"{name}: cells must be numbers with a decimal point and one unit, or words, {got}; {advice}")

@@ -135,8 +135,8 @@ def build_columns(row: int, header: list[str], names: Names, at: Mapping[str, in
         at.get(REPEATS),
         _source_columns(header, {*at.values()}),
     )
-    others = {i: cell.strip() for i, cell in enumerate(header) if i not in columns.places and cell.strip()}
-    labels = {cell.removeprefix(LABEL): i for i, cell in reversed(others.items())}
+    further = {i: cell.strip() for i, cell in enumerate(header) if i not in columns.places and cell.strip()}
+    labels = {cell.removeprefix(LABEL): i for i, cell in reversed(further.items())}
     return replace(columns, labels=dict(sorted(labels.items(), key=lambda pair: pair[1])[: limits.LABELS]))
 
 

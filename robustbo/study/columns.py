@@ -35,7 +35,10 @@ def check_names(settings: Settings) -> None:
 
 
 def label_columns_of(
-    settings: Settings, frame: Any, labels: bool | str | Sequence[str] | Mapping[str, str], known: Collection[Any]
+    settings: Settings,
+    frame: Any,
+    labels: bool | str | Sequence[str] | Mapping[str, str],
+    claimed: Collection[Any],
 ) -> dict[str, str]:
     """The column of each label, by `OF_LABEL` and its name.
 
@@ -44,7 +47,7 @@ def label_columns_of(
         frame: A table with plain names.
         labels: Columns, or columns by label, or True for all that are nothing else; those that begin with `LABEL` are
             always some.
-        known: Columns that are read for something else, besides parameters and values.
+        claimed: Columns that are read for something else, besides parameters and values.
 
     Raises:
         SpaceError: If there is no such column.
@@ -52,16 +55,16 @@ def label_columns_of(
     if not is_frame(frame):
         return {}
     names = [name for name in frame.columns if isinstance(name, str)]
-    by_label = {name.removeprefix(LABEL): name for name in names if name.startswith(LABEL) and name not in known}
+    by_label = {name.removeprefix(LABEL): name for name in names if name.startswith(LABEL) and name not in claimed}
     if labels is True:
-        by_label |= {name: name for name in names if not _is_own(settings, frame, name) and name not in known}
+        by_label |= {name: name for name in names if not _is_own(settings, frame, name) and name not in claimed}
     elif labels is not False:
-        chosen = (
+        by_name = (
             labels if isinstance(labels, Mapping) else {n: n for n in ([labels] if isinstance(labels, str) else labels)}
         )
-        if missing := [column for column in chosen.values() if column not in names]:
+        if missing := [column for column in by_name.values() if column not in names]:
             raise SpaceError(f"labels: there must be a column {missing[0]!r}, as it was named, got {names}")
-        by_label |= {label.removeprefix(LABEL): column for label, column in chosen.items()}
+        by_label |= {label.removeprefix(LABEL): column for label, column in by_name.items()}
     return {OF_LABEL + label: column for label, column in by_label.items()}
 
 

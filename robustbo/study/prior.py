@@ -1,4 +1,4 @@
-"""What was measured before an optimization began: a table, a journal, or another study."""
+"""Measurements from before an optimization began: of a table, a journal, or another study."""
 
 from __future__ import annotations
 

@@ -184,7 +184,7 @@ class Recording(Judging):
         is_free, check = flag("ignore_extra", ignore_extra), value_check(self.settings, out_of_range)
         table, value = with_plain_values(self.settings, with_names(frame) if labels is True else frame, value)
         origins = self._origin_columns(table, source, time, trial)
-        known = [*origins.values(), value, f"{value}.sign", sd, n]
+        claimed = [*origins.values(), value, f"{value}.sign", sd, n]
         rows = measurements_of(
             space,
             table,
@@ -194,7 +194,7 @@ class Recording(Judging):
             ignore_extra=is_free,
             outcomes=outcomes,
             check=check,
-            origins=origins | label_columns_of(self.settings, table, labels, known),
+            origins=origins | label_columns_of(self.settings, table, labels, claimed),
             read_origin=origin_of_cells,
         )
         warn_of_violations(space, [row.params for row in rows])

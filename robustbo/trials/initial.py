@@ -1,11 +1,11 @@
-"""How many space-filling points come first, where nobody says."""
+"""The number of space-filling points that come first, where nobody says."""
 
 import math
 
 from robustbo.searchspace.constraints.equations import solve
 from robustbo.searchspace.space import Space
 
-FEWEST, MOST = 5, 20  # points; the most by loops in 12 to 50 dimensions, see docs/evidence/initial.md
+FEWEST, MOST = 5, 20  # points; the most by loops in 20 dimensions, see docs/evidence/no-signal.md
 ROWS = 4  # of a pool for each point
 
 

@@ -2,13 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from robustbo import limits
 from robustbo.validation import plain_scalar
-
-if TYPE_CHECKING:
-    from robustbo.trials.trial import Trial
 
 Label = str | int | float | bool
 LABEL = "label."  # how columns of labels begin
@@ -54,7 +51,7 @@ def _label(name: str, cell: Any) -> Label | None:
     return value
 
 
-def label_columns(trials: "Sequence[Trial]") -> dict[str, list[Label | None]]:
+def label_columns(trials: Sequence[Any]) -> dict[str, list[Label | None]]:
     """The columns of labels that some trial has."""
     names = dict.fromkeys(name for trial in trials for name in trial.labels)
     return {LABEL + name: [trial.labels.get(name) for trial in trials] for name in names}

@@ -1,4 +1,4 @@
-"""Whether measured values say anything yet: where all are equal within noise, the space goes on being filled.
+"""A check whether measured values say anything yet: where all are equal within noise, the space goes on being filled.
 
 A surrogate of equal values predicts the same everywhere, and is least sure in the corners: what it asks for lies at
 the bounds, while what gives another value may lie anywhere. So the next points are space-filling until one differs.
@@ -13,7 +13,6 @@ from robustbo.censored import CensoredValue
 from robustbo.loop.observations.table import Data
 from robustbo.numerics.gp.signal import log_evidence
 from robustbo.numerics.linalg.lapack import Array
-from robustbo.trials.settings import Settings
 from robustbo.trials.trial import Trial
 
 NO_SIGNAL = "no signal yet"  # the reason of a trial at a space-filling point while all values are equal within noise
@@ -21,9 +20,9 @@ LOOKED_AT = 200  # values: more that differ by no more than noise have no smooth
 WITHIN = 2.0  # standard deviations of what noise alone gives: more is a signal
 
 
-def has_signal(settings: Settings, data: Data) -> bool:
+def has_signal(data: Data, outcomes: Sequence[str] = ()) -> bool:
     """Return whether the values of some outcome differ by more than the noise that was told with them."""
-    names: list[str | None] = [*(outcome.name for outcome in settings.outcomes)] or [None]
+    names: list[str | None] = [*outcomes] or [None]
     by_outcome = ([trial if name is None else trial.of(name) for trial in data.told] for name in names)
     return any(_differ(data, [trial for trial in trials if trial.state == "told"]) for trials in by_outcome)
 

@@ -52,7 +52,7 @@ def log_evidence(X: Array, y: Array) -> float:
 
 
 def _log_densities(X: Array, y: Array, *, together: bool) -> Iterator[Array]:
-    """Of each length-scale the log densities of the values, one a share of noise."""
+    """Log densities of the values, an array of one a share of noise for each length-scale."""
     differences = np.square(X[:, None] - X[None])
     parts = [differences.sum(-1)] if together else [differences[..., j] for j in range(X.shape[-1])]
     for part in parts:
@@ -60,6 +60,6 @@ def _log_densities(X: Array, y: Array, *, together: bool) -> Iterator[Array]:
             scale = length * math.sqrt(X.shape[-1]) if together else length
             v, V = np.linalg.eigh(matern52(part / scale**2, 0.0)[0])
             k = (1 - SHARES)[:, None] * v.clip(0.0) + SHARES[:, None]
-            ones, values = V.sum(0), V.T @ y
-            a, b, c = ((u * w / k).sum(-1) for u, w in ((ones, ones), (ones, values), (values, values)))
+            sums, values = V.sum(0), V.T @ y
+            a, b, c = ((u * w / k).sum(-1) for u, w in ((sums, sums), (sums, values), (values, values)))
             yield -0.5 * (np.log(k).sum(-1) + np.log(a) + (len(y) - 1) * np.log(c - b * b / a))  # eq. 21.2

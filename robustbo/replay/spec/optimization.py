@@ -31,14 +31,12 @@ from robustbo.trials.former_names import in_old_names
 from robustbo.validation import name_in_registry
 
 UNSAID: Any = None
+MOST_TRIALS = 100_000  # a replication
 
 
 def _num_initial(space: Space) -> int:
     """The number of a specification that says none, whatever a study has by default: recorded runs have it."""
     return max(5, 2 * (sum(parameter.count != 1 for _, parameter in space.parameters) + 1))
-
-
-MOST_TRIALS = 100_000  # a replication
 
 
 class CorruptionSpec(Frozen):
