@@ -105,8 +105,10 @@ def with_names(frame: Any) -> Any:
 def with_plain_values(settings: Settings, frame: pd.DataFrame, value: str) -> tuple[pd.DataFrame, str]:
     """A table of values without units: `with_plain_names`, and numbers in place of texts such as "48.8 %"."""
     table, value = with_plain_names(settings, frame, value)
+    if not is_frame(table):
+        return table, value
     units = {name or value: quantity.unit for name, quantity in settings.quantities.items() if quantity.unit}
-    columns = {f"{name}{sd}": unit for name, unit in units.items() for sd in ("", ".sd")} if is_frame(table) else {}
+    columns = {f"{name}{sd}": unit for name, unit in units.items() for sd in ("", ".sd")}
     if None in settings.quantities and units:
         columns["sd"] = settings.quantity.unit
     texts = {name: unit for name, unit in columns.items() if name in table.columns and name not in settings.space.names}
