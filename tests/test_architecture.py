@@ -97,6 +97,7 @@ WITHIN = {
         "labels": set(),
         "trial": {"brief", "labels"},
         "sources": set(),
+        "target": {"trial"},
         "times": {"trial"},
         "verdicts": {"storage", "trial", "sources"},
         "by_point": {"trial"},

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from robustbo.trials.history import Trial
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.sources import source_text
+from robustbo.trials.target import target_text
 from robustbo.trials.trial import FAILURE_VERDICTS, Measured
 
 
@@ -26,7 +27,8 @@ def line_of(trial: Trial, quantities: Mapping[str | None, Outcome] | None = None
     """
     outcome_of: Mapping[str | None, Outcome] = quantities or {None: Outcome()}
     place = ", ".join(f"{name}={value!r}" for name, value in trial.params.items())
-    place += _target_text(trial)
+    target = target_text(trial)
+    place += f" ({target})" if target else ""
     values = ", ".join(f"{name} {_with_unit(outcome_of.get(name), value)}" for name, value in trial.values.items())
     values = values if trial.value is None else _with_unit(outcome_of.get(None), trial.value)
     result = f": {values}" if values else f": {trial.reason}" if trial.reason else ""
@@ -44,12 +46,6 @@ def line_of(trial: Trial, quantities: Mapping[str | None, Outcome] | None = None
     labels = ", ".join(f"{name}={value}" for name, value in trial.labels.items())
     expected += f" [{labels}]" if labels else ""
     return f"trial {trial.number} ({trial.state}, {trial.origin}{retry}), {place}{result}{expected}"
-
-
-def _target_text(trial: Trial) -> str:
-    """The values that were asked for, of parameters that were measured elsewhere, in words."""
-    moved = {n: value for n, value in trial.target_params.items() if trial.params.get(n) != value}
-    return f" (asked for {', '.join(f'{name}={value!r}' for name, value in moved.items())})" if moved else ""
 
 
 def _with_unit(quantity: Outcome | None, value: float) -> str:

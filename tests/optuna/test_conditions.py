@@ -63,7 +63,7 @@ def test_a_guess_is_given_up_where_a_trial_refutes_it():
 def test_of_what_depends_on_a_real_number_a_point_says_whether_it_is_there():
     found = trials({"x": 0.1, "C": 0.1}, {"x": 0.9}, x=UNIT, C=UNIT)
     space = space_of(search_space(found), found)
-    assert space.names == ["C there", "x", "C"]
+    assert space.names == ["C there", "C", "x"]
     assert space.existing({"C there": False, "x": 0.1}) == {"C there", "x"}
 
 

@@ -9,6 +9,7 @@ from robustbo.report.page.table import Table
 from robustbo.report.summary.text_outcomes import short
 from robustbo.trials.history import History, Trial
 from robustbo.trials.outcome import Outcome
+from robustbo.trials.target import target_text
 from robustbo.trials.trial import in_a_line
 from robustbo.view.view import View
 
@@ -96,7 +97,7 @@ def _note(trial: Trial, *, is_old: bool) -> str:
     if trial.repeats is not None:
         reason = f"trial {trial.repeats} again" + (f": {reason}" if trial.state == "failed" and reason else "")
     outcomes: Mapping[str, Any] = trial.outcomes
-    notes = [BEFORE if is_old else "", reason, trial.note or ""]
+    notes = [BEFORE if is_old else "", target_text(trial), reason, trial.note or ""]
     notes += [f"{name}: {measured.note}" for name, measured in outcomes.items() if measured.note]
     text = "; ".join(in_a_line(note) for note in notes if note)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
