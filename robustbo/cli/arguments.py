@@ -126,6 +126,25 @@ def source_of(texts: Sequence[str], option: str = "--source") -> str | dict[str,
     return labels
 
 
+def labels_of(texts: Sequence[str]) -> dict[str, Any] | None:
+    """The labels that were typed as ``NAME=VALUE``: numbers where they are such; None where there are none.
+
+    Example:
+        >>> labels_of(["lot=7", "name=Knock Hill"])
+        {'lot': 7, 'name': 'Knock Hill'}
+    """
+    labels: dict[str, Any] = {}
+    for text in texts:
+        name, equals, label = text.partition("=")
+        if not (name and equals and label):
+            raise ValueError(f"--label must be like NAME=VALUE, such as lot=7, got {text!r}")
+        if name in labels:
+            raise ValueError(f"--label: {name!r} must be given once, got it twice")
+        is_whole, is_number = re.fullmatch("0|[1-9][0-9]{0,14}", label), NUMBER.fullmatch(label)
+        labels[name] = int(label) if is_whole else float(label) if is_number and label[0] != "0" else label
+    return labels or None
+
+
 def objective(text: str) -> tuple[str, str]:
     """An objective that was typed as ``NAME:DIRECTION``."""
     name, colon, direction = text.rpartition(":")

@@ -37,7 +37,7 @@ def create(
     ] = None,
     pool: Annotated[
         typer.FileBinaryRead | None,
-        typer.Option(metavar="CSV", help="Choose among the rows of this table: a column a parameter."),
+        typer.Option(metavar="FILE", help="Choose among the rows of this table, .csv or .xlsx: a column a parameter."),
     ] = None,
     constraint: ConstraintOption = None,
     direction: Annotated[str | None, typer.Option(help="minimize or maximize; which must be said.")] = None,
@@ -184,7 +184,8 @@ def change(
 def add_rows(
     journal: Journal,
     table: Annotated[
-        typer.FileBinaryRead, typer.Argument(metavar="CSV", help="With the columns of the pool.", show_default=False)
+        typer.FileBinaryRead,
+        typer.Argument(metavar="FILE", help="A .csv or .xlsx with the columns of the pool.", show_default=False),
     ],
 ) -> None:
     """Add the rows of a table to the pool that an optimization chooses from; all, or none where one is wrong."""

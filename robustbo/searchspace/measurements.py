@@ -21,6 +21,7 @@ from robustbo.searchspace.tabular import (
     parameter_columns,
     rows_of,
 )
+from robustbo.searchspace.units import as_numbers_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,6 +76,7 @@ def measurements_of(
         SpaceError: If a column is missing or not known, or any row breaks a rule; the message tells of each.
     """
     _check_arguments(frame, value, sd, outcomes)
+    frame = as_numbers_of(space.names, frame)
     columns = measured_columns(space, frame, value, sd, outcomes)
     columns = columns._replace(counts=count_columns(space, frame, columns.noise, n, is_free=ignore_extra))
     cells = [name for pair in columns.noise.items() for name in pair if name is not None and name in frame.columns]
@@ -131,7 +133,8 @@ def columns_of_kinds(space: Space, frame: Any, kinds: str | Sequence[str], argum
 def _check_arguments(frame: Any, value: Any, sd: Any, outcomes: Sequence[str]) -> None:
     """Raise an error where there is no data frame, or names of columns are none, or not of several outcomes."""
     if not is_frame(frame):
-        advice = "; read the file by pd.read_csv(...)" if isinstance(frame, str | PathLike) else ""
+        reader = "read_excel" if str(frame).endswith(".xlsx") else "read_csv"
+        advice = f"; read the file by pd.{reader}(...)" if isinstance(frame, str | PathLike) else ""
         advice = advice or "; pd.DataFrame(...) makes one of rows or columns, tell takes a single value"
         raise TypeError(f"frame must be a pandas DataFrame, got {type(frame).__name__}{advice}")
     for name, column in (("value", value), ("sd", sd)):

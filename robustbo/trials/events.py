@@ -92,6 +92,7 @@ def _new_trial(trials: Sequence[Trial] | Draft, event: Event) -> Trial:
         asked_at=_when(event) if is_asked else None,
         handouts=int(is_asked),
         sources=dict(event.get("source", {})) if is_asked else {},
+        labels=dict(event.get("labels", {})),
         elsewhere=dict(event.get("elsewhere", {})) if is_asked else {},
     )
 
@@ -173,7 +174,7 @@ def _end_fields(trials: Sequence[Trial] | Draft, trial: Trial, event: Event) -> 
     order = trials.num_ended if isinstance(trials, Draft) else None
     sources = {**trial.sources, **event.get("source", {})}
     told = {"order": order, "told_by": event.get("by"), "told_at": _when(event), "sources": sources}
-    told |= _place_fields(trial, event)
+    told |= _place_fields(trial, event) | {"labels": {**trial.labels, **event.get("labels", {})}}
     return told | ({"measured_at": _when(event, "measured_at")} if "measured_at" in event else {})
 
 

@@ -36,7 +36,7 @@ class Incumbent(Guided):
     Attributes:
         trial: The first trial that measured it and whose value is believed.
         mean: Posterior mean of the objective there (or the raw value, where that was asked for).
-        sd: Posterior standard deviation (or the value's own, NaN where unknown).
+        sd: Posterior standard deviation, without noise (or the value's own, NaN where unknown).
         moved: The point, where it is that of the trial but for what was to have a given value.
         outcomes: Of several outcomes, posterior mean and standard deviation of each there.
         probability_feasible: That it keeps all outcome constraints.
@@ -68,12 +68,17 @@ class Incumbent(Guided):
         else:
             measured = "" if value is None else f"measured {of.number(value, 4)}, "
             text = measured + "believed " + of.with_unit(f"{format_number(self.mean, 4)} ± {self.sd:.2g}")
-        return f"trial {self.trial.number}, {point}: {f'{of.name} ' if of.name else ''}{text}"
+        return f"{self.trial.title}, {point}: {f'{of.name} ' if of.name else ''}{text}"
 
     @property
     def params(self) -> dict[str, Value]:
         """The point."""
         return self.trial.params if self.moved is None else self.moved
+
+    @property
+    def objective_sd(self) -> float:
+        """The posterior standard deviation of the objective there, without noise; NaN where no model predicts it."""
+        return math.nan if self.is_raw else self.sd
 
     def of(self, quantity: Outcome) -> "Incumbent":
         """The incumbent for people: of what is measured, with a mean that is possible."""

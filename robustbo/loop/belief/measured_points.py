@@ -49,7 +49,7 @@ class FrontPoint:
 
     def __str__(self) -> str:
         point = ", ".join(f"{name}={value!r}" for name, value in self.params.items())
-        return f"trial {self.trial.number}, {point}: {', '.join(map(self._quantity, self.means))}"
+        return f"{self.trial.title}, {point}: {', '.join(map(self._quantity, self.means))}"
 
     def _quantity(self, name: str) -> str:
         quantity = self.quantities.get(name, Outcome(name))
