@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from robustbo.trials.sources import Source, labels_to_record
-from robustbo.trials.times import Time, time_to_record
+from robustbo.trials.times import EXAMPLE, Time, time_to_record
 
 MEASURED_AT = "measured_at"  # of an event: when a value was measured
 
@@ -21,6 +21,17 @@ def origin_to_record(source: Source | None, measured_at: Time | None) -> dict[st
     """
     labels, time = labels_to_record(source), time_to_record(measured_at)
     return ({"source": labels} if labels else {}) | ({} if time is None else {MEASURED_AT: time})
+
+
+def check_time(measured_at: Time | None) -> Time | None:
+    """Return a time that somebody names, which is no empty text, as a cell of a table may be.
+
+    Raises:
+        ValueError: If it is one.
+    """
+    if isinstance(measured_at, str) and not measured_at.strip():
+        raise ValueError(f"measured_at must be a time, {EXAMPLE}, got {measured_at!r}; leave it out where it is now")
+    return measured_at
 
 
 def origin_of_cells(cells: Mapping[str, Any]) -> dict[str, Any]:

@@ -73,5 +73,5 @@ class Predicting(Guided):
             ValueError: If no value has been told, or none by that source.
             FitError: If the surrogate cannot be fitted.
         """
-        labels = tuple(check_labels(self.history, by).items())
+        labels = tuple(check_labels(self.history, by, "by").items())
         return self.view.predict(points, labels)

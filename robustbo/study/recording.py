@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from robustbo.guidance import explain_misfits
@@ -15,8 +15,9 @@ from robustbo.searchspace.tabular import (
 from robustbo.study.columns import with_plain_names
 from robustbo.study.handing import TrialLike, end_events, warn_of_copies
 from robustbo.study.judging import Judging
-from robustbo.study.origin import MEASURED_AT, origin_of_cells, origin_to_record
+from robustbo.study.origin import MEASURED_AT, check_time, origin_of_cells, origin_to_record
 from robustbo.study.possible import value_check, with_exclusions
+from robustbo.study.sources import labels_to_tell
 from robustbo.trials.history import Trial
 from robustbo.trials.outcome import OutOfRange
 from robustbo.trials.sources import Source
@@ -56,8 +57,9 @@ class Recording(Judging):
             value: What was measured. One that is not finite is recorded as a failed trial and never modelled. Of
                 several outcomes a mapping, in which some may be missing (or NaN): for them alone.
             sd: Standard deviation of the value's noise, where known; of several outcomes a mapping likewise.
-            source: What measured it: a label such as "R3", or labels by kind, ``{"reactor": "R3", "operator": "B"}``;
-                that which it was asked for by (`ask`) unless given. It is learned which source is in error.
+            source: What measured it: labels by kind, ``{"reactor": "R3", "operator": "B"}``, or a mere label such as
+                "R3", which is of the only kind that there is, or else of the kind "source"; that which it was asked for
+                by (`ask`) unless given. It is learned which source is in error.
             measured_at: When it was measured, where that is another time than now, or in another order than that of
                 telling: a datetime, or a text such as "2026-11-24 14:10"; UTC unless it says otherwise.
             out_of_range: What to do with a value that is not possible (see `Outcome`): "raise", or "exclude" it.
@@ -73,7 +75,8 @@ class Recording(Judging):
         kind, content = self._value_content(value, sd)
         if kind == "tell":
             value_check(self.settings, out_of_range)(content["value"])
-        return self._end(kind, content | origin_to_record(source, measured_at), trial)
+        labels = None if source is None else labels_to_tell(self.history, source)
+        return self._end(kind, content | origin_to_record(labels, check_time(measured_at)), trial)
 
     def fail(self, trial: TrialLike | Point, reason: str = "failed", *, retry: bool | None = None) -> Trial:
         """Record that a trial gave no value: asks stay away from where trials fail (`failures` says why they did).
@@ -129,6 +132,7 @@ class Recording(Judging):
         space, outcomes = self.settings.space, [outcome.name for outcome in self.settings.outcomes]
         is_free, check = flag("ignore_extra", ignore_extra), value_check(self.settings, out_of_range)
         table, value = with_plain_names(self.settings, frame, value)
+        taken = {*outcomes, *(f"{name}.sd" for name in outcomes)} if outcomes else {value, sd or "sd"}
         rows = measurements_of(
             space,
             table,
@@ -137,7 +141,7 @@ class Recording(Judging):
             ignore_extra=is_free,
             outcomes=outcomes,
             check=check,
-            origins=columns_of_kinds(space, table, source) | self._time_column(table, time),
+            origins=columns_of_kinds(space, table, source, taken=taken) | self._time_column(table, time, taken),
             read_origin=origin_of_cells,
         )
         warn_of_violations(space, [row.params for row in rows])
@@ -150,7 +154,7 @@ class Recording(Judging):
         kind, content = self._value_content(row.value, row.sd)
         return row.params, kind, content | row.origin
 
-    def _time_column(self, table: Any, time: str | None) -> dict[str, str]:
+    def _time_column(self, table: Any, time: str | None, taken: Collection[str]) -> dict[str, str]:
         """The column of times, if there is one."""
-        columns = {} if time is None else columns_of_kinds(self.settings.space, table, time, "time")
+        columns = {} if time is None else columns_of_kinds(self.settings.space, table, time, "time", taken)
         return {MEASURED_AT: next(iter(columns.values()))} if columns else {}

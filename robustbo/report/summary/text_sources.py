@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from robustbo.loop.belief.source_report import NOT_JUDGED
 from robustbo.report.summary.text_quantities import quantity
 
 TITLE = "sources of measurements, the most probable error first"
@@ -23,7 +24,8 @@ def _row(overview: dict[str, Any], report: dict[str, Any]) -> dict[str, Any]:
     of = quantity(overview, report.get("outcome"))
     error = "-" if report["error"] is None else f"{report['error']:+.4g}"
     error += "" if report["sd"] is None else f" +- {report['sd']:.2g}"
-    since = "the beginning" if report["since"] is None else f"{report['since']}"
+    beginning = "-" if report["status"] == NOT_JUDGED else "the beginning"
+    since = beginning if report["since"] is None else f"{report['since']}"
     evidence, probability = (
         _number(report[key], spec) for key, spec in (("evidence_nats", ".1f"), ("probability", ".3g"))
     )
