@@ -25,6 +25,7 @@ SHARES = {"offset": 0.4, "step": 0.3, "drift": 0.1, "broken": 0.2}  # of that pr
 SHARES_OF_ALL = {"step": 0.75, "drift": 0.25}  # likewise of everything since a time
 BLOCK = 0.02  # probability that the levels of a kind of source differ as a matter of course
 EXPECTED_BLOCK = 0.5  # where the user has said that they may
+OWNED = 0.9  # correlation with a source's rows, from which on an error of everything is that source's
 RAMPS = 4  # times at which a drift may begin
 
 Rows = NDArray[np.intp]
@@ -83,6 +84,7 @@ class Timeline(NamedTuple):
         times: ``m`` times.
         log_prior: Log of the prior probability that anything is wrong with it.
         may_be_off: Whether an offset of it is another error than one of all others, which are of several sources.
+        owned_steps, owned_drifts: Places from which on one of everything is the error of one source as well.
     """
 
     source: int
@@ -91,6 +93,8 @@ class Timeline(NamedTuple):
     times: Array
     log_prior: float
     may_be_off: bool = False
+    owned_steps: frozenset[int] = frozenset()
+    owned_drifts: frozenset[int] = frozenset()
 
     @property
     def starts(self) -> range:
@@ -118,6 +122,7 @@ class Timeline(NamedTuple):
         """Drifts that begin evenly over the rows, with `FEWEST` after each."""
         places = sorted({k * len(self.rows) // RAMPS for k in range(RAMPS)})
         places = [k for k in places if len(self.rows) - k > FEWEST and self.times[-1] > self.times[k]]
+        places = [k for k in places if k not in self.owned_drifts]
         return [self.atom("drift", k or None, len(places)) for k in places]
 
 
@@ -140,7 +145,36 @@ def timelines(labels: SourceLabels) -> Iterator[Timeline]:
     labelled = np.flatnonzero((labels.codes >= 0).any(-1))
     if len(labelled) >= 2 * FEWEST:
         rows = labelled[np.argsort(labels.order[labelled], kind="stable")]
-        yield Timeline(-1, -1, rows, labels.order[rows], math.log(PRIOR))
+        everything = Timeline(-1, -1, rows, labels.order[rows], math.log(PRIOR))
+        yield everything._replace(**_owned(everything, labels))
+
+
+def _owned(everything: Timeline, labels: SourceLabels) -> dict[str, frozenset[int]]:
+    """The places from which on a step, and a drift, of everything is the error of one source of three or more."""
+    m, codes = len(everything.rows), labels.codes[everything.rows]
+    indicators = [
+        (codes[:, kind] == level).astype(float)
+        for kind in range(codes.shape[1])
+        for level in np.unique(codes[:, kind])
+        if level >= 0 and len(np.unique(codes[:, kind])) > 2
+    ]
+    if not indicators:
+        return {}
+    z = np.stack(indicators)
+    z = z - z.mean(-1, keepdims=True)
+    z /= np.linalg.norm(z, axis=-1, keepdims=True)
+    since = np.arange(1, m)
+    steps = z[:, ::-1].cumsum(-1)[:, ::-1][:, 1:] / np.sqrt(since * (m - since) / m)
+    drifts = np.zeros((len(everything.drifts()), m))
+    for row, drift in zip(drifts, everything.drifts(), strict=True):
+        row[m - len(drift.rows) :] = drift.weights
+    drifts -= drifts.mean(-1, keepdims=True)
+    owned = (np.abs(z @ drifts.T) > OWNED * np.linalg.norm(drifts, axis=-1)).any(0)
+    places = [m - len(drift.rows) for drift in everything.drifts()]
+    return {
+        "owned_steps": frozenset((1 + np.flatnonzero((np.abs(steps) > OWNED).any(0))).tolist()),
+        "owned_drifts": frozenset(place for place, is_owned in zip(places, owned, strict=True) if is_owned),
+    }
 
 
 def block_effects(labels: SourceLabels, blocks: frozenset[str] = frozenset()) -> list[Atom]:

@@ -22,7 +22,7 @@ import numpy as np
 from robustbo.numerics.linalg.lapack import Array
 from robustbo.numerics.pursuit.support_fit import Level
 from robustbo.numerics.sources.atoms import Atom
-from robustbo.numerics.sources.evidence import Candidate, all_candidates
+from robustbo.numerics.sources.candidates import Candidate, all_candidates
 from robustbo.numerics.sources.place import Place, Problem, clear, place_at, settle
 
 MANY = 256  # observations beyond which hyperparameters are held: they are known well enough
