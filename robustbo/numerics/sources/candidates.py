@@ -4,13 +4,12 @@ References:
     docs/equations.md section 20.
 """
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from robustbo.numerics.sources.atoms import PRIOR, Atom, Timeline
+from robustbo.numerics.sources.atoms import Atom, Timeline
 from robustbo.numerics.sources.evidence import (
     Precision,
     log_bayes_factors,
@@ -18,9 +17,6 @@ from robustbo.numerics.sources.evidence import (
     statistics,
     step_statistics,
 )
-from robustbo.numerics.sources.wander import wander_factor
-
-CONTESTED = -2.0  # log odds of an error of everything, from which on it is weighed against errors that wander
 
 
 class Candidate(NamedTuple):
@@ -57,16 +53,7 @@ def candidates(precision: Precision, line: Timeline) -> list[Candidate]:
     if drifts:
         A = np.concatenate([drift.matrix(n) for drift in drifts], axis=1)
         pairs += zip(drifts, log_bayes_factors(*statistics(precision, A)).tolist(), strict=True)
-    listed = [Candidate(*pair) for pair in pairs]
-    return listed if line.source >= 0 else _against_wandering(precision, line, listed)
-
-
-def _against_wandering(precision: Precision, line: Timeline, listed: list[Candidate]) -> list[Candidate]:
-    """Errors of everything, weighed against none and against errors that wander, where any is worth that."""
-    if max((candidate.score for candidate in listed), default=-math.inf) < CONTESTED:
-        return listed
-    loss = float(np.logaddexp(0.0, wander_factor(precision, line.rows) + math.log(PRIOR)))  # eq. 20.10
-    return [candidate._replace(log_factor=candidate.log_factor - loss) for candidate in listed]
+    return [Candidate(*pair) for pair in pairs]
 
 
 def all_candidates(precision: Precision, lines: Sequence[Timeline], blocks: Sequence[Atom]) -> list[Candidate]:
