@@ -44,6 +44,7 @@ METHODS: dict[str, dict[str, str]] = {
 CASES = (("offset", 1.0), ("none", 0.0), ("step", 1.0), ("offset", 0.5))
 LEAST = 1e-3  # standard deviations of the objective: what is nearer to the optimum counts as this
 HALF = TRIALS // 2
+MEASURES = ["half", "end", "average"]
 
 
 class Loop(NamedTuple):
@@ -65,7 +66,7 @@ class Loop(NamedTuple):
 
 
 def loops(problems: Sequence[str], replications: Sequence[int]) -> Iterator[Loop]:
-    """The loops: replications before cases and problems; where nothing is wrong one alone, to see whether any is named."""
+    """The loops: replications before cases and problems; where nothing is wrong one alone, to see who is named."""
     for replication in replications:
         for case, size in CASES:
             for problem in problems:
@@ -124,17 +125,46 @@ def lacks(cell: OptimizationCell, spec: RunSpec) -> dict[str, float]:
     }
 
 
+def summary(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Tables: who is named, and what each method lacks more than the oracle, paired, with standard errors."""
+    lines, paired = [], []
+    for (case, size), group in rows.groupby(["case", "size"], sort=False):
+        told = group[group["method"] == TOLD]
+        line = {"case": case, "size": size, "loops": len(told), "named": told["named"].mean() if size else math.nan}
+        line |= {"others": told["others"].mean(), "others, ever": told["first_other"].notna().mean()}
+        lines.append(line | {"first named at trial": told["first"].median()})
+        logs = group.pivot_table(MEASURES, ["problem", "replication"], "method")
+        for measure in MEASURES if size else ():
+            table = logs[measure].dropna()
+            if set(METHODS) <= set(table):
+                row = {"case": case, "size": size, "lack": measure, "loops of each": len(table)}
+                row |= {method: table[method].mean() for method in METHODS}
+                pairs = {"told": table[TOLD] - table[CORRECTED], "hidden": table[HIDDEN] - table[CORRECTED]}
+                pairs["hidden more than told"] = table[HIDDEN] - table[TOLD]
+                for name, more in pairs.items():
+                    label = name if " " in name else f"{name} more than corrected"
+                    row[label] = f"{more.mean():.2f} +- {more.sem():.2f}"
+                paired.append(row)
+    return {"loops": pd.DataFrame(lines).round(2), "loops-regret": pd.DataFrame(paired).round(2)}
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the loops, and print or write their rows and tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--problems", nargs="+", default=PROBLEMS)
     parser.add_argument("--replications", type=recording.replications, default=range(2))
     parser.add_argument("--work", type=Path, required=True, help="the rows, which it goes on with")
+    parser.add_argument("--out", type=Path, help="a folder for the tables")
+    parser.add_argument("--page", type=Path, help="a page with marks")
     o = parser.parse_args(arguments)
     folder = o.work.parent / f"{o.work.stem}-cells"
     csv_rows.record_missing(
         o.work, Loop._fields, loops(o.problems, o.replications), lambda *values: run_loop(Loop(*values), folder)
     )
+    tables = summary(pd.read_csv(o.work))
+    put(tables, o.out)
+    if o.page:
+        pages.put(o.page, {name: pages.markdown(table.to_dict("records")) for name, table in tables.items()})
 
 
 if __name__ == "__main__":

@@ -107,7 +107,7 @@ def compare(*names: Any) -> dict[str, Any]:
     for category in (SourceWarning, OptimizationWarning):
         warnings.simplefilter("ignore", category)
     started = time.process_time()
-    cell = Cell(problem, case, size, NOISE, np.inf, NUM_VALUES, False, replication)
+    cell = Cell(problem, case, size, NOISE, np.inf, NUM_VALUES, replication)
     objective = objective_of(cell)
     study, right = (run_study(c, objective)[0] for c in (cell, cell._replace(size=0.0)))
     points = [objective.space.from_unit(row) for row in sobol_rows(len(objective.space.names), SEED, 0, TARGETS)]
@@ -143,7 +143,9 @@ def _values(study: Optimizer, objective: Objective, points: Sequence[Any]) -> tu
     """The values of a study, and their mean and standard deviation."""
     trials = study.history.trials[:]
     y = np.array([trial.measured for trial in trials])
-    X, at = (np.array([objective.space.to_unit(params) for params in of]) for of in ([t.params for t in trials], points))
+    X, at = (
+        np.array([objective.space.to_unit(params) for params in of]) for of in ([t.params for t in trials], points)
+    )
     worker = np.array([float(trial.sources["worker"].removeprefix("W")) for trial in trials])
     center, scale = float(y.mean()), float(y.std())
     tensors = (torch.from_numpy(array) for array in (X, (y - center) / scale, worker, at))

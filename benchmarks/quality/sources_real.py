@@ -23,8 +23,6 @@ from robustbo.loop.belief.source_report import BLOCK, SourceReport
 from robustbo.optimizer import Optimizer
 
 
-
-
 def report_on(dataset: SourcedSet) -> dict[str, Any]:
     """A row of what is said of a set."""
     torch.set_num_threads(1)

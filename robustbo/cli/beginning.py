@@ -136,7 +136,9 @@ def _with_negligible_errors(outcomes: Sequence[Outcome], texts: Sequence[str], *
     if len(texts) == 1 and "=" not in texts[0] and is_single:
         errors = {names[0] if names else "": _negligible_error(texts[0], NEGLIGIBLE)}
     else:
-        errors = by_outcome(f"{NEGLIGIBLE} must be a number, or of several outcomes NAME=NUMBER", texts, _negligible_error)
+        errors = by_outcome(
+            f"{NEGLIGIBLE} must be a number, or of several outcomes NAME=NUMBER", texts, _negligible_error
+        )
     for name in errors if is_single and names else ():
         one_of(f"the outcome of {NEGLIGIBLE}", name, names)
     unnamed = [Outcome(name) for name, error in errors.items() if name not in names and (name or error)]

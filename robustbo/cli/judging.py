@@ -74,6 +74,7 @@ def include(
 def sources(journal: Journal, format_: FormatOption = Format.table) -> None:
     """Show every source of measurements that was told, and how much too high its values read, since when."""
     from robustbo.cli.results import say_ahead
+    from robustbo.loop.belief.unjudged_sources import sentences
     from robustbo.report.summary.sources import source_values
     from robustbo.report.summary.text_sources import TITLE, rows
     from robustbo.trials.codec import open_journal
@@ -95,7 +96,7 @@ def sources(journal: Journal, format_: FormatOption = Format.table) -> None:
         names = ("trials", "text")
         terminal.rows([{key: v for key, v in report.items() if key not in names} for report in reports], format_)
         return
-    terminal.lines([report["text"] for report in reports] or [NO_SOURCE])
+    terminal.lines(sentences((report["status"], report["text"]) for report in reports) or [NO_SOURCE])
     if reports:
         outcome = [quantity.to_dict() for quantity in view.settings.outcome]
         terminal.rows(rows({"sources": reports, "outcome": outcome}), format_, TITLE)

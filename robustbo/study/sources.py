@@ -57,7 +57,9 @@ def labels_to_tell(history: History, source: Source | None, argument: str = "sou
     for kind in labels.keys() - kinds if kinds else ():
         meant, label = near(kind, kinds, ALIKE), labels[kind]
         if not isinstance(source, Mapping) and not any(kind in trial.sources for trial in history):
-            why = f"{label!r} is of none of the kinds {short_list([*kinds])}; write {{{next(iter(kinds))!r}: {label!r}}}"
+            why = (
+                f"{label!r} is of none of the kinds {short_list([*kinds])}; write {{{next(iter(kinds))!r}: {label!r}}}"
+            )
         elif meant is not None:
             why = f"did you mean {meant!r}?"
         else:

@@ -178,12 +178,20 @@ def test_a_value_that_is_not_possible_is_excluded_with_its_source_too():
     ("call", "error", "words"),
     [
         (lambda opt: opt.exclude(source="R4"), ValueError, r"\['R3'\], got 'R4'; did you mean 'R3'"),
-        (lambda opt: opt.exclude(source={"operator": "R3"}), ValueError, r"a kind that was told, \['reactor'\], got 'op"),
+        (
+            lambda opt: opt.exclude(source={"operator": "R3"}),
+            ValueError,
+            r"a kind that was told, \['reactor'\], got 'op",
+        ),
         (lambda opt: opt.exclude(source={"reacto": "R3"}), ValueError, "got 'reacto'; did you mean 'reactor'"),
         (lambda opt: opt.predict({"x": 0.5}, by={"reacto": "R3"}), ValueError, "^by must be .*did you mean 'reactor'"),
         (lambda opt: opt.correct(source={"reacto": "R3"}, error=1.0), ValueError, "did you mean 'reactor'"),
         (lambda opt: opt.correct(source="R3", error=1.0, since=-1), ValueError, "^since must be"),
-        (lambda opt: opt.correct(source="R3", error=1.0, since="one"), TypeError, "^since must be a Trial or its number"),
+        (
+            lambda opt: opt.correct(source="R3", error=1.0, since="one"),
+            TypeError,
+            "^since must be a Trial or its number",
+        ),
         (lambda opt: opt.tell({"x": 0.5}, 1.0, source=" "), ValueError, "source must not be an empty text, got ' '"),
         (lambda opt: opt.ask(by=""), ValueError, "must not be an empty text"),
         (lambda opt: opt.tell({"x": 0.5}, 1.0, measured_at=""), ValueError, "measured_at must be a time"),

@@ -20,6 +20,7 @@ UNNAMED = Outcome()
 Status = Literal["fine", "in doubt", "not distinguishable", "block", "excluded", "corrected", "not judged"]
 REGIONAL = "it measured one region only, where no error of it could be told from the objective: another should, too"
 APART = "it measured one region only, where its error and the objective cannot be told apart: measure there by another"
+ELSEWHERE = "what was measured since lies elsewhere, so that it may be the objective: measure an earlier point again"
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,8 @@ class SourceReport:
             return f"{of}{self.name}: nothing wrong is known, but {REGIONAL}"
         if not self.is_doubtful and self.kind != BLOCK:
             return f"{of}{self.name}: nothing wrong is known{chance}"
-        apart = f"; {APART}" if self.status == "not distinguishable" else ""
+        is_apart = self.status != "not distinguishable"
+        apart = "" if is_apart else f"; {APART if self.level is not None else ELSEWHERE}"
         return f"{of}{self.name} {self._claim}{chance}{apart}"
 
     @property
