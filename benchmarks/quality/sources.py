@@ -41,7 +41,7 @@ FEW = 3  # studies of a case of a problem, at least so many on average, of which
 WORKERS = 4
 OFF = 1  # the worker that is wrong, or that measures one region
 SAMPLED = 2000  # points whose values say how much an objective varies
-CULPRIT = {"since": None, "offset": f"W{OFF}", "step": f"W{OFF}", "broken": f"W{OFF}", "block": f"W{OFF}"}
+CULPRIT = {"since": None, "region": f"W{OFF}", "offset": f"W{OFF}", "step": f"W{OFF}", "broken": f"W{OFF}", "block": f"W{OFF}"}
 NORMAL = math.inf
 # Case, size of the error, noise, both in standard deviations of the objective, and degrees of freedom of the noise.
 POINTS = [
@@ -166,7 +166,7 @@ def judge(*values: Any) -> dict[str, Any]:
     study, begin = run_study(cell, objective)
     reports = study.view.sources()
     named = [report for report in reports if report.status == "in doubt" or report.kind == "block"]
-    is_block, culprit = cell.case == "block", CULPRIT.get(cell.case, "nobody")
+    is_block, culprit = cell.case == "block", CULPRIT.get(cell.case if cell.size else "none", "nobody")
     own = [report for report in named if report.level == culprit and (report.kind == "block") == is_block]
     blamed = [report for report in named if report not in own and not (is_block and report.kind == "block")]
     row: dict[str, Any] = {"named": bool(own), "others": bool(blamed)}
@@ -200,7 +200,7 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
     lines = []
     for part in parts:
         for key, group in part.groupby(["problem", *by], sort=False):
-            is_wrong = key[1] in CULPRIT
+            is_wrong = key[1] in CULPRIT and key[2] > 0
             lines.append(dict(zip(["problem", *by], key, strict=True)) | _shares(group, is_wrong))
     return pd.DataFrame(lines)
 
