@@ -41,7 +41,14 @@ FEW = 3  # studies of a case of a problem, at least so many on average, of which
 WORKERS = 4
 OFF = 1  # the worker that is wrong, or that measures one region
 SAMPLED = 2000  # points whose values say how much an objective varies
-CULPRIT = {"since": None, "region": f"W{OFF}", "offset": f"W{OFF}", "step": f"W{OFF}", "broken": f"W{OFF}", "block": f"W{OFF}"}
+CULPRIT = {
+    "since": None,
+    "region": f"W{OFF}",
+    "offset": f"W{OFF}",
+    "step": f"W{OFF}",
+    "broken": f"W{OFF}",
+    "block": f"W{OFF}",
+}
 NORMAL = math.inf
 # Case, size of the error, noise, both in standard deviations of the objective, and degrees of freedom of the noise.
 POINTS = [

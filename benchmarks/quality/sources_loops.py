@@ -35,9 +35,9 @@ TRIALS = 60
 BEGIN = 20  # of a step: a third of the trials
 NOISE = 0.02
 CULPRIT = "w0"
-TOLD, HIDDEN, CORRECTED = "told", "hidden", "corrected"
+LABELLED, HIDDEN, CORRECTED = "told", "hidden", "corrected"
 METHODS: dict[str, dict[str, str]] = {
-    TOLD: {},
+    LABELLED: {},
     HIDDEN: {"sources": "hidden"},
     CORRECTED: {"sources": "hidden", "sees": "corrected"},
 }
@@ -71,7 +71,7 @@ def loops(problems: Sequence[str], replications: Sequence[int]) -> Iterator[Loop
         for case, size in CASES:
             for problem in problems:
                 for method in METHODS:
-                    if size or method == TOLD:
+                    if size or method == LABELLED:
                         yield Loop(problem, case, size, replication, method)
 
 
@@ -114,9 +114,9 @@ def lacks(cell: OptimizationCell, spec: RunSpec) -> dict[str, float]:
     problem, entries = spec.load_problem(), cell.entries()
     assert problem.optimum is not None
     clean = np.array([entry["clean"] for entry in entries])
-    chosen = [entry["recommended"] for entry in entries]
+    recommended = [entry["recommended"] for entry in entries]
     lack = np.abs(clean - problem.optimum) / problem.sample.std()
-    logs = [math.nan if one is None else math.log10(max(lack[one], LEAST)) for one in chosen]
+    logs = [math.nan if trial is None else math.log10(max(lack[trial], LEAST)) for trial in recommended]
     return {
         "half": round(logs[HALF - 1], 4),
         "end": round(logs[-1], 4),
@@ -129,7 +129,7 @@ def summary(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Tables: who is named, and what each method lacks more than the oracle, paired, with standard errors."""
     lines, paired = [], []
     for (case, size), group in rows.groupby(["case", "size"], sort=False):
-        told = group[group["method"] == TOLD]
+        told = group[group["method"] == LABELLED]
         line = {"case": case, "size": size, "loops": len(told), "named": told["named"].mean() if size else math.nan}
         line |= {"others": told["others"].mean(), "others, ever": told["first_other"].notna().mean()}
         lines.append(line | {"first named at trial": told["first"].median()})
@@ -139,8 +139,8 @@ def summary(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
             if set(METHODS) <= set(table):
                 row = {"case": case, "size": size, "lack": measure, "loops of each": len(table)}
                 row |= {method: table[method].mean() for method in METHODS}
-                pairs = {"told": table[TOLD] - table[CORRECTED], "hidden": table[HIDDEN] - table[CORRECTED]}
-                pairs["hidden more than told"] = table[HIDDEN] - table[TOLD]
+                pairs = {"told": table[LABELLED] - table[CORRECTED], "hidden": table[HIDDEN] - table[CORRECTED]}
+                pairs["hidden more than told"] = table[HIDDEN] - table[LABELLED]
                 for name, more in pairs.items():
                     label = name if " " in name else f"{name} more than corrected"
                     row[label] = f"{more.mean():.2f} +- {more.sem():.2f}"

@@ -70,9 +70,9 @@ def multitask(values: Values) -> Array:
     """BoTorch's GP with a task a worker: predictions ``WORKERS x m``."""
     model = MultiTaskGP(torch.cat([values.X, values.worker[:, None]], dim=1), values.y[:, None], task_feature=-1)
     fit_gpytorch_mll_scipy(ExactMarginalLogLikelihood(model.likelihood, model), options={"maxiter": CLIMBED})
-    ones = torch.ones(len(values.at), 1, dtype=values.X.dtype)
+    column = torch.ones(len(values.at), 1, dtype=values.X.dtype)
     with torch.no_grad():
-        at = [torch.cat([values.at, worker * ones], dim=1) for worker in range(WORKERS)]
+        at = [torch.cat([values.at, worker * column], dim=1) for worker in range(WORKERS)]
         return np.stack([model.posterior(X).mean[:, 0].numpy() for X in at])
 
 
@@ -91,9 +91,9 @@ def categorical(values: Values) -> Array:
         minimum_noise=DEFAULT_MINIMUM_NOISE_VAR,
         deterministic_objective=False,
     )
-    ones = torch.ones(len(values.at), 1, dtype=values.X.dtype)
+    column = torch.ones(len(values.at), 1, dtype=values.X.dtype)
     with torch.no_grad():
-        at = [torch.cat([values.at, worker * ones], dim=1) for worker in range(WORKERS)]
+        at = [torch.cat([values.at, worker * column], dim=1) for worker in range(WORKERS)]
         return np.stack([model.posterior(x)[0].numpy() for x in at])
 
 

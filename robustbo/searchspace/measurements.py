@@ -140,12 +140,12 @@ def measurements_of(
 
 
 def columns_of_kinds(
-    space: Space, frame: Any, kinds: str | Sequence[str], argument: str = "source", taken: Collection[str] = ()
+    space: Space, frame: Any, kinds: str | Sequence[str], argument: str = "source", occupied: Collection[str] = ()
 ) -> dict[str, str]:
     """The column of each kind of source: of its name, or ``source.NAME``; likewise of another ``argument``.
 
     Raises:
-        SpaceError: If there is none, or it is a parameter's, or one of those that are ``taken`` by values and noise.
+        SpaceError: If there is none, or it is a parameter's, or one of those that are ``occupied`` by values and noise.
         TypeError: If kinds are no names of columns.
     """
     names = [kinds] if isinstance(kinds, str) else [*kinds]
@@ -156,9 +156,9 @@ def columns_of_kinds(
         kind, parameters = name.removeprefix("source."), parameter_columns(space, frame)
         candidates = [column for column in (f"source.{kind}", kind) if column in frame.columns]
         own = [column for column in candidates if column not in parameters]
-        if candidates and (not own or own[0] in taken):
-            what = "has values, or their noise" if own else "is a parameter"
-            raise SpaceError(f"{argument}: {name!r} {what}; what measured, and when, has columns of its own")
+        if candidates and (not own or own[0] in occupied):
+            use = "has values, or their noise" if own else "is a parameter"
+            raise SpaceError(f"{argument}: {name!r} {use}; what measured, and when, has columns of its own")
         if not own:
             columns_there = f"{list(frame.columns)}{nearest(name, map(str, frame.columns))}"
             raise SpaceError(f"{argument}: there must be a column {name!r}, as it was named, got {columns_there}")

@@ -132,7 +132,7 @@ class Recording(Judging):
         space, outcomes = self.settings.space, [outcome.name for outcome in self.settings.outcomes]
         is_free, check = flag("ignore_extra", ignore_extra), value_check(self.settings, out_of_range)
         table, value = with_plain_names(self.settings, frame, value)
-        taken = {*outcomes, *(f"{name}.sd" for name in outcomes)} if outcomes else {value, sd or "sd"}
+        occupied = {*outcomes, *(f"{name}.sd" for name in outcomes)} if outcomes else {value, sd or "sd"}
         rows = measurements_of(
             space,
             table,
@@ -141,7 +141,8 @@ class Recording(Judging):
             ignore_extra=is_free,
             outcomes=outcomes,
             check=check,
-            origins=columns_of_kinds(space, table, source, taken=taken) | self._time_column(table, time, taken),
+            origins=columns_of_kinds(space, table, source, occupied=occupied)
+            | self._time_column(table, time, occupied),
             read_origin=origin_of_cells,
         )
         warn_of_violations(space, [row.params for row in rows])
@@ -154,7 +155,7 @@ class Recording(Judging):
         kind, content = self._value_content(row.value, row.sd)
         return row.params, kind, content | row.origin
 
-    def _time_column(self, table: Any, time: str | None, taken: Collection[str]) -> dict[str, str]:
+    def _time_column(self, table: Any, time: str | None, occupied: Collection[str]) -> dict[str, str]:
         """The column of times, if there is one."""
-        columns = {} if time is None else columns_of_kinds(self.settings.space, table, time, "time", taken)
+        columns = {} if time is None else columns_of_kinds(self.settings.space, table, time, "time", occupied)
         return {MEASURED_AT: next(iter(columns.values()))} if columns else {}

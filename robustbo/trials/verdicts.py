@@ -117,12 +117,12 @@ def standing(verdicts: Sequence[SourceVerdict]) -> list[SourceVerdict]:
         >>> standing(words[:1]) == words[:1], standing([*words, SourceVerdict("include", {"reactor": "R3"})])
         (True, [])
     """
-    held: list[SourceVerdict] = []
+    words: list[SourceVerdict] = []
     for verdict in verdicts:
-        held = [earlier for earlier in held if not verdict.replaces(earlier)]
-        if verdict.kind != "include" or any(earlier.overlaps(verdict) for earlier in held):
-            held.append(verdict)
-    return held
+        words = [earlier for earlier in words if not verdict.replaces(earlier)]
+        if verdict.kind != "include" or any(earlier.overlaps(verdict) for earlier in words):
+            words.append(verdict)
+    return words
 
 
 def judge(trial: Trial, verdicts: Sequence[SourceVerdict]) -> Trial:

@@ -28,7 +28,7 @@ def sentences(texts: Iterable[tuple[str, str]]) -> list[str]:
     return [*(text for status, text in pairs if status != NOT_JUDGED), *unjudged[:SHOWN], *more]
 
 
-def unjudged_sources(
+def reports_without_belief(
     trials: Iterable[Trial],
     reports: Sequence[SourceReport],
     outcome: str | None = None,
@@ -50,10 +50,10 @@ def unjudged_sources(
     for trial in ended:
         for source in trial.sources.items():
             by_source.setdefault(source, []).append(trial)
-    known = {(report.source, report.level) for report in reports}
+    reported = {(report.source, report.level) for report in reports}
     unjudged = []
     for (kind, label), own in sorted(by_source.items()):
-        if kind not in silent and (kind, label) not in known:
+        if kind not in silent and (kind, label) not in reported:
             numbers = tuple(trial.number for trial in own)
             why = _why_not(len(may_err.intersection(numbers)), num_all)
             size = (math.nan, math.nan, None, None, math.nan, math.nan)

@@ -1,4 +1,4 @@
-"""Why no value counts, and what to do about it, to end a message with."""
+"""The message that no value counts, and what to do about it."""
 
 from collections.abc import Iterable
 
@@ -6,12 +6,12 @@ from robustbo.trials.tree import Trials
 from robustbo.trials.trial import Trial
 
 
-def no_value(trials: Trials | Iterable[Trial], what: str, outcomes: Iterable[str] = ()) -> str:
+def no_value(trials: Trials | Iterable[Trial], subject: str, outcomes: Iterable[str] = ()) -> str:
     """The message that something needs a value, where none was told, or all are excluded.
 
     Args:
         trials: All trials.
-        what: What needs one.
+        subject: What needs one.
         outcomes: Of which of several outcomes there is none.
 
     Example:
@@ -25,10 +25,10 @@ def no_value(trials: Trials | Iterable[Trial], what: str, outcomes: Iterable[str
     of = f" of {names}" if names else ""
     excluded = sum(_is_excluded(trial, names) for trial in trials)
     if not excluded:
-        return f"{what} needs at least one told value{of}, got none; tell one first"
+        return f"{subject} needs at least one told value{of}, got none; tell one first"
     count = f"{excluded} that are all excluded" if excluded > 1 else "one that is excluded"
     include = "include one" if excluded > 1 else "include it"
-    return f"{what} needs at least one told value{of}, got {count}; {include}, or tell another"
+    return f"{subject} needs at least one told value{of}, got {count}; {include}, or tell another"
 
 
 def _is_excluded(trial: Trial, names: list[str]) -> bool:

@@ -146,10 +146,10 @@ def timelines(labels: SourceLabels) -> Iterator[Timeline]:
     if len(labelled) >= 2 * FEWEST:
         rows = labelled[np.argsort(labels.order[labelled], kind="stable")]
         everything = Timeline(-1, -1, rows, labels.order[rows], math.log(PRIOR))
-        yield everything._replace(**_owned(everything, labels))
+        yield everything._replace(**_places_of_sources(everything, labels))
 
 
-def _owned(everything: Timeline, labels: SourceLabels) -> dict[str, frozenset[int]]:
+def _places_of_sources(everything: Timeline, labels: SourceLabels) -> dict[str, frozenset[int]]:
     """The places from which on a step, and a drift, of everything is the error of one source of three or more."""
     m, codes = len(everything.rows), labels.codes[everything.rows]
     indicators = [

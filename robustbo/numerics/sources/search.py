@@ -102,7 +102,7 @@ def search_atoms(problem: Problem, level: Level) -> tuple[State, list[Candidate]
         entries = _best_by_key(problem, state, places)
         promising = [entry for entry in entries if entry.score > plain + PROMISING][:CLIMBS]
         climbed = [_climb(problem, state, entry) for entry in promising]
-        opponents = Opponents(plain, _wandering(problem, places, [e for e in climbed if e.score > plain]))
+        opponents = Opponents(plain, _density_of_wander(problem, places, [e for e in climbed if e.score > plain]))
         told_apart = filter(partial(_is_told_apart, problem), climbed)
         best = max(told_apart, key=lambda e: e.score - opponents.of(e), default=None)
         if best is not None and best.score > opponents.of(best):
@@ -114,7 +114,7 @@ def search_atoms(problem: Problem, level: Level) -> tuple[State, list[Candidate]
         state = _with_atom(state, best, best.score - opponents.of(best))
 
 
-def _wandering(problem: Problem, places: Sequence[Place], entries: Sequence[Entry]) -> float:
+def _density_of_wander(problem: Problem, places: Sequence[Place], entries: Sequence[Entry]) -> float:
     """The density of errors that wander, at the best of places, where any entry is an error of everything."""
     lines = [line for line in problem.lines if line.source < 0]
     rivals = [entry.place for entry in entries if entry.candidate.atom.source < 0]
