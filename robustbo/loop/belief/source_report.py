@@ -15,9 +15,10 @@ from robustbo.trials.verdicts import SourceVerdict
 
 EVEN = 0.5  # probability above which a source is in doubt
 PLAUSIBLE = 0.2  # likewise where its error may be the objective's shape: that is at least twice as probable then
-BLOCK, NOT_JUDGED = "block", "not judged"
+BLOCK = "block"
 UNNAMED = Outcome()
 Status = Literal["fine", "in doubt", "not distinguishable", "block", "excluded", "corrected", "not judged"]
+NOT_JUDGED: Status = "not judged"
 REGIONAL = "it measured one region only, where no error of it could be told from the objective: another should, too"
 APART = "it measured one region only, where its error and the objective cannot be told apart: measure there by another"
 ELSEWHERE = "what was measured since lies elsewhere, so that it may be the objective: measure an earlier point again"

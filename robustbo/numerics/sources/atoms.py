@@ -146,35 +146,34 @@ def timelines(labels: SourceLabels) -> Iterator[Timeline]:
     if len(labelled) >= 2 * FEWEST:
         rows = labelled[np.argsort(labels.order[labelled], kind="stable")]
         everything = Timeline(-1, -1, rows, labels.order[rows], math.log(PRIOR))
-        yield everything._replace(**_places_of_sources(everything, labels))
+        steps, drifts = _places_of_sources(everything, labels)
+        yield everything._replace(owned_steps=steps, owned_drifts=drifts)
 
 
-def _places_of_sources(everything: Timeline, labels: SourceLabels) -> dict[str, frozenset[int]]:
+def _places_of_sources(everything: Timeline, labels: SourceLabels) -> tuple[frozenset[int], frozenset[int]]:
     """The places from which on a step, and a drift, of everything is the error of one source of three or more."""
     m, codes = len(everything.rows), labels.codes[everything.rows]
     indicators = [
-        (codes[:, kind] == level).astype(float)
-        for kind in range(codes.shape[1])
-        for level in np.unique(codes[:, kind])
-        if level >= 0 and len(np.unique(codes[:, kind])) > 2
+        (column == level).astype(float)
+        for column, levels in ((column, np.unique(column)) for column in codes.T)
+        for level in (levels if len(levels) > 2 else ())
+        if level >= 0
     ]
     if not indicators:
-        return {}
+        return frozenset(), frozenset()
     z = np.stack(indicators)
     z = z - z.mean(-1, keepdims=True)
     z /= np.linalg.norm(z, axis=-1, keepdims=True)
     since = np.arange(1, m)
     steps = z[:, ::-1].cumsum(-1)[:, ::-1][:, 1:] / np.sqrt(since * (m - since) / m)
-    drifts = np.zeros((len(everything.drifts()), m))
-    for row, drift in zip(drifts, everything.drifts(), strict=True):
-        row[m - len(drift.rows) :] = drift.weights
-    drifts -= drifts.mean(-1, keepdims=True)
-    owned = (np.abs(z @ drifts.T) > OWNED * np.linalg.norm(drifts, axis=-1)).any(0)
-    places = [m - len(drift.rows) for drift in everything.drifts()]
-    return {
-        "owned_steps": frozenset((1 + np.flatnonzero((np.abs(steps) > OWNED).any(0))).tolist()),
-        "owned_drifts": frozenset(place for place, is_owned in zip(places, owned, strict=True) if is_owned),
-    }
+    is_owned = (np.abs(steps) > OWNED).any(0)
+    drifts = list[int]()
+    for drift in everything.drifts():
+        place = m - len(drift.rows)
+        a = np.concatenate([np.zeros(place), np.asarray(drift.weights)])
+        a -= a.mean()
+        drifts += [place] if (np.abs(z @ a) > OWNED * np.linalg.norm(a)).any() else []
+    return frozenset((1 + np.flatnonzero(is_owned)).tolist()), frozenset(drifts)
 
 
 def block_effects(labels: SourceLabels, blocks: frozenset[str] = frozenset()) -> list[Atom]:
