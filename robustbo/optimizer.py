@@ -14,7 +14,7 @@ from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import warn_of_violations
 from robustbo.sheets.loop import Sheets
 from robustbo.study import beginning
-from robustbo.study.beginning import Prior
+from robustbo.study.prior import Prior, prior_contents, tell_before_all
 from robustbo.surrogates.names import SurrogateName
 from robustbo.trials.former_names import reads_old_names
 from robustbo.trials.outcome import Outcome
@@ -59,7 +59,7 @@ class Optimizer(Sheets):
         surrogate_options: Keyword options of the surrogate; JSON values.
         acquisition: "auto" (noisy expected improvement in closed form, else qLogNEI; Student-t LogEI for Student-t
             posteriors), "qLogNEI", "qLogEI" or "LogEI"; "sobol" asks for space-filling points for ever.
-        num_initial: How many Sobol points come first; 2 (d + 1), at least 5, unless said.
+        num_initial: How many Sobol points come first; 2 (d + 1), from 5 to 20, unless said.
         replicate: Which values may be replicated where that is worth more than a new point: "flagged", "any", "never".
         max_replicates: How many replicates one point may get, failed ones included.
         quarantine: Whether a value that a robust surrogate did not expect is quarantined: left out for now.
@@ -141,13 +141,13 @@ class Optimizer(Sheets):
             outcome=outcome,
             blocks=blocks,
         )
-        before = [] if prior_data is None else beginning.prior_contents(settings, prior_data)
+        before = [] if prior_data is None else prior_contents(settings, prior_data)
         optional = {"seed": seed, "num_initial": num_initial, "failures": failures, "committee_from": committee_from}
         defaulted = [name for name, value in optional.items() if value is None]
         self._store = beginning.create_or_resume(settings, journal, if_exists=if_exists, defaulted=defaulted)
         if before:
             warn_of_violations(space, [params for params, *_ in before])
-            beginning.tell_before_all(self._store, before)
+            tell_before_all(self._store, before)
 
     @classmethod
     def begin(cls, settings: Settings, journal: str | PathLike[str]) -> Optimizer:

@@ -44,7 +44,12 @@ MAKING = {
     "a range of whole numbers": (lambda: rb.Space(x=(0, 1)), r"write rb.Float\(0, 1\), or rb.Int\(0, 1\) for whole"),
     "a range": (lambda: rb.Space(x=(0.0, 1.0)), r"write rb.Float\(0.0, 1.0\)$"),
     "a range in a mapping": (lambda: rb.Space({"x": (0.0, 1.0)}), r"write rb.Float\(0.0, 1.0\)$"),
-    "bounds by name": (lambda: rb.Space(x={"low": 0.5, "high": 1.0}), r"write rb.Float\(0.5, 1.0\)$"),
+    "bounds by name": (lambda: rb.Space(x={"low": 0.5, "high": 1.0}), r"did you mean rb.Float\(0.5, 1.0\)\?$"),
+    "a scale among choices": (
+        lambda: rb.Choice(1.0, 100.0, "log-uniform"),
+        r"mean rb.Float\(1.0, 100.0, log=True\)\?$",
+    ),
+    "a scale as a word": (lambda: rb.Float(1, 100, "log-uniform"), "write log=True$"),
     "words": (lambda: rb.Space(x=["a", "b"]), r"write rb.Choice\('a', 'b'\)"),
     "a grid": (lambda: rb.Space(x=np.array([1.0, 2.0, 4.0])), r"write rb.Ordinal\(1.0, 2.0, 4.0\)"),
     "a constant": (lambda: rb.Space(x=0.5), "always the same is no parameter: leave it out"),

@@ -298,7 +298,7 @@ class TestBest:
             opt.tell({"x": i, "y": i * i % 7}, value)
         assert math.isfinite(opt.best().mean)
         assert len(opt.outliers()) == len(values)
-        assert opt.ask().origin == "model"
+        assert opt.ask().origin == ("model" if len({*values}) > 1 else "sobol")  # equal values say nothing yet
 
     @pytest.mark.parametrize("wrong", [-1e2, -1e6, -1e12, -1e300, 1e300])
     def test_one_wild_value_of_any_size_leaves_the_others_their_differences(self, wrong):

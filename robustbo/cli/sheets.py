@@ -17,6 +17,10 @@ ValueOption = Annotated[
     str | None,
     typer.Option("--value", metavar="NAME", help="With --sheet: its column of values, where there is one outcome."),
 ]
+LabelOption = Annotated[
+    list[str] | None,
+    typer.Option("--label", metavar="NAME=VALUE", help="What is kept with the trial for people; may be repeated."),
+]
 AmendOption = Annotated[
     bool, typer.Option("--amend", help="With --sheet: take values that have changed since they were told.")
 ]

@@ -13,6 +13,7 @@ from robustbo.cli import terminal
 from robustbo.cli.arguments import (
     has_trial,
     json_object,
+    labels_of,
     mendable,
     noise_of,
     only_value,
@@ -20,7 +21,7 @@ from robustbo.cli.arguments import (
     source_of,
     trial_and_value,
 )
-from robustbo.cli.sheets import AmendOption, MeasuredOption, SheetOption, ValueOption, add_rows, tell_sheet
+from robustbo.cli.sheets import AmendOption, LabelOption, MeasuredOption, SheetOption, ValueOption, add_rows, tell_sheet
 from robustbo.cli.terminal import Format
 
 JOURNAL_HELP = "The journal: a file, or a study in a database (postgresql://...#name)."
@@ -104,6 +105,7 @@ def tell(
     measured_at: Annotated[
         str | None, typer.Option(metavar="TIME", help='When it was measured, such as "2026-11-24 14:10", in UTC.')
     ] = None,
+    label: LabelOption = None,
     amend: AmendOption = False,
     as_measured: MeasuredOption = False,
     out_of_range: Annotated[
@@ -127,7 +129,7 @@ def tell(
         if sheet is not None:
             typed_besides = {"": " ".join(numbers or ()), "--params": params, "--sd": " ".join(sd or ())}
             typed_besides |= {"--source": " ".join(source or ()), "--measured-at": measured_at}
-            typed_besides |= {"--n": None if count is None else str(count)}
+            typed_besides |= {"--label": " ".join(label or ()), "--n": None if count is None else str(count)}
             options = {"amend": amend, "as_measured": as_measured, "out_of_range": out_of_range}
             tell_sheet(opt, sheet, column, typed_besides, **options)
             return
@@ -137,7 +139,7 @@ def tell(
             raise ValueError("--amend goes with --sheet; one value is corrected by robustbo amend JOURNAL TRIAL VALUE")
         names = outcome_names(opt)
         rest: dict[str, Any] = {"sd": noise_of(sd or (), names), "source": source_of(source or ())}
-        rest |= {"out_of_range": out_of_range, "measured_at": measured_at, "n": count}
+        rest |= {"out_of_range": out_of_range, "measured_at": measured_at, "n": count, "labels": labels_of(label or ())}
         point = None if params is None else json_object("--params", params)
         if point is None or has_trial(numbers or (), names):
             place, value = trial_and_value("tell", numbers or (), names)
@@ -156,13 +158,14 @@ def fail(
         bool | None,
         typer.Option("--retry/--no-retry", help="Whether it was a flake, to be asked again, or lies in the point."),
     ] = None,
+    label: LabelOption = None,
 ) -> None:
     """Say that a trial gave no value; the next asks stay away from where trials fail."""
     from robustbo.optimizer import Optimizer
 
     with mendable():
         opt = Optimizer.resume(journal)
-        failed = opt.fail(trial, reason, retry=retry)
+        failed = opt.fail(trial, reason, retry=retry, labels=labels_of(label or ()))
     say_trials([failed], opt)
 
 

@@ -56,7 +56,7 @@ class RobustSampler(BaseSampler):
         surrogate: As for `robustbo.Optimizer`, with all that follows.
         surrogate_options: Keyword options of the surrogate; JSON values.
         acquisition: Its name.
-        num_initial: How many space-filling trials come first; 2 (d + 1), at least 5, unless said.
+        num_initial: How many space-filling trials come first; 2 (d + 1), from 5 to 20, unless said.
         replicate: As there; "never" suits an objective that always gives the same value.
         max_replicates: How many replicates one point may get.
         quarantine: As there.

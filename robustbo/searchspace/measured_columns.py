@@ -11,6 +11,7 @@ from robustbo.lazy import Module
 from robustbo.searchspace.labels import has_other_unit, nearest_label, parts
 from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import columns_and_hint, is_missing, parameter_columns
+from robustbo.searchspace.units import number_and_unit
 from robustbo.validation import noise_sd, one_of, real, whole_number
 
 if TYPE_CHECKING:
@@ -131,5 +132,7 @@ def _number(name: str, cell: Any) -> float:
             float(cell.replace(",", "."))
         except ValueError:
             advice = "leave the cell empty where there is no value"
+        if (pair := number_and_unit(cell)) is not None:
+            advice = f"say its unit, rb.Outcome(..., unit={pair[1]!r}), and cells with that unit are read"
         raise TypeError(f"{name} must be a real number, got the text {cell!r}; {advice}")
     return real(name, cell)

@@ -117,10 +117,11 @@ def _content_of(row: FilledRow, rules: RowRules) -> tuple[str, Mapping[str, Any]
         return "withdraw", {
             "reason": "; ".join(dict.fromkeys(WITHDRAWN.sub("", why) for why in reasons)) or "withdrawn"
         }
+    labels = {"labels": row.labels} if row.labels else {}
     if len(reasons) == len(row.values):
-        return "fail", {"reason": "; ".join(dict.fromkeys(reasons))}
+        return "fail", {"reason": "; ".join(dict.fromkeys(reasons)), **labels}
     kind, content = rules.tell(_plain(row.values), _noise(row.sds))
-    return kind, content | ({"source": row.sources} if row.sources else {})
+    return kind, content | ({"source": row.sources} if row.sources else {}) | labels
 
 
 def _check_possible(kind: str, content: Mapping[str, Any], rules: RowRules) -> None:

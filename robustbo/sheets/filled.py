@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 
+from robustbo import limits
 from robustbo.censored import is_bound, read_bound
 from robustbo.errors import SpaceError
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter, Value
 from robustbo.searchspace.parameters.text import measured_value_of, value_of
 from robustbo.searchspace.space import Space
+from robustbo.searchspace.units import without_unit
 from robustbo.sheets.cells import agrees, number_of
 from robustbo.sheets.columns import Columns
 from robustbo.sheets.grid import Grid
@@ -60,6 +62,7 @@ class FilledRow:
         sds: And in those of their noise.
         waits: The outcomes whose cells are empty.
         sources: The labels that say what measured it, by the kind of source.
+        labels: What is in the columns of other people, cut where it is too long.
     """
 
     row: int
@@ -70,6 +73,7 @@ class FilledRow:
     sds: dict[str | None, float]
     waits: list[str]
     sources: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
 
 
 def cell_value(text: str, decimal: str) -> CellValue:
@@ -151,10 +155,13 @@ def _row_with_values(grid: Grid, columns: Columns, index: int) -> FilledRow | No
         return None
     waits = [str(name) for name in columns.values if name not in values]
     sds = _read_cells(cells, columns.sds, columns, lambda text: _sd(text, grid.decimal))
-    parameter_cells = {name: text for name, at in columns.parameters.items() if (text := _cell(cells, at)).strip()}
+    texts = {name: without_unit(columns.names[at], _cell(cells, at)) for name, at in columns.parameters.items()}
+    parameter_cells = {name: text for name, text in texts.items() if text.strip()}
     number = number_in(_cell(cells, columns.trial))
     sources = labels_to_record({kind: _cell(cells, at) for kind, at in columns.sources.items()})
-    return FilledRow(index, grid.labels[index], number, parameter_cells, values, sds, waits, sources)
+    texts = {name: _cell(cells, at).strip()[: limits.LABEL_CHARACTERS] for name, at in columns.labels.items()}
+    labels = {name[: limits.LABEL_CHARACTERS]: text for name, text in texts.items() if text}
+    return FilledRow(index, grid.labels[index], number, parameter_cells, values, sds, waits, sources, labels)
 
 
 def _read_cells(
@@ -165,7 +172,7 @@ def _read_cells(
     for name, at in places.items():
         if (text := _cell(cells, at)).strip():
             try:
-                contents[name] = read(text)
+                contents[name] = read(without_unit(columns.names[at], text))
             except ValueError as error:
                 raise ValueError(f"{columns.names[at]} {error}") from None
     return contents

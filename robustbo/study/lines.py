@@ -43,6 +43,8 @@ def line_of(trial: Trial, quantities: Mapping[str | None, Outcome] | None = None
         mean, sd = trial.expectation
         expected = f", expected {only.amount(only.nearest(mean), sd)}"
     retry = "" if trial.retry is None else f", {FAILURE_VERDICTS[trial.retry]}"
+    labels = ", ".join(f"{name}={value}" for name, value in trial.labels.items())
+    expected += f" [{labels}]" if labels else ""
     return f"trial {trial.number} ({trial.state}, {trial.origin}{retry}), {place}{result}{expected}"
 
 

@@ -16,6 +16,7 @@ from robustbo.searchspace.tabular import Points, check_constraints, is_point, po
 from robustbo.study.columns import check_names
 from robustbo.study.handing import TrialLike, enqueue_events, requeue_events
 from robustbo.study.lines import line_of
+from robustbo.study.origin import origin_to_record
 from robustbo.study.study import Study
 from robustbo.trials import worker
 from robustbo.trials.changes import change_of, check_change
@@ -53,11 +54,14 @@ class Queueing(Study):
         """
         return self._commit(lambda state: requeue_events(state.history, trials, older_than))
 
-    def enqueue(self, points: Points, *, ignore_extra: bool = False) -> list[Trial]:
+    def enqueue(
+        self, points: Points, *, labels: Mapping[str, Any] | None = None, ignore_extra: bool = False
+    ) -> list[Trial]:
         """Points of your own that the next asks give out first: a mapping, a pandas Series or frame, or a list.
 
         Args:
             points: One, or several.
+            labels: What is to be kept with them for people, as for `tell`.
             ignore_extra: Whether columns of a frame that are no parameters are passed over.
 
         Raises:
@@ -67,7 +71,8 @@ class Queueing(Study):
         is_free = flag("ignore_extra", ignore_extra)
         params = points_of(space, [points] if is_point(points) else points, ignore_extra=is_free)
         check_constraints(space, params)
-        return self._commit(lambda state: enqueue_events(state.history, params))
+        own = origin_to_record(None, None, labels)
+        return self._commit(lambda state: [{**event, **own} for event in enqueue_events(state.history, params)])
 
     def change(self, space: Space, *, was: Mapping[str, Any] | None = None) -> Space:
         """Change the space from now on: other bounds, steps, values or constraints, or further parameters.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from robustbo.guidance import explain_misfits
@@ -12,11 +12,12 @@ from robustbo.searchspace.tabular import (
     Point,
     warn_of_violations,
 )
-from robustbo.study.columns import with_plain_names
+from robustbo.study.columns import label_columns_of, with_names, with_plain_values
 from robustbo.study.handing import TrialLike, end_events, warn_of_copies
 from robustbo.study.judging import Judging
-from robustbo.study.origin import MEASURED_AT, OF_TRIAL, origin_of_cells, origin_to_record
+from robustbo.study.origin import MEASURED_AT, OF_TRIAL, check_time, origin_of_cells, origin_to_record
 from robustbo.study.possible import value_check, with_exclusions
+from robustbo.study.sources import labels_to_tell
 from robustbo.trials.history import Trial
 from robustbo.trials.noise import Count
 from robustbo.trials.outcome import OutOfRange
@@ -47,6 +48,7 @@ class Recording(Judging):
         sd: Noise = None,
         source: Source | None = None,
         measured_at: Time | None = None,
+        labels: Mapping[str, Any] | None = None,
         out_of_range: OutOfRange = "raise",
         n: Count | None = None,
         params: Point | None = None,
@@ -60,10 +62,12 @@ class Recording(Judging):
                 several outcomes a mapping, in which some may be missing (or NaN): for them alone.
             sd: Standard deviation of the noise of a measurement, where known; of several outcomes a mapping likewise.
                 It may be known for some values alone: that of the others is learned beside it.
-            source: What measured it: a label such as "R3", or labels by kind, ``{"reactor": "R3", "operator": "B"}``;
-                that which it was asked for by (`ask`) unless given. It is learned which source is in error.
+            source: What measured it: labels by kind, ``{"reactor": "R3", "operator": "B"}``, or a mere label such as
+                "R3", which is of the only kind that there is, or else of the kind "source"; that which it was asked for
+                by (`ask`) unless given. It is learned which source is in error.
             measured_at: When it was measured, where that is another time than now, or in another order than that of
                 telling: a datetime, or a text such as "2026-11-24 14:10"; UTC unless it says otherwise.
+            labels: What else is to be kept with the trial for people, such as ``{"name": "Knock Hill", "lot": 7}``.
             out_of_range: What to do with a value that is not possible (see `Outcome`): "raise", or "exclude" it.
             n: Of how many measurements the value is the mean, 1 unless given: its noise variance is sd^2 / n, or where
                 no sd is known, the learned one by n.
@@ -83,7 +87,8 @@ class Recording(Judging):
         kind, content = self._value_content(value, sd, n)
         if kind == "tell":
             value_check(self.settings, out_of_range)(content["value"])
-        return self._end(kind, content | origin_to_record(source, measured_at), trial, params)
+        kinds = None if source is None else labels_to_tell(self.history, source)
+        return self._end(kind, content | origin_to_record(kinds, check_time(measured_at), labels), trial, params)
 
     def fail(
         self,
@@ -92,6 +97,7 @@ class Recording(Judging):
         *,
         retry: bool | None = None,
         params: Point | None = None,
+        labels: Mapping[str, Any] | None = None,
     ) -> Trial:
         """Record that a trial gave no value: asks stay away from where trials fail (`failures` says why they did).
 
@@ -103,13 +109,14 @@ class Recording(Judging):
                 nothing of it then, and is asked for again), False where it lies in the point (it is never asked for
                 again). Unless given, the model of failures judges.
             params: Where it failed, if not just where it was asked for, as for `tell`.
+            labels: As for `tell`.
 
         Raises:
             ValueError: If the trial has ended otherwise, or there is none.
             SpaceError: If the parameters cannot be modelled, as for `tell`.
         """
         word: dict[str, Any] = {} if retry is None else {"retry": flag("retry", retry)}
-        return self._end("fail", {"reason": str(reason), **word}, trial, params)
+        return self._end("fail", {"reason": str(reason), **word} | origin_to_record(None, None, labels), trial, params)
 
     def withdraw(self, trial: TrialLike, reason: str | None = None) -> Trial:
         """Record that nobody will measure a trial, and that this says nothing of its point.
@@ -142,6 +149,7 @@ class Recording(Judging):
         source: str | Sequence[str] = (),
         time: str | None = None,
         trial: str | None = None,
+        labels: bool | str | Sequence[str] | Mapping[str, str] = False,
         ignore_extra: bool = False,
         out_of_range: OutOfRange = "raise",
     ) -> list[Trial]:
@@ -165,6 +173,10 @@ class Recording(Judging):
                 may be in error since a time.
             trial: The column with the number of the trial that a row is of, where it was asked for: the row's point is
                 where it was measured, as ``params`` of `tell`. An empty cell names none.
+            labels: Columns that are kept with the trials for people: their names, or columns by label; True for all
+                that are none of these, and the index where it has texts, as the label "name" by which reports call a
+                trial.
+                Columns label.NAME, as `frame` has them, are kept anyway.
             ignore_extra: Whether columns that are none of these are passed over.
             out_of_range: As for `tell`.
 
@@ -173,7 +185,10 @@ class Recording(Judging):
         """
         space, outcomes = self.settings.space, [outcome.name for outcome in self.settings.outcomes]
         is_free, check = flag("ignore_extra", ignore_extra), value_check(self.settings, out_of_range)
-        table, value = with_plain_names(self.settings, frame, value)
+        table, value = with_plain_values(self.settings, with_names(frame) if labels is True else frame, value)
+        occupied = {*outcomes, *(f"{name}.sd" for name in outcomes)} if outcomes else {value, sd or "sd"}
+        origins = self._origin_columns(table, source, time, trial, occupied)
+        claimed = [*origins.values(), value, f"{value}.sign", sd, n]
         rows = measurements_of(
             space,
             table,
@@ -183,9 +198,7 @@ class Recording(Judging):
             ignore_extra=is_free,
             outcomes=outcomes,
             check=check,
-            origins=columns_of_kinds(space, table, source)
-            | self._own_column(table, "time", time, MEASURED_AT)
-            | self._own_column(table, "trial", trial, OF_TRIAL),
+            origins=origins | label_columns_of(self.settings, table, labels, claimed),
             read_origin=origin_of_cells,
         )
         warn_of_violations(space, [row.params for row in rows])
@@ -198,7 +211,19 @@ class Recording(Judging):
         kind, content = self._value_content(row.value, row.sd, row.n)
         return row.params, kind, content | row.origin
 
-    def _own_column(self, table: Any, argument: str, column: str | None, key: str) -> dict[str, str]:
+    def _origin_columns(
+        self, table: Any, source: str | Sequence[str], time: str | None, trial: str | None, occupied: Collection[str]
+    ) -> dict[str, str]:
+        """The columns that say what measured a row, when, and for which trial."""
+        return (
+            columns_of_kinds(self.settings.space, table, source, occupied=occupied)
+            | self._own_column(table, "time", time, MEASURED_AT, occupied)
+            | self._own_column(table, "trial", trial, OF_TRIAL, occupied)
+        )
+
+    def _own_column(
+        self, table: Any, argument: str, column: str | None, key: str, occupied: Collection[str]
+    ) -> dict[str, str]:
         """The column that an argument names, under a key of an event, if there is one."""
-        columns = {} if column is None else columns_of_kinds(self.settings.space, table, column, argument)
+        columns = {} if column is None else columns_of_kinds(self.settings.space, table, column, argument, occupied)
         return {key: next(iter(columns.values()))} if columns else {}

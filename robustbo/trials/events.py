@@ -33,8 +33,13 @@ ADVICE = {
 }
 
 
-def find_trial(trials: Sequence[Trial] | Draft, number: int) -> Trial:
+def find_trial(trials: Sequence[Trial] | Draft, number: int, name: str = "trial") -> Trial:
     """The trial of that number among all so far.
+
+    Args:
+        trials: All trials.
+        number: The number.
+        name: Of the argument that has it.
 
     Raises:
         ValueError: If there is none.
@@ -42,7 +47,7 @@ def find_trial(trials: Sequence[Trial] | Draft, number: int) -> Trial:
     if not 0 <= number < len(trials):
         numbers = f"one of the trials so far, 0 to {len(trials) - 1}" if len(trials) > 1 else "0, the only one so far"
         rule = numbers if trials else "asked for or told first, there is none yet"
-        raise ValueError(f"trial must be {rule}, got {number}")
+        raise ValueError(f"{name} must be {rule}, got {number}")
     return trials[number]
 
 
@@ -93,6 +98,7 @@ def _new_trial(trials: Sequence[Trial] | Draft, event: Event) -> Trial:
         asked_at=_when(event) if is_asked else None,
         handouts=int(is_asked),
         sources=dict(event.get("source", {})) if is_asked else {},
+        labels=dict(event.get("labels", {})),
         elsewhere=dict(event.get("elsewhere", {})) if is_asked else {},
     )
 
@@ -174,7 +180,7 @@ def _end_fields(trials: Sequence[Trial] | Draft, trial: Trial, event: Event) -> 
     order = trials.num_ended if isinstance(trials, Draft) else None
     sources = {**trial.sources, **event.get("source", {})}
     told = {"order": order, "told_by": event.get("by"), "told_at": _when(event), "sources": sources}
-    told |= _place_fields(trial, event)
+    told |= _place_fields(trial, event) | {"labels": {**trial.labels, **event.get("labels", {})}}
     return told | ({"measured_at": _when(event, "measured_at")} if "measured_at" in event else {})
 
 

@@ -19,6 +19,7 @@ from robustbo.trials.changes import KIND as CHANGE
 from robustbo.trials.changes import SpaceChange
 from robustbo.trials.diagnosis import Diagnosis, diagnosis_of
 from robustbo.trials.events import find_trial, fold
+from robustbo.trials.labels import label_columns
 from robustbo.trials.noise import single_noise
 from robustbo.trials.sources import DEFAULT_KIND
 from robustbo.trials.storage.line import Event
@@ -149,7 +150,7 @@ class History:
         the columns of values value.sign, or OUTCOME.sign, says "<" or ">", and "" of any other value. Where sources
         were told a column source.KIND each is the last; the kind "source" has the column source. Where times of
         measurement were told the column measured_at has them. Where trials were measured elsewhere than asked for,
-        columns asked.NAME have what was asked for.
+        columns asked.NAME have what was asked for. Where trials have labels, columns label.NAME have these.
 
         A parameter that has one of these names, "trial" or one of those that are ``reserved`` is under ``params.NAME``.
         The columns are those of the ``names``, or of all that the trials have; where a parameter does not exist at a
@@ -161,7 +162,7 @@ class History:
         excluded = {
             f"{name}.excluded": [t.outcomes.get(name, Measured()).is_excluded for t in self] for name in outcomes
         }
-        labels = source_columns(self.trials) | target_columns(self.trials)
+        labels = source_columns(self.trials) | target_columns(self.trials) | label_columns(self.trials)
         names = column_names(parameters, [*own, "asked_by", "asked_at", *excluded, *labels, *reserved])
         rows = [
             [*(t.params.get(name) for name in parameters), *values, t.state, t.origin, in_a_line(t.reason), t.repeats]

@@ -35,6 +35,9 @@ Noises = Spread | OfMean | None | dict[Text, Spread | OfMean | None]
 Yes = Annotated[bool, Field(strict=True)]
 Label = Annotated[str, Field(strict=True, min_length=1, max_length=limits.SOURCE_CHARACTERS)]
 Source = Annotated[dict[Label, Label], Field(max_length=limits.SOURCE_KINDS)]
+LabelText = Annotated[str, Field(strict=True, min_length=1, max_length=limits.LABEL_CHARACTERS)]
+LabelValue = LabelText | Finite | Annotated[bool, Field(strict=True)]
+Labels = Annotated[dict[LabelText, LabelValue], Field(max_length=limits.LABELS)]
 Time = Annotated[str, Field(strict=True, pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?\+00:00$")]
 Params = Annotated[dict[Text, Value], Field(min_length=1)]
 ANY = ConfigDict(extra="allow")  # what later versions add
@@ -71,6 +74,7 @@ class _Ask(_Event):
 class _Enqueue(_Event):
     event: Literal["enqueue"]
     params: Params
+    labels: NotRequired[Labels]
 
 
 class _Handed(_Event):
@@ -86,6 +90,7 @@ class _Tell(_Event):
     value: Values
     sd: Noises
     lost: NotRequired[list[Text]]
+    labels: NotRequired[Labels]
     source: NotRequired[Source]
     measured_at: NotRequired[Time]
     params: NotRequired[Params]
@@ -97,6 +102,7 @@ class _Fail(_Event):
     event: Literal["fail"]
     reason: Text
     retry: NotRequired[Yes]
+    labels: NotRequired[Labels]
     source: NotRequired[Source]
     measured_at: NotRequired[Time]
     params: NotRequired[Params]

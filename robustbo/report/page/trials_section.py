@@ -15,6 +15,7 @@ from robustbo.view.view import View
 
 FULL = 300  # trials that are all shown
 LAST = 100  # of more, the last, beside the doubtful ones
+LABELS = 8  # that have a column
 LONGEST = 90  # letters of a note
 STATES = {
     "pending": "being measured",
@@ -45,13 +46,21 @@ def trials_section(view: View, judged: Sequence[Outlier], overview: dict[str, An
         return None
     trials, note = select_trials(history, {outlier["trial"] for outlier in overview["outliers"]})
     outliers = {(o.trial.number, o.outcome): o for o in judged}
-    header = ["trial", *names, *(title for name, of in quantities.items() for title in _titles(name, of)), "note"]
+    labels = [*dict.fromkeys(name for trial in trials for name in trial.labels)][:LABELS]
+    header = [
+        "trial",
+        *labels,
+        *names,
+        *(title for name, of in quantities.items() for title in _titles(name, of)),
+        "note",
+    ]
     num_old = count_before(history)
     rows = []
     for trial in trials:
         cells = [cell for name in quantities for cell in _cells(trial, name, outliers.get((trial.number, name)))]
         place = [short(trial.params[name]) if name in trial.params else "-" for name in names]
-        rows.append([trial.number, *place, *cells, _note(trial, is_old=trial.number < num_old)])
+        labelled = [str(trial.labels.get(name, "")) for name in labels]
+        rows.append([trial.number, *labelled, *place, *cells, _note(trial, is_old=trial.number < num_old)])
     return TrialsSection(note, Table(header, rows))
 
 

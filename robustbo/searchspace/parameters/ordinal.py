@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from robustbo.errors import SpaceError
 from robustbo.searchspace.parameters.condition import MAX_LEVELS, Value, When, number
+from robustbo.searchspace.parameters.foreign_ranges import check_log
 from robustbo.searchspace.parameters.listed import Listed, key
 from robustbo.searchspace.parameters.scale import Scale
 from robustbo.validation import short_list
@@ -38,8 +39,7 @@ class Ordinal(Listed):
             raise SpaceError(f"{name}: there must be at least one value, got none")
         if len(self.values) > MAX_LEVELS:
             raise SpaceError(f"{name}: an ordinal has at most {MAX_LEVELS} values, got {len(self.values)}")
-        if not isinstance(self.log, bool):
-            raise SpaceError(f"{name}: log must be True or False, got {self.log!r}")
+        check_log(name, self.log)
         if all(isinstance(value, str | list | tuple | set | range) for value in self.values):
             if self.log:
                 raise SpaceError(f"{name}: a log scale needs numbers, got {short_list(self.values)}")

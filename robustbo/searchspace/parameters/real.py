@@ -8,6 +8,7 @@ from robustbo.errors import SpaceError
 from robustbo.guidance import explain_misfits
 from robustbo.lazy import cached_property
 from robustbo.searchspace.parameters.condition import MAX_LEVELS, Conditional, number
+from robustbo.searchspace.parameters.foreign_ranges import check_log
 from robustbo.searchspace.parameters.scale import Scale, cell_index, cell_middle
 from robustbo.validation import plain_scalar
 
@@ -43,8 +44,7 @@ class Float(Conditional):
         low, high = number(f"{name}.low", self.low), number(f"{name}.high", self.high)
         if not low <= high:
             raise SpaceError(f"{name}: low must not be above high, got low={low!r}, high={high!r}")
-        if not isinstance(self.log, bool):
-            raise SpaceError(f"{name}: log must be True or False, got {self.log!r}")
+        check_log(name, self.log)
         if self.log and low <= 0:
             raise SpaceError(f"{name}: a log scale needs low > 0, got low={low!r}")
         if not math.isfinite(high - low):
