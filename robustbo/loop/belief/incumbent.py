@@ -11,7 +11,7 @@ from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
 from robustbo.guidance import TRIAL, Guided
 from robustbo.loop.belief.outcome_models import OutcomeModel, OutcomeModels, use_models
-from robustbo.loop.belief.recommended import recommendable_points
+from robustbo.loop.belief.recommended import Moved, points_with_fixed, recommendable_points
 from robustbo.loop.observations.no_value import no_value
 from robustbo.loop.observations.table import Data, Row, observations
 from robustbo.loop.surrogate.cache import FitCache
@@ -199,9 +199,7 @@ def _mean_values(fitted: FittedSurrogate, disbelieved: Collection[int]) -> dict[
     return {row: math.fsum(value / len(values) for value in values) for row, values in by_row.items()}
 
 
-def _candidates(
-    data: Data, model: OutcomeModel, without: Collection[int] = ()
-) -> tuple[dict[Row, Trial], dict[Row, tuple[Trial, dict[str, Value]]]]:
+def _candidates(data: Data, model: OutcomeModel, without: Collection[int] = ()) -> tuple[dict[Row, Trial], Moved]:
     """The first trial whose value is believed, at each point measured that may be recommended, as it is or moved.
 
     Where this leaves no point, it is the first trial at each that may be; then the first at any point.
@@ -228,19 +226,6 @@ def _best_at(data: Data, models: OutcomeModels) -> Incumbent:
     best = max(range(len(means)), key=lambda i: data.sign * means[i])
     trial, point = list(points.values())[best]
     return Incumbent(trial, means[best], sds[best], None if point == trial.params else point)
-
-
-def points_with_fixed(data: Data, trials: Iterable[Trial]) -> dict[Row, tuple[Trial, dict[str, Value]]]:
-    """Points by row: each one measured as it is with what is fixed, with its trial, where it is in the region."""
-    points: dict[Row, tuple[Trial, dict[str, Value]]] = {}
-    for trial in trials:
-        if data.space.is_pool:
-            point = trial.params if data.region.contains(trial.params) else None
-        else:
-            point = data.region.point(data.rows[trial.number])
-        if point is not None:
-            points.setdefault(tuple(data.space.to_unit(point)), (trial, point))
-    return points
 
 
 def raw_incumbent(settings: Settings, history: History) -> Incumbent:

@@ -1,6 +1,6 @@
 """The points that may be recommended for what was measured: where the space allows it, there; else the nearest."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from robustbo.loop.observations.table import Data, Row
 from robustbo.searchspace.parameters import Value
@@ -35,3 +35,16 @@ def _nearest(data: Data, row: Row, trial: Trial) -> dict[str, Value] | None:
     if data.space.is_pool or data.space.why_outside(trial.params) is None:  # it only breaks a constraint
         return None
     return data.region.point(row)
+
+
+def points_with_fixed(data: Data, trials: Iterable[Trial]) -> dict[Row, tuple[Trial, dict[str, Value]]]:
+    """Points by row: each one measured as it is with what is fixed, with its trial, where it is in the region."""
+    points: dict[Row, tuple[Trial, dict[str, Value]]] = {}
+    for trial in trials:
+        if data.space.is_pool:
+            point = trial.params if data.region.contains(trial.params) else None
+        else:
+            point = data.region.point(data.rows[trial.number])
+        if point is not None:
+            points.setdefault(tuple(data.space.to_unit(point)), (trial, point))
+    return points
