@@ -75,7 +75,7 @@ class ReplayMismatch(RobustBOError):
 
 
 class SpaceWarning(UserWarning):
-    """A measured point breaks a constraint; it is kept, since it was measured."""
+    """A measured point breaks a constraint, or lies outside the space; it is kept, since it was measured."""
 
 
 class SheetWarning(UserWarning):

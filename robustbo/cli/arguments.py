@@ -58,6 +58,16 @@ def trial_and_value(
     return int(texts[0]), by_outcome(takes, texts[1:], _value) if outcomes else _value(texts[1])
 
 
+def has_trial(texts: Sequence[str], outcomes: Sequence[str]) -> bool:
+    """Return whether what was typed behind a journal's name begins with a trial's number, before its values.
+
+    Example:
+        >>> has_trial(["3", "-1.5"], []), has_trial(["-1.5"], []), has_trial(["3", "cost=2"], ["cost"])
+        (True, False, True)
+    """
+    return len(texts) == 2 if not outcomes else len(texts) > 1 and "=" not in texts[0]
+
+
 def _such_as(outcomes: Sequence[str]) -> str:
     """An example of the command about a trial."""
     if not outcomes:
@@ -114,6 +124,25 @@ def source_of(texts: Sequence[str], option: str = "--source") -> str | dict[str,
             raise ValueError(f"{option}: {kind!r} must be given once, got it twice")
         labels[kind] = label
     return labels
+
+
+def labels_of(texts: Sequence[str]) -> dict[str, Any] | None:
+    """The labels that were typed as ``NAME=VALUE``: numbers where they are such; None where there are none.
+
+    Example:
+        >>> labels_of(["lot=7", "name=Knock Hill"])
+        {'lot': 7, 'name': 'Knock Hill'}
+    """
+    labels: dict[str, Any] = {}
+    for text in texts:
+        name, equals, label = text.partition("=")
+        if not (name and equals and label):
+            raise ValueError(f"--label must be like NAME=VALUE, such as lot=7, got {text!r}")
+        if name in labels:
+            raise ValueError(f"--label: {name!r} must be given once, got it twice")
+        is_whole, is_number = re.fullmatch("0|[1-9][0-9]{0,14}", label), NUMBER.fullmatch(label)
+        labels[name] = int(label) if is_whole else float(label) if is_number and label[0] != "0" else label
+    return labels or None
 
 
 def objective(text: str) -> tuple[str, str]:

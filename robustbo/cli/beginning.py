@@ -25,6 +25,11 @@ SPACE_HELP = (
 
 NEGLIGIBLE = "--negligible-error"
 
+ConstraintOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="TEXT", help='What must hold, such as "x + y <= 1", besides SPACE\'s; may be repeated.'),
+]
+
 commands = typer.Typer(no_args_is_help=True, add_completion=False)
 
 
@@ -36,12 +41,9 @@ def create(
     ] = None,
     pool: Annotated[
         typer.FileBinaryRead | None,
-        typer.Option(metavar="CSV", help="Choose among the rows of this table: a column a parameter."),
+        typer.Option(metavar="FILE", help="Choose among the rows of this table, .csv or .xlsx: a column a parameter."),
     ] = None,
-    constraint: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TEXT", help='What must hold, such as "x + y <= 1", besides SPACE\'s; may be repeated.'),
-    ] = None,
+    constraint: ConstraintOption = None,
     direction: Annotated[str | None, typer.Option(help="minimize or maximize; which must be said.")] = None,
     objectives: Annotated[
         list[str] | None,
@@ -175,11 +177,36 @@ def _outcomes(
     return {key: value or None for key, value in arguments.items()}
 
 
+@commands.command()
+def change(
+    journal: Journal,
+    space: Annotated[
+        typer.FileBinaryRead, typer.Argument(metavar="SPACE", help="TOML or JSON, as for create.", show_default=False)
+    ],
+    was: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="The value that a new parameter had in all trials so far."),
+    ] = None,
+    constraint: ConstraintOption = None,
+) -> None:
+    """Change the space of an optimization: what was measured stays, and asks follow the new one."""
+    from robustbo.cli.typed import fixed_values, space_of
+    from robustbo.optimizer import Optimizer
+    from robustbo.searchspace.parameters.text import measured_value_of
+
+    with mendable():
+        opt = Optimizer.resume(journal)
+        changed, _ = space_of(space, None, constraint or ())
+        changed = opt.change(changed, was=fixed_values(changed, was or (), "--was", measured_value_of))
+    terminal.lines([f"the space from now on: {changed!r}"])
+
+
 @commands.command("add-rows")
 def add_rows(
     journal: Journal,
     table: Annotated[
-        typer.FileBinaryRead, typer.Argument(metavar="CSV", help="With the columns of the pool.", show_default=False)
+        typer.FileBinaryRead,
+        typer.Argument(metavar="FILE", help="A .csv or .xlsx with the columns of the pool.", show_default=False),
     ],
 ) -> None:
     """Add the rows of a table to the pool that an optimization chooses from; all, or none where one is wrong."""

@@ -12,7 +12,7 @@ from robustbo.study.lines import line_of
 from robustbo.study.next_trials import as_of_now, hand_out
 from robustbo.study.queueing import own
 from robustbo.trials import worker
-from robustbo.trials.extent import space_of
+from robustbo.trials.extent import settings_at, space_of
 from robustbo.trials.history import History, Trial
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import Store
@@ -84,7 +84,7 @@ class Asking:
             histories[0] = history
             if not self.is_wanted(history):
                 return None
-            return hand_out(View(self._store.settings, history, self._fits), 1, self._by)
+            return hand_out(View(settings_at(self._store.settings, history), history, self._fits), 1, self._by)
 
         events = self._store.decide(events_of, as_of_now)
         if events is None:
