@@ -74,7 +74,7 @@ def include(
 def sources(journal: Journal, format_: FormatOption = Format.table) -> None:
     """Show every source of measurements that was told, and how much too high its values read, since when."""
     from robustbo.cli.results import say_ahead
-    from robustbo.loop.belief.unjudged_sources import sentences
+    from robustbo.loop.belief.source_report import sentences
     from robustbo.report.summary.sources import source_values
     from robustbo.report.summary.text_sources import TITLE, rows
     from robustbo.trials.codec import open_journal

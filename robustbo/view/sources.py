@@ -5,8 +5,7 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
-from robustbo.loop.belief.source_report import SourceReport
-from robustbo.loop.belief.unjudged_sources import sentences
+from robustbo.loop.belief.source_report import SourceReport, sentences
 
 COLUMNS = (
     *("source", "level", "kind", "error", "sd", "since", "since_at", "evidence", "probability", "status", "trials"),

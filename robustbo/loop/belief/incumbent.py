@@ -1,17 +1,18 @@
 """The best point so far, as a pure function of settings and history."""
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TypeVar
 
 from robustbo.censored import is_bound
 from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
 from robustbo.guidance import TRIAL, Guided
+from robustbo.loop.belief.bounds import doubt_of_bounds
 from robustbo.loop.belief.outcome_models import OutcomeModel, OutcomeModels, use_models
 from robustbo.loop.belief.recommended import Moved, points_with_fixed, recommendable_points
+from robustbo.loop.belief.records import records
 from robustbo.loop.observations.no_value import no_value
 from robustbo.loop.observations.table import Data, Row, observations
 from robustbo.loop.surrogate.cache import FitCache
@@ -24,12 +25,7 @@ from robustbo.trials.history import History, Trial
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.settings import Settings
 
-T = TypeVar("T")
-
 BEST = "the best"
-LIKELY = 0.5  # probability that all constraints are kept, from which on a point may be recommended
-LEAST = 0.001  # of which a probability is written down
-SURE = 0.995  # from which on it is not said: it would be rounded to 1
 LASTING = 0.5  # of an error that the surrogate takes for noise: what the objective itself does there; see `incumbent`
 
 
@@ -77,13 +73,7 @@ class Incumbent(Guided):
     @property
     def caveat(self) -> str:
         """The doubt, in words, whether it keeps the bounds of other outcomes; empty where there is none."""
-        p = self.probability_feasible
-        if self.is_raw and p == 0:
-            return "; no trial has kept the bounds"
-        if p < LIKELY:
-            chance = f"{p:.2g}" if p > LEAST else f"below {LEAST}"
-            return f"; no point measured probably keeps the bounds, this one does with probability {chance}"
-        return "" if p > SURE else f"; it keeps the bounds with probability {p:.2g}"
+        return doubt_of_bounds(self.probability_feasible, is_raw=self.is_raw)
 
     @property
     def params(self) -> dict[str, Value]:
@@ -172,15 +162,6 @@ def incumbents_of_model(data: Data, model: OutcomeModel, without: Collection[int
     best = records(rows, lambda row: data.sign * worth[row])
     check_finite(*points[best[-1]])
     return [Incumbent(trials[row], *points[row], moved[row][1] if row in moved else None) for row in best]
-
-
-def records(candidates: Iterable[T], worth: Callable[[T], float]) -> list[T]:
-    """The candidates that are worth more than all before them; the first is one."""
-    best: list[T] = []
-    for candidate in candidates:
-        if not best or worth(candidate) > worth(best[-1]):
-            best.append(candidate)
-    return best
 
 
 def half_way(model: OutcomeModel, means: Mapping[Row, float]) -> dict[Row, float]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from robustbo.loop.belief.incumbent import LIKELY
+from robustbo.loop.belief.bounds import LIKELY
 from robustbo.loop.belief.outcome_models import OutcomeModel, OutcomeModels
 from robustbo.loop.belief.recommended import points_with_fixed, recommendable_points
 from robustbo.loop.observations.table import Data, Row

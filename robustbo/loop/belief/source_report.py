@@ -1,7 +1,7 @@
 """Reports on the sources of measurements: which is in error, by how much, since when; each is a sentence too."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
@@ -19,6 +19,7 @@ BLOCK = "block"
 UNNAMED = Outcome()
 Status = Literal["fine", "in doubt", "not distinguishable", "block", "excluded", "corrected", "not judged"]
 NOT_JUDGED: Status = "not judged"
+SHOWN = 5  # sources that are not judged, of which there may be one a value
 REGIONAL = "it measured one region only, where no error of it could be told from the objective: another should, too"
 APART = "it measured one region only, where its error and the objective cannot be told apart: measure there by another"
 ELSEWHERE = "what was measured since lies elsewhere, so that it may be the objective: measure an earlier point again"
@@ -132,6 +133,20 @@ def _digits(error: float, sd: float) -> str:
 def _probability(probability: float) -> str:
     """A probability that is not rounded to 1."""
     return f"{min(probability, 0.9999):.4f}" if probability > 0.999 else f"{probability:.3g}"
+
+
+def sentences(texts: Iterable[tuple[str, str]]) -> list[str]:
+    """The texts of reports, each with its status; of those not judged the first, and how many there are more.
+
+    Example:
+        >>> sentences([("fine", "A is fine")] + [("not judged", f"B{i} is not judged") for i in range(9)])[4:]
+        ['B3 is not judged', 'B4 is not judged', '4 more sources are not judged']
+    """
+    pairs = [*texts]
+    unjudged = [text for status, text in pairs if status == NOT_JUDGED]
+    left = len(unjudged) - SHOWN
+    more = [f"{left} more source{'s are' if left > 1 else ' is'} not judged"] if left > 0 else []
+    return [*(text for status, text in pairs if status != NOT_JUDGED), *unjudged[:SHOWN], *more]
 
 
 def source_reports(

@@ -10,22 +10,7 @@ from robustbo.numerics.sources.atoms import FEWEST
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.trial import Trial
 
-SHOWN = 5  # sources that are not judged, of which there may be one a value
 TAKES_NONE = "the surrogate takes no sources; relevance-pursuit, the default, does"
-
-
-def sentences(texts: Iterable[tuple[str, str]]) -> list[str]:
-    """The texts of reports, each with its status; of those not judged the first, and how many there are more.
-
-    Example:
-        >>> sentences([("fine", "A is fine")] + [("not judged", f"B{i} is not judged") for i in range(9)])[4:]
-        ['B3 is not judged', 'B4 is not judged', '4 more sources are not judged']
-    """
-    pairs = [*texts]
-    unjudged = [text for status, text in pairs if status == NOT_JUDGED]
-    left = len(unjudged) - SHOWN
-    more = [f"{left} more source{'s are' if left > 1 else ' is'} not judged"] if left > 0 else []
-    return [*(text for status, text in pairs if status != NOT_JUDGED), *unjudged[:SHOWN], *more]
 
 
 def reports_without_belief(

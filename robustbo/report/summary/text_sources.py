@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from robustbo.loop.belief.source_report import NOT_JUDGED
-from robustbo.loop.belief.unjudged_sources import SHOWN
+from robustbo.loop.belief.source_report import NOT_JUDGED, SHOWN
 from robustbo.report.summary.text_quantities import quantity
 
 TITLE = "sources of measurements, the most probable error first"

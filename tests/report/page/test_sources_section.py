@@ -46,7 +46,7 @@ def test_a_summary_says_which_source_and_what_to_do(with_error):
     reports = [(report["level"], report["in_doubt"]) for report in summary["sources"]]
     assert reports == [("R3", True), ("R1", False), ("R0", False), ("R2", False)]
     assert any(line.startswith(STEP) for line in text_summary.lines("study", summary))
-    first, second = text_summary.results(summary)["sources of measurements, the most probable error first"]
+    first, second, *_ = text_summary.results(summary)["sources of measurements, the most probable error first"]
     assert (first["source"], first["error"], first["since trial"], first["values"]) == (
         "reactor R3",
         "+1.5 +- 0.21",
