@@ -83,7 +83,7 @@ class SheetWarning(UserWarning):
 
 
 class SourceWarning(UserWarning):
-    """A source of measurements is more probably in error than not; says which, by how much, since when."""
+    """A source of measurements is more probably in error than not, or one is named that may be mistyped."""
 
 
 class NumericsWarning(UserWarning):

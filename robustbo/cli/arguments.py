@@ -65,7 +65,7 @@ def has_trial(texts: Sequence[str], outcomes: Sequence[str]) -> bool:
         >>> has_trial(["3", "-1.5"], []), has_trial(["-1.5"], []), has_trial(["3", "cost=2"], ["cost"])
         (True, False, True)
     """
-    return len(texts) == 2 if not outcomes else bool(texts) and "=" not in texts[0]
+    return len(texts) == 2 if not outcomes else len(texts) > 1 and "=" not in texts[0]
 
 
 def _such_as(outcomes: Sequence[str]) -> str:
@@ -118,7 +118,7 @@ def source_of(texts: Sequence[str], option: str = "--source") -> str | dict[str,
     labels: dict[str, str] = {}
     for text in texts:
         kind, equals, label = text.partition("=")
-        if not (kind and equals and label):
+        if not (kind.strip() and equals and label.strip()):
             raise ValueError(f"{option} must be like KIND=NAME, such as reactor=R3, got {text!r}")
         if kind in labels:
             raise ValueError(f"{option}: {kind!r} must be given once, got it twice")
@@ -167,14 +167,14 @@ def _value(text: str, label: str = "value") -> float:
     return read_number(text, label) if bound is None else bound
 
 
-def read_number(text: str, label: str = "value") -> float:
+def read_number(text: str, label: str = "value", example: str = "-1.5") -> float:
     """A number, as it is written nearly everywhere (1_000 is none, nor is 1,5)."""
     try:
         return float(text if "_" not in text else "")
     except ValueError:
         plain = text.rpartition("=")[2].replace("_", "").replace(",", ".", 1)
         advice = f"; write {plain}" if NUMBER.fullmatch(plain) else ""
-        raise ValueError(f"{label} must be a number, such as -1.5, got {text!r}{advice}") from None
+        raise ValueError(f"{label} must be a number, such as {example}, got {text!r}{advice}") from None
 
 
 def seconds(text: str) -> float:

@@ -215,6 +215,8 @@ def best(
         if not raw:
             say_ahead(display_name(journal), view)
         incumbent = view.raw_best() if raw else view.best(partial_point)
+    if incumbent.caveat:
+        terminal.log(incumbent.caveat.removeprefix("; "))
     terminal.objects([overview.point(incumbent)])
 
 

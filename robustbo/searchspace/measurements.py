@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from os import PathLike
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,6 +22,7 @@ from robustbo.searchspace.tabular import (
     rows_of,
 )
 from robustbo.searchspace.units import as_numbers_of
+from robustbo.validation import nearest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,11 +108,13 @@ def measurements_of(
     return [row for row in convert_rows(rows, measurement) if row is not None]
 
 
-def columns_of_kinds(space: Space, frame: Any, kinds: str | Sequence[str], argument: str = "source") -> dict[str, str]:
+def columns_of_kinds(
+    space: Space, frame: Any, kinds: str | Sequence[str], argument: str = "source", occupied: Collection[str] = ()
+) -> dict[str, str]:
     """The column of each kind of source: of its name, or ``source.NAME``; likewise of another ``argument``.
 
     Raises:
-        SpaceError: If there is none, or it is a parameter's.
+        SpaceError: If there is none, or it is a parameter's, or one of those that are ``occupied`` by values and noise.
         TypeError: If kinds are no names of columns.
     """
     names = [kinds] if isinstance(kinds, str) else [*kinds]
@@ -122,10 +125,12 @@ def columns_of_kinds(space: Space, frame: Any, kinds: str | Sequence[str], argum
         kind, parameters = name.removeprefix("source."), parameter_columns(space, frame)
         candidates = [column for column in (f"source.{kind}", kind) if column in frame.columns]
         own = [column for column in candidates if column not in parameters]
-        if candidates and not own:
-            raise SpaceError(f"{argument}: {name!r} is a parameter; what measured, and when, has columns of its own")
+        if candidates and (not own or own[0] in occupied):
+            use = "has values, or their noise" if own else "is a parameter"
+            raise SpaceError(f"{argument}: {name!r} {use}; what measured, and when, has columns of its own")
         if not own:
-            raise SpaceError(f"{argument}: there must be a column {name!r}, as it was named, got {list(frame.columns)}")
+            columns_there = f"{list(frame.columns)}{nearest(name, map(str, frame.columns))}"
+            raise SpaceError(f"{argument}: there must be a column {name!r}, as it was named, got {columns_there}")
         columns[kind] = own[0]
     return columns
 

@@ -13,7 +13,7 @@ from robustbo.study.lines import line_of
 from robustbo.study.queueing import own
 from robustbo.study.recording import Recording
 from robustbo.study.source_warning import warn_of_sources
-from robustbo.study.sources import labels_of
+from robustbo.study.sources import labels_to_tell
 from robustbo.trials import worker
 from robustbo.trials.extent import settings_at
 from robustbo.trials.history import History, Trial
@@ -68,7 +68,7 @@ class Asking(Recording):
             SpaceExhausted: If every point of the space is being measured.
             SpaceError: If no point keeps the constraints, or what is fixed is no value of the space.
         """
-        labels = labels_of(self.history, by)
+        labels = labels_to_tell(self.history, by, "by")
         asker = ", ".join(labels.values()) if labels else worker.name()
         return self._ask(asker, n, self.settings.space.partial(fixed), labels)
 

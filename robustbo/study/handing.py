@@ -21,7 +21,7 @@ from robustbo.trials.trial import point_of
 from robustbo.validation import index, real
 
 TrialLike = Trial | int
-LATEST = 16  # trials at which a tell looks for who else tells values: a number that does not grow
+LATEST = 16  # trials at which a tell looks for who else tells values, and of which sources
 LONGEST_S = 10 * 365 * 86400.0
 
 
@@ -77,9 +77,14 @@ def _computer(history: History, kind: str, content: Mapping[str, Any]) -> dict[s
     if kind != "tell" or "source" in content:
         return {}
     own = worker.computer()
-    tellers = [trial.told_by for trial in (*history.trials[:1], *history.trials[-LATEST:])]
+    tellers = [trial.told_by for trial in first_and_latest(history)]
     is_alone = all(teller is None or worker.computer(teller) == own for teller in tellers)
     return {} if is_alone else {"source": {COMPUTER: own}}
+
+
+def first_and_latest(history: History) -> tuple[Trial, ...]:
+    """The trials that a tell looks at for what is usual: their number does not grow."""
+    return (*history.trials[:1], *history.trials[-LATEST:])
 
 
 def value_content(

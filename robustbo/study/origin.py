@@ -6,7 +6,7 @@ from typing import Any
 from robustbo.searchspace.tabular import is_missing
 from robustbo.trials.labels import read_labels
 from robustbo.trials.sources import Source, labels_to_record
-from robustbo.trials.times import Time, time_to_record
+from robustbo.trials.times import EXAMPLE, Time, time_to_record
 from robustbo.validation import whole_number
 
 OF_LABEL = " label "  # of a row: how the keys of its labels begin; no kind of source begins so
@@ -29,6 +29,17 @@ def origin_to_record(
     kinds, time, own = labels_to_record(source), time_to_record(measured_at), read_labels(labels)
     parts: dict[str, Any] = {"source": kinds, MEASURED_AT: time, "labels": own}
     return {key: part for key, part in parts.items() if part}
+
+
+def check_time(measured_at: Time | None) -> Time | None:
+    """Return a time that somebody names, which is no empty text, as a cell of a table may be.
+
+    Raises:
+        ValueError: If it is one.
+    """
+    if isinstance(measured_at, str) and not measured_at.strip():
+        raise ValueError(f"measured_at must be a time, {EXAMPLE}, got {measured_at!r}; leave it out where it is now")
+    return measured_at
 
 
 def origin_of_cells(cells: Mapping[str, Any]) -> dict[str, Any]:

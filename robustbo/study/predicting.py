@@ -88,5 +88,5 @@ class Predicting(Guided):
             >>> opt.predict({"x": 0.2}).sd < opt.predict({"x": 0.2}, noisy=True).sd
             True
         """
-        labels = tuple(check_labels(self.history, by).items())
+        labels = tuple(check_labels(self.history, by, "by").items())
         return self.view.predict(points, labels, is_noisy=flag("noisy", noisy))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from robustbo.guidance import explain_misfits
@@ -15,8 +15,9 @@ from robustbo.searchspace.tabular import (
 from robustbo.study.columns import label_columns_of, with_names, with_plain_values
 from robustbo.study.handing import TrialLike, end_events, warn_of_copies
 from robustbo.study.judging import Judging
-from robustbo.study.origin import MEASURED_AT, OF_TRIAL, origin_of_cells, origin_to_record
+from robustbo.study.origin import MEASURED_AT, OF_TRIAL, check_time, origin_of_cells, origin_to_record
 from robustbo.study.possible import value_check, with_exclusions
+from robustbo.study.sources import labels_to_tell
 from robustbo.trials.history import Trial
 from robustbo.trials.noise import Count
 from robustbo.trials.outcome import OutOfRange
@@ -61,8 +62,9 @@ class Recording(Judging):
                 several outcomes a mapping, in which some may be missing (or NaN): for them alone.
             sd: Standard deviation of the noise of a measurement, where known; of several outcomes a mapping likewise.
                 It may be known for some values alone: that of the others is learned beside it.
-            source: What measured it: a label such as "R3", or labels by kind, ``{"reactor": "R3", "operator": "B"}``;
-                that which it was asked for by (`ask`) unless given. It is learned which source is in error.
+            source: What measured it: labels by kind, ``{"reactor": "R3", "operator": "B"}``, or a mere label such as
+                "R3", which is of the only kind that there is, or else of the kind "source"; that which it was asked for
+                by (`ask`) unless given. It is learned which source is in error.
             measured_at: When it was measured, where that is another time than now, or in another order than that of
                 telling: a datetime, or a text such as "2026-11-24 14:10"; UTC unless it says otherwise.
             labels: What else is to be kept with the trial for people, such as ``{"name": "Knock Hill", "lot": 7}``.
@@ -85,7 +87,8 @@ class Recording(Judging):
         kind, content = self._value_content(value, sd, n)
         if kind == "tell":
             value_check(self.settings, out_of_range)(content["value"])
-        return self._end(kind, content | origin_to_record(source, measured_at, labels), trial, params)
+        kinds = None if source is None else labels_to_tell(self.history, source)
+        return self._end(kind, content | origin_to_record(kinds, check_time(measured_at), labels), trial, params)
 
     def fail(
         self,
@@ -183,7 +186,8 @@ class Recording(Judging):
         space, outcomes = self.settings.space, [outcome.name for outcome in self.settings.outcomes]
         is_free, check = flag("ignore_extra", ignore_extra), value_check(self.settings, out_of_range)
         table, value = with_plain_values(self.settings, with_names(frame) if labels is True else frame, value)
-        origins = self._origin_columns(table, source, time, trial)
+        occupied = {*outcomes, *(f"{name}.sd" for name in outcomes)} if outcomes else {value, sd or "sd"}
+        origins = self._origin_columns(table, source, time, trial, occupied)
         claimed = [*origins.values(), value, f"{value}.sign", sd, n]
         rows = measurements_of(
             space,
@@ -208,16 +212,18 @@ class Recording(Judging):
         return row.params, kind, content | row.origin
 
     def _origin_columns(
-        self, table: Any, source: str | Sequence[str], time: str | None, trial: str | None
+        self, table: Any, source: str | Sequence[str], time: str | None, trial: str | None, occupied: Collection[str]
     ) -> dict[str, str]:
         """The columns that say what measured a row, when, and for which trial."""
         return (
-            columns_of_kinds(self.settings.space, table, source)
-            | self._own_column(table, "time", time, MEASURED_AT)
-            | self._own_column(table, "trial", trial, OF_TRIAL)
+            columns_of_kinds(self.settings.space, table, source, occupied=occupied)
+            | self._own_column(table, "time", time, MEASURED_AT, occupied)
+            | self._own_column(table, "trial", trial, OF_TRIAL, occupied)
         )
 
-    def _own_column(self, table: Any, argument: str, column: str | None, key: str) -> dict[str, str]:
+    def _own_column(
+        self, table: Any, argument: str, column: str | None, key: str, occupied: Collection[str]
+    ) -> dict[str, str]:
         """The column that an argument names, under a key of an event, if there is one."""
-        columns = {} if column is None else columns_of_kinds(self.settings.space, table, column, argument)
+        columns = {} if column is None else columns_of_kinds(self.settings.space, table, column, argument, occupied)
         return {key: next(iter(columns.values()))} if columns else {}

@@ -33,8 +33,13 @@ ADVICE = {
 }
 
 
-def find_trial(trials: Sequence[Trial] | Draft, number: int) -> Trial:
+def find_trial(trials: Sequence[Trial] | Draft, number: int, name: str = "trial") -> Trial:
     """The trial of that number among all so far.
+
+    Args:
+        trials: All trials.
+        number: The number.
+        name: Of the argument that has it.
 
     Raises:
         ValueError: If there is none.
@@ -42,7 +47,7 @@ def find_trial(trials: Sequence[Trial] | Draft, number: int) -> Trial:
     if not 0 <= number < len(trials):
         numbers = f"one of the trials so far, 0 to {len(trials) - 1}" if len(trials) > 1 else "0, the only one so far"
         rule = numbers if trials else "asked for or told first, there is none yet"
-        raise ValueError(f"trial must be {rule}, got {number}")
+        raise ValueError(f"{name} must be {rule}, got {number}")
     return trials[number]
 
 

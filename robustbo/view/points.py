@@ -11,6 +11,7 @@ from robustbo.loop.candidates.rules import Promise
 from robustbo.loop.candidates.suggestion import Suggestion
 from robustbo.loop.decide import promise, step
 from robustbo.loop.feasibility.report import chances
+from robustbo.loop.observations.no_value import no_value
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.searchspace.region.region import Fixed
@@ -128,7 +129,7 @@ class PointView:
         """
         data = observations(self.settings, self.history)
         if not data.told:
-            raise FitError("a surrogate needs at least one told value, got none; tell one first")
+            raise FitError(no_value(data.trials, "a surrogate"))
         result, reason = use_models(self.settings, data, lambda models: (use(models),), self.fits, is_judging=True)
         if result is None:
             raise FitError(f"no surrogate could be used {reason}")

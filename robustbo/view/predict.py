@@ -11,6 +11,7 @@ from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
 from robustbo.lazy import Module
 from robustbo.loop.belief.outcome_models import OutcomeModels, unmeasured_outcomes, use_models
+from robustbo.loop.observations.no_value import no_value
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fallback import check_finite
@@ -50,8 +51,7 @@ def posterior_at(
     data = observations(settings, history)
     names = unmeasured_outcomes(settings, data.trials)
     if names or not data.told:
-        of = f" of {names}" if names else ""
-        raise ValueError(f"a prediction needs at least one told value{of}, got none; tell one first")
+        raise ValueError(no_value(data.trials, "a prediction", names))
     posteriors, why = use_models(settings, data, partial(_posteriors, rows, by, is_noisy), fits, is_judging=True)
     if posteriors is None:
         raise FitError(f"no surrogate could predict {why}")

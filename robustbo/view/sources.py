@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import pandas as pd
 
 from robustbo.loop.belief.source_report import SourceReport
+from robustbo.loop.belief.unjudged_sources import sentences
 
 COLUMNS = (
     *("source", "level", "kind", "error", "sd", "since", "since_at", "evidence", "probability", "status", "trials"),
@@ -35,7 +36,7 @@ class SourceFrame(pd.DataFrame):
             dtypes | {"since": "Int64", "since_at": "datetime64[us, UTC]"}
         )
         result = cls(frame)
-        result.sentences = tuple(report.text for report in reports)
+        result.sentences = tuple(sentences((report.status, report.text) for report in reports))
         return result
 
     @property

@@ -152,7 +152,7 @@ class TestAskAndTell:
             (("tell", "j.jsonl", 0, 1, 2), "tell takes a trial's number and a value, such as 3 -1.5, got '0 1 2'"),
             (("tell", "j.jsonl", 0, 1, "--std", 2), "there is no option --std; see robustbo tell --help"),
             (("tell", "j.jsonl", 0, 1, "--sd", -1), "--sd must be finite and at least 0, got -1.0"),
-            (("tell", "j.jsonl", 0, 1, "--params", "{}"), "tell takes one value beside --params, got '0 1'"),
+            (("tell", "j.jsonl", 0, 1, 2, "--params", "{}"), "tell takes one value beside --params, got '0 1 2'"),
             (
                 ("tell", "j.jsonl", 1, "--params", "x=1"),
                 "--params must be a JSON object, such as '{\"x\": 1}', got 'x=1'",

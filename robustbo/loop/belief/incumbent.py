@@ -12,6 +12,7 @@ from robustbo.errors import FitError
 from robustbo.guidance import TRIAL, Guided
 from robustbo.loop.belief.outcome_models import OutcomeModel, OutcomeModels, use_models
 from robustbo.loop.belief.recommended import recommendable_points
+from robustbo.loop.observations.no_value import no_value
 from robustbo.loop.observations.table import Data, Row, observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fallback import check_finite
@@ -25,7 +26,10 @@ from robustbo.trials.settings import Settings
 
 T = TypeVar("T")
 
-NOTHING_TOLD = "the best needs at least one told value, got none; tell one first"
+BEST = "the best"
+LIKELY = 0.5  # probability that all constraints are kept, from which on a point may be recommended
+LEAST = 0.001  # of which a probability is written down
+SURE = 0.995  # from which on it is not said: it would be rounded to 1
 LASTING = 0.5  # of an error that the surrogate takes for noise: what the objective itself does there; see `incumbent`
 
 
@@ -39,7 +43,7 @@ class Incumbent(Guided):
         sd: Posterior standard deviation, without noise (or the value's own, NaN where unknown).
         moved: The point, where it is that of the trial but for what was to have a given value.
         outcomes: Of several outcomes, posterior mean and standard deviation of each there.
-        probability_feasible: That it keeps all outcome constraints.
+        probability_feasible: That it keeps all outcome constraints; where it is raw 0 if its values break one.
         is_raw: Whether mean and sd are the value's own, of which no model has said anything.
         quantity: What mean and sd are of: its name, its unit, and the possible range, which the mean is within.
 
@@ -61,14 +65,25 @@ class Incumbent(Guided):
     def __str__(self) -> str:
         point, of = ", ".join(f"{name}={value!r}" for name, value in self.params.items()), self.quantity
         value = None if self.moved else self.trial.value
-        if value is not None and self.is_raw:
+        if self.is_raw:
             text = "measured " + of.with_unit(
-                format_number(value, 4) + ("" if math.isnan(self.sd) else f" ± {self.sd:.2g}")
+                format_number(self.mean, 4) + ("" if math.isnan(self.sd) else f" ± {self.sd:.2g}")
             )
         else:
             measured = "" if value is None else f"measured {of.number(value, 4)}, "
             text = measured + "believed " + of.with_unit(f"{format_number(self.mean, 4)} ± {self.sd:.2g}")
-        return f"{self.trial.title}, {point}: {f'{of.name} ' if of.name else ''}{text}"
+        return f"{self.trial.title}, {point}: {f'{of.name} ' if of.name else ''}{text}{self.caveat}"
+
+    @property
+    def caveat(self) -> str:
+        """The doubt, in words, whether it keeps the bounds of other outcomes; empty where there is none."""
+        p = self.probability_feasible
+        if self.is_raw and p == 0:
+            return "; no trial has kept the bounds"
+        if p < LIKELY:
+            chance = f"{p:.2g}" if p > LEAST else f"below {LEAST}"
+            return f"; no point measured probably keeps the bounds, this one does with probability {chance}"
+        return "" if p > SURE else f"; it keeps the bounds with probability {p:.2g}"
 
     @property
     def params(self) -> dict[str, Value]:
@@ -109,7 +124,7 @@ def incumbent(settings: Settings, history: History, fits: FitCache | None = None
         return incumbents(settings, history, fits)[-1]
     data = observations(settings, history, fixed)
     if not data.told:
-        raise ValueError(NOTHING_TOLD)
+        raise ValueError(no_value(data.trials, BEST))
     if not points_with_fixed(data, data.told):
         raise ValueError(f"no point measured will do with {dict(data.fixed)!r}; ask and tell one there first")
     use = partial(_best_at, data)
@@ -136,7 +151,7 @@ def incumbents(
     """
     data = observations(settings, history)
     if all(trial.number in without for trial in data.told):
-        raise ValueError(NOTHING_TOLD)
+        raise ValueError(no_value(data.trials, BEST))
     use = partial(_incumbents, data, without)
     best, _ = use_models(settings, data, use, FitCache() if fits is None else fits, is_judging=True)
     return [incumbent.of(settings.quantity) for incumbent in best or _raw_incumbents(data, without)]
@@ -236,7 +251,7 @@ def raw_incumbent(settings: Settings, history: History) -> Incumbent:
     """
     data = observations(settings, history)
     if not data.told:
-        raise ValueError(NOTHING_TOLD)
+        raise ValueError(no_value(data.trials, BEST))
     return _raw_incumbents(data)[-1].of(settings.quantity)
 
 

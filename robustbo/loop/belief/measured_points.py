@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from robustbo.loop.belief.incumbent import points_with_fixed
+from robustbo.loop.belief.incumbent import LIKELY, points_with_fixed
 from robustbo.loop.belief.outcome_models import OutcomeModel, OutcomeModels
 from robustbo.loop.belief.recommended import recommendable_points
 from robustbo.loop.observations.table import Data, Row
@@ -18,7 +18,6 @@ from robustbo.trials.outcome import Outcome
 from robustbo.trials.outcomes import OutcomeGoal
 
 LEAST = 1e-300  # a standard deviation that is as good as none
-LIKELY = 0.5  # probability that all constraints are kept, from which on a point may be recommended
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from robustbo import seeds
 from robustbo.determinism.isolation import isolation, seed_everything
 from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.loop.observations.expectation import Appraisal
+from robustbo.loop.observations.no_value import no_value
 from robustbo.loop.observations.probability_wrong import (
     CorruptionModel,
     groups_left_out,
@@ -76,7 +77,7 @@ def fit_to(settings: Settings, data: Data, fits: FitCache, failed: Collection[in
         ValueError: If no value has been told.
     """
     if not data.told:
-        raise ValueError("a surrogate needs at least one told value, got none; tell one first")
+        raise ValueError(no_value(data.trials, "a surrogate"))
     settings = replace(settings.of_size(len(data.told)), space=data.space)
     guess, told = partial(_rough_prediction, settings, fits), _with_limits(settings, data.all_observations(), fits)
     part = select_subset(told, guess, fits, settings) if capabilities_of(settings).is_cubic else None
