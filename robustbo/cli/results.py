@@ -129,8 +129,7 @@ def _print(name: str, format_: Format, summary: dict[str, Any]) -> None:
 
 def _with_same_columns(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows with the same columns, those of each row."""
-    empty = dict.fromkeys(column for row in rows for column in row)
-    return [{**empty, **row} for row in rows]
+    return [{**dict.fromkeys(column for other in rows for column in other), **row} for row in rows]
 
 
 def say_ahead(name: str, view: "View") -> None:
