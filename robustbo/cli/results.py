@@ -58,7 +58,8 @@ def show(
         from robustbo.report.charts.matplotlib_canvas import FORMATS
 
         if html and out is not None and out.suffix in (*FORMATS, ".csv", ".xlsx"):
-            raise RobustBOError(f"--html writes a page, got --out {out}; a picture or a table needs no --html")
+            kind = "picture" if out.suffix in FORMATS else "table"
+            raise RobustBOError(f"--html writes a page, got --out {out}; a {kind} needs no --html")
         is_table = out is not None and out.suffix in (".csv", ".xlsx")
         terminal.lines([str(_write_trials(journal, out) if is_table and out else report_journals([journal], out))])
         return
@@ -128,8 +129,7 @@ def _print(name: str, format_: Format, summary: dict[str, Any]) -> None:
 
 def _with_same_columns(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows with the same columns, those of each row."""
-    empty = dict.fromkeys(column for row in rows for column in row)
-    return [{**empty, **row} for row in rows]
+    return [{**dict.fromkeys(column for other in rows for column in other), **row} for row in rows]
 
 
 def say_ahead(name: str, view: "View") -> None:
