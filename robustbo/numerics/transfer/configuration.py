@@ -21,6 +21,7 @@ from robustbo.lazy import cached_property
 from robustbo.numerics.gp import parameters
 from robustbo.numerics.gp.log_posterior import LogPosterior, Model, log_posterior
 from robustbo.numerics.gp.map_fit import Fit
+from robustbo.numerics.gp.prediction_cache import PredictionCache, prediction_cache
 from robustbo.numerics.pursuit.growth import alternate_climbs, pursue_from_nothing
 from robustbo.numerics.pursuit.penalty import Penalty, corrected_rule
 from robustbo.numerics.pursuit.search import PursuitPlan
@@ -95,6 +96,20 @@ class GroupFit:
         if (wrong > MOST_WRONG * count).any():
             return -np.inf
         return log_evidence(self.model, self.value) - self.penalty.total(self.level.support)
+
+    @cached_property
+    def cache(self) -> PredictionCache:
+        """The prediction cache of all its rows."""
+        fit = self.level.fit
+        return self.level.cache or prediction_cache(self.model, fit.theta, fit.rho)
+
+    @property
+    def without_noise(self) -> tuple[Model, Tensor]:
+        """The model whose covariance is without noise, which is known as the fit has it; and theta for it."""
+        theta = self.level.fit.theta
+        joint = JointCovariance(self.joint.rows, self.joint.sources, self.joint.priors, has_noise=False)
+        model = self.model._replace(covariance=joint.function(), s2_known=self.joint.noise(theta))
+        return model, torch.cat([self.values[block.name] for block in joint.blocks])
 
     @property
     def group(self) -> Tensor:

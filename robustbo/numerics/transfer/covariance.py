@@ -59,14 +59,14 @@ class JointCovariance:
     Attributes:
         blocks: The coordinates of theta.
         at_name: Place of each block's first coordinate in theta.
-        group: The group of each row.
+        rows, sources, priors: As they were given.
     """
 
     def __init__(
         self, rows: Rows, sources: tuple[Source, ...], priors: KernelPriors, *, has_noise: bool = True
     ) -> None:
-        self._rows, self._sources, self._priors, d = rows, sources, priors, rows.X.shape[-1]
-        self.group, group = rows.group, rows.group.numpy()
+        self.rows, self.sources, self.priors, d = rows, sources, priors, rows.X.shape[-1]
+        group = rows.group.numpy()
         self._of_group = {g: np.flatnonzero(group == g) for g in (TARGET, *(source.group for source in sources))}
         self._known = np.nan_to_num(rows.s2_known.numpy()) if has_noise else np.zeros(len(group))
         is_open = rows.s2_known.isnan().numpy()
@@ -79,6 +79,16 @@ class JointCovariance:
         biased = [source.group for source in sources if source.relation == "biased"]
         self._bias_kernels = {g: _Kernel.of(rows.X[torch.from_numpy(self._of_group[g])]) for g in biased}
 
+    @property
+    def X(self) -> Tensor:
+        """``n x d`` inputs."""
+        return self.rows.X
+
+    @property
+    def group(self) -> Tensor:
+        """The group of each row."""
+        return self.rows.group
+
     def function(self, starts: tuple[Tensor, ...] = ()) -> CovarianceFunction:
         """The covariance as searches take it, with values of theta to begin at."""
         flat = tuple(prior for prior in parameters.priors(self.blocks) if prior is not None)
@@ -89,7 +99,7 @@ class JointCovariance:
         """The covariance at ``p`` hyperparameters."""
         parts = self._parts(theta)
         K = parts.a[:, None] * parts.kernel.K.numpy() * parts.a  # eq. 21.2
-        for source in self._sources:
+        for source in self.sources:
             at = np.ix_(self._of_group[source.group], self._of_group[source.group])
             if source.relation != "same":
                 K[at] += np.exp(parts.x[self.at_name[f"offset{source.group}"]])
@@ -116,18 +126,18 @@ class JointCovariance:
 
     def signal(self, theta: Tensor) -> tuple[Tensor, Tensor]:
         """The objective's ``d`` length-scales and its signal variance."""
-        d = self._rows.X.shape[-1]
-        return theta[:d].exp(), UNIT_SIGNAL if self._priors.s2f is None else theta[d].exp()
+        d = self.rows.X.shape[-1]
+        return theta[:d].exp(), UNIT_SIGNAL if self.priors.s2f is None else theta[d].exp()
 
     def bias_between(self, theta: Tensor, group: int, X: Tensor, Z: Tensor) -> Tensor:
         """Prior covariance of a source's bias between points; zero where it has none."""
         if group not in self._bias_kernels:
             return X.new_zeros(len(X), len(Z))
         l, omega2 = self._bias_hyperparameters(theta.numpy(), group)
-        return kernels.KERNELS[self._priors.kernel](kernels.squared_differences(X, Z), l, omega2).K
+        return kernels.KERNELS[self.priors.kernel](kernels.squared_differences(X, Z), l, omega2).K
 
     def _bias_hyperparameters(self, x: Array, group: int) -> tuple[Tensor, Tensor]:
-        d, ratio = self._rows.X.shape[-1], x[self.at_name[f"ratio{group}"]]
+        d, ratio = self.rows.X.shape[-1], x[self.at_name[f"ratio{group}"]]
         return as_tensor(np.exp(x[:d] + ratio)), as_tensor(np.exp(x[self.at_name[f"bias{group}"]]))  # eq. 21.3
 
     def _noise(self, x: Array) -> Array:
@@ -138,14 +148,14 @@ class JointCovariance:
 
     def _scales(self, x: Array) -> Array:
         a = np.ones(len(self._known))
-        for source in self._sources:
+        for source in self.sources:
             if source.is_scaled:
                 a[self._of_group[source.group]] = x[self.at_name[f"scale{source.group}"]]
         return a
 
     def _parts(self, theta: Tensor) -> _Parts:
         x, (l, s2f) = theta.numpy(), self.signal(theta)
-        name, (form, inputs) = self._priors.kernel, self._kernel
+        name, (form, inputs) = self.priors.kernel, self._kernel
         biases = {
             g: kernel.form.kernel_matrix(name, kernel.inputs, *self._bias_hyperparameters(x, g))
             for g, kernel in self._bias_kernels.items()
@@ -158,13 +168,13 @@ class JointCovariance:
         on_f = a[:, None] * G * a
         log_l, log_s2f = self._kernel.form.pullback(as_tensor(on_f), self._kernel.inputs, parts.l, parts.kernel)
         slopes[:d] += log_l.numpy()
-        if self._priors.s2f is not None:
+        if self.priors.s2f is not None:
             slopes[d] += log_s2f.item()
         for g in self._noisy:
             at = self.at_name[f"noise{g}"]
             slopes[at] += np.exp(x[at]) * G.diagonal()[self._of_group[g]].sum()
         GK_a = None
-        for source in self._sources:
+        for source in self.sources:
             rows, g = self._of_group[source.group], source.group
             own = G[np.ix_(rows, rows)]
             if source.relation != "same":
@@ -188,12 +198,12 @@ class JointCovariance:
         form, inputs = self._kernel
         along[:d] = a * form.tangents(as_tensor(a * w), inputs, parts.l, parts.kernel).numpy()
         K_aw = K @ (a * w)
-        if self._priors.s2f is not None:
+        if self.priors.s2f is not None:
             along[d] = a * K_aw
         for g in self._noisy:
             rows, at = self._of_group[g], self.at_name[f"noise{g}"]
             along[at, rows] = np.exp(x[at]) * w[rows]
-        for source in self._sources:
+        for source in self.sources:
             rows, g = self._of_group[source.group], source.group
             if source.relation != "same":
                 at = self.at_name[f"offset{g}"]

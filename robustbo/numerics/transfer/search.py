@@ -53,12 +53,19 @@ class Averaging(NamedTuple):
         weights: Their probabilities.
         alone: The fit of each group by itself, the target's first.
         probabilities: Of each source, those of its relations.
+        heights: The log evidence of every configuration that was tried.
     """
 
     configurations: tuple[Configuration, ...]
     weights: tuple[float, ...]
     alone: tuple[GroupFit, ...]
     probabilities: tuple[dict[Relation, float], ...]
+    heights: dict[Relations, float]
+
+    @property
+    def num_rows(self) -> int:
+        """Number of values of all groups."""
+        return sum(len(fit.numbers) for fit in self.alone)
 
 
 def search_relations(problem: Problem) -> Averaging:
@@ -186,7 +193,7 @@ class _Search:
         top = [i for i, weight in enumerate(w) if weight >= min(LEAST, w.max())]
         weights = tuple((w[top] / w[top].sum()).tolist())
         configurations = tuple(Configuration(ranked[i], self._fits[ranked[i]], float(heights[i])) for i in top)
-        return Averaging(configurations, weights, self._alone, tuple(shares))
+        return Averaging(configurations, weights, self._alone, tuple(shares), dict(zip(ranked, heights.tolist(), strict=True)))
 
 
 SIMPLER: dict[Relation, tuple[Relation, ...]] = {
