@@ -26,15 +26,9 @@ from robustbo.study.study import Study
 from robustbo.surrogates.names import SurrogateName, name_of
 from robustbo.trials.codec import open_journal
 from robustbo.trials.codec import settings_of as header_settings
+from robustbo.trials.differences import differences
 from robustbo.trials.extent import space_of
-from robustbo.trials.settings import (
-    DEFAULT_SURROGATE,
-    Direction,
-    Settings,
-    default_num_initial,
-    differences,
-    options_text,
-)
+from robustbo.trials.settings import DEFAULT_SURROGATE, Direction, Settings, default_num_initial, options_text
 from robustbo.trials.storage.line import Event
 from robustbo.trials.storage.passwords import hide_passwords
 from robustbo.trials.storage.places import contents, is_address

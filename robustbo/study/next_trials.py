@@ -9,6 +9,7 @@ from types import MappingProxyType
 from robustbo.errors import SpaceExhausted
 from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.region import Fixed
+from robustbo.study.declared import target_labels
 from robustbo.trials import worker
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State
@@ -38,7 +39,7 @@ def hand_out(
         author = {"by": by, "at": worker.now()} | ({"source": dict(labels)} if labels else {})
         waiting = (t for t in view.history.trials.having("queued") if region is None or region.contains(t.params))
         if (first := next(waiting, None)) is not None:
-            events: list[Event] = [{"event": "assign", "trial": first.number, **author}]
+            events: list[Event] = [{"event": "assign", "trial": first.number, **_at_target(view), **author}]
         else:
             try:
                 number = len(view.history)
@@ -48,10 +49,17 @@ def hand_out(
                     raise
                 left = sum(event["event"] in ("ask", "assign") for event in new_events)
                 raise SpaceExhausted(f"{n} points were asked for, and only {left} are left; ask for {left}") from error
-            events = [*diagnosis, {**ask, **author}]
+            own = ask.get("source", {}) | author.get("source", {})
+            events = [*diagnosis, {**ask, **author, **({"source": own} if own else {})}]
         view = View(view.settings, view.history.apply_all(events), view.fits)
         new_events += events
     return new_events
+
+
+def _at_target(view: View) -> Event:
+    """The source of what waits: the target, where sources are declared."""
+    labels = target_labels(view.settings)
+    return {"source": labels} if labels else {}
 
 
 def as_of_now(events: Sequence[Event], before: State, now: State) -> Sequence[Event] | None:

@@ -6,9 +6,10 @@ from datetime import datetime
 from typing import Any
 
 from robustbo.censored import from_json
+from robustbo.trials.diagnosis import Diagnosis
 from robustbo.trials.storage.line import Event
 from robustbo.trials.tree import Draft
-from robustbo.trials.trial import EXPECTATION, EXPECTED_ERROR, OPEN, REMEASURE, RETRY, Diagnosis, Measured, Trial
+from robustbo.trials.trial import EXPECTATION, EXPECTED_ERROR, OPEN, REMEASURE, RETRY, Measured, Trial
 
 NO_EXPECTATION: dict[str, Any] = dict.fromkeys((*EXPECTATION, *EXPECTED_ERROR))
 BEGIN = ("ask", "enqueue")  # the events that begin a trial without ending it

@@ -15,11 +15,12 @@ from robustbo.censored import CensoredValue
 from robustbo.lazy import Module
 from robustbo.searchspace.measurements import sign_column
 from robustbo.searchspace.parameters import Value
+from robustbo.trials.diagnosis import Diagnosis
 from robustbo.trials.events import diagnosis_of, find_trial, fold
 from robustbo.trials.sources import DEFAULT_KIND
 from robustbo.trials.storage.line import Event
 from robustbo.trials.tree import Draft, Trials
-from robustbo.trials.trial import REMEASURE, RETRY, STATES, Diagnosis, Measured, Point, Trial, in_a_line
+from robustbo.trials.trial import REMEASURE, RETRY, STATES, Measured, Point, Trial, in_a_line
 from robustbo.trials.verdicts import KIND, SourceVerdict, judge, verdict_of
 from robustbo.validation import index
 

@@ -184,6 +184,11 @@ class Trial(Brief):
         return replace(self, state=state, outcomes={}, note=outcome.note or self.note, **told)
 
     @property
+    def source(self) -> str | None:
+        """The source that measured it, or is to, among those that the study was begun with; None where none is said."""
+        return self.sources.get("source")
+
+    @property
     def time(self) -> datetime | None:
         """The time at which it was measured, or else told; None where neither is known."""
         return self.told_at if self.measured_at is None else self.measured_at
@@ -226,22 +231,3 @@ class Trial(Brief):
         if self.value is None:
             raise ValueError(f"trial {self.number} must have a value, it is {self.state}")
         return self.value
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """The verdicts of a surrogate that judges on a schedule; see `surrogates.filtered`.
-
-    Attributes:
-        trial: The trial that was asked with it.
-        observations: How many told values it judged.
-        outliers: The trials that it called outliers.
-        percentiles: Where each of these lies in the distribution predicted for it.
-        void: Whether it called too many, so that all are used.
-    """
-
-    trial: int
-    observations: int
-    outliers: tuple[int, ...]
-    percentiles: tuple[float, ...]
-    void: bool

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from robustbo.censored import is_bound
 from robustbo.errors import NumericsWarning, warn
 from robustbo.lazy import cached_property
+from robustbo.loop.observations.auxiliary import AuxiliaryObservations, AuxiliaryTrials, split_trials, without_declared
 from robustbo.loop.observations.correction import SourceCorrection
 from robustbo.loop.observations.groups import PointGroup
 from robustbo.searchspace.region.factory import region_of
@@ -20,7 +21,7 @@ from robustbo.trials.history import Diagnosis, History, Trial
 from robustbo.trials.outcomes import OutcomeGoal
 from robustbo.trials.settings import Settings
 from robustbo.trials.sources import Labels
-from robustbo.trials.tree import BARRED, LOST, OPENED, Trials
+from robustbo.trials.tree import ASIDE, BARRED, LOST, OPENED, Trials
 from robustbo.trials.trial import Point
 
 Row = tuple[float, ...]  # unit-cube coordinates
@@ -36,6 +37,7 @@ class Observations(NamedTuple):
         sds: Their noise, or None where it is to be inferred.
         vouched: Those for whose values the user vouches.
         correction: By which the values are corrected; None where they are as they were told.
+        beside: Values of other sources, which the surrogate also learns from.
     """
 
     numbers: tuple[int, ...]
@@ -44,6 +46,7 @@ class Observations(NamedTuple):
     sds: tuple[float, ...] | None
     vouched: frozenset[int] = frozenset()
     correction: SourceCorrection | None = None
+    beside: AuxiliaryObservations | None = None
 
     @property
     def bounds(self) -> tuple[int, ...]:
@@ -57,9 +60,7 @@ class Observations(NamedTuple):
 
     def first(self, count: int) -> "Observations":
         """The first ``count`` of them."""
-        sds, numbers = None if self.sds is None else self.sds[:count], self.numbers[:count]
-        vouched = self.vouched.intersection(numbers)
-        return Observations(numbers, self.X[:count], self.values[:count], sds, vouched, self.correction)
+        return self.take(range(min(count, len(self.numbers))))
 
     def in_own_order(self) -> "Observations":
         """The observations in an order that follows from what they are, whatever that of the trials is.
@@ -91,6 +92,7 @@ class Observations(NamedTuple):
             None if self.sds is None else tuple(self.sds[i] for i in indices),
             self.vouched.intersection(numbers),
             self.correction,
+            self.beside,
         )
 
     def with_correction(self, correction: SourceCorrection) -> "Observations":
@@ -121,6 +123,7 @@ class Data:
         by: The source that will measure what is asked for now, where that is known.
         correction: By which the values are corrected; None where they are as they were told.
         least_noise: The least standard deviation that the noise of a value is taken to have.
+        auxiliary: The trials of other sources than the target, which are aside in ``trials``.
     """
 
     space: Space
@@ -132,12 +135,14 @@ class Data:
     by: Labels = ()
     correction: SourceCorrection | None = None
     least_noise: float = 0.0
+    auxiliary: AuxiliaryTrials = AuxiliaryTrials()
 
     def of(self, outcome: OutcomeGoal) -> "Data":
         """The table of one outcome alone: for it, a trial where it is missing has failed."""
         trials = Trials(trial.of(outcome.name) for trial in self.trials)
         sign, least_noise = outcome.sign, outcome.quantity.least_noise
-        return replace(self, trials=trials, diagnoses=(), objectives=(), sign=sign, least_noise=least_noise)
+        own = {"trials": trials, "sign": sign, "least_noise": least_noise, "auxiliary": self.auxiliary.of(outcome.name)}
+        return replace(self, diagnoses=(), objectives=(), **own)
 
     def with_correction(self, correction: SourceCorrection | None) -> "Data":
         """The table whose values are without the errors of their sources; the same where there is no correction."""
@@ -201,7 +206,7 @@ class Data:
     def groups(self) -> dict[Point, PointGroup]:
         """The groups of replicates: all trials at each point, in order."""
         by_point: dict[Point, list[Trial]] = {}
-        for trial in self.trials:
+        for trial in (trial for trial in self.trials if trial.state != ASIDE):
             by_point.setdefault(trial.point, []).append(trial)
         return {point: PointGroup(tuple(trials)) for point, trials in by_point.items()}
 
@@ -228,6 +233,7 @@ class Data:
             else None,
             self.vouched.intersection(t.number for t in told),
             self.correction,
+            self.auxiliary.observations(self.space.to_unit),
         )
 
     def without_last_value(self) -> "Data":
@@ -238,7 +244,7 @@ class Data:
 
 def observations(settings: Settings, history: History, fixed: Fixed = (), by: Labels = ()) -> Data:
     """The table of a history, for asks with some values fixed, or by a source."""
-    objectives = tuple(name for name, _ in settings.objectives)
-    space = space_of(settings, history)
-    least_noise = settings.quantity.least_noise
-    return Data(space, settings.sign, history.trials, history.diagnoses, fixed, objectives, by, least_noise=least_noise)
+    trials, auxiliary = split_trials(settings.sources, history.trials)
+    objectives, by = tuple(name for name, _ in settings.objectives), without_declared(settings.sources, by)
+    space, noise = space_of(settings, history), settings.quantity.least_noise
+    return Data(space, settings.sign, trials, history.diagnoses, fixed, objectives, by, None, noise, auxiliary)

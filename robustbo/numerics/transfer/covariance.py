@@ -129,6 +129,11 @@ class JointCovariance:
         d = self.rows.X.shape[-1]
         return theta[:d].exp(), UNIT_SIGNAL if self.priors.s2f is None else theta[d].exp()
 
+    def offset_variance(self, theta: Tensor, group: int) -> float:
+        """Variance of a source's offset; 0 where it has none."""
+        at = self.at_name.get(f"offset{group}")
+        return 0.0 if at is None else float(theta[at].exp())
+
     def bias_between(self, theta: Tensor, group: int, X: Tensor, Z: Tensor) -> Tensor:
         """Prior covariance of a source's bias between points; zero where it has none."""
         if group not in self._bias_kernels:

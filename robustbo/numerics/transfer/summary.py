@@ -77,14 +77,12 @@ def average_error(fit: GroupFit, group: int) -> tuple[float, float]:
     """Posterior mean and standard deviation of a source's offset and bias together, averaged over its rows."""
     rows = (fit.group == group).numpy()
     X, theta, evidence = fit.joint.X[fit.group == group], fit.level.fit.theta, fit.value.evidence
-    name, m = f"offset{group}", int(rows.sum())
     prior = fit.joint.bias_between(theta, group, X, X).numpy()
-    prior = prior + (math.exp(theta[fit.joint.at_name[name]]) if name in fit.joint.at_name else 0.0)
+    prior = prior + fit.joint.offset_variance(theta, group)
     c = np.zeros(len(rows))
     c[rows] = prior.mean(0)
     P, P1 = evidence.P.numpy(), evidence.P1.numpy()
     variance = prior.mean() - c @ P @ c + (c @ P1) ** 2 / P1.sum()  # eq. 21.10
-    assert m
     return float(c @ evidence.al.numpy()), math.sqrt(max(float(variance), 0.0))
 
 

@@ -153,7 +153,7 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
         evidence, a = fit.value.evidence, fit.joint.scales(fit.level.fit.theta)
         P = a.unsqueeze(-1) * evidence.P * a
         l, s2f = fit.joint.signal(fit.level.fit.theta)
-        return LatentProcess(self._named[0], l, s2f, evidence.m, fit.joint.X, P, a * evidence.al)  # eq. 21.5
+        return LatentProcess(self.kernel, l, s2f, evidence.m, fit.joint.X, P, a * evidence.al)  # eq. 21.5
 
     def latent(self) -> LatentProcess:
         """The objective given all values, by the likeliest relations."""
@@ -165,6 +165,19 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
         fit, n = self._averaging.configurations[0].fit, len(self.train_targets)
         cache = fit.cache
         return PredictionCache(cache.m, cache.P[:n, :n].contiguous(), cache.al[:n], cache.e[:n], cache.v[:n])
+
+    @property
+    def kernel(self) -> str:
+        """The kernel's name."""
+        return str(self._named[0])
+
+    @property
+    def weighted_fits(self) -> list[tuple[float, GroupFit]]:
+        """Probabilities of the configurations that it predicts by, and their fits."""
+        if self._averaging is None:
+            return []
+        fits = (configuration.fit for configuration in self._averaging.configurations)
+        return list(zip(self._averaging.weights, fits, strict=True))
 
     @property
     def relations(self) -> tuple[SourceRelation, ...]:

@@ -1,0 +1,22 @@
+"""Diagnoses that a history keeps of surrogates that judge on a schedule."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The verdicts of a surrogate that judges on a schedule; see `surrogates.filtered`.
+
+    Attributes:
+        trial: The trial that was asked with it.
+        observations: How many told values it judged.
+        outliers: The trials that it called outliers.
+        percentiles: Where each of these lies in the distribution predicted for it.
+        void: Whether it called too many, so that all are used.
+    """
+
+    trial: int
+    observations: int
+    outliers: tuple[int, ...]
+    percentiles: tuple[float, ...]
+    void: bool
