@@ -1,4 +1,4 @@
-"""Values of a target and of another source, whose relation is known: functions with invented sources, and real tables."""
+"""Values of a target and of another source, with a known relation: functions with invented sources, and real tables."""
 
 import math
 from collections.abc import Callable

@@ -94,4 +94,6 @@ def check_declared(declared: Declared, labels: Mapping[str, str]) -> None:
     """Raise a `ValueError` where sources are declared and labels name another one."""
     name, names = labels.get(DEFAULT_KIND), [name for name, _ in declared]
     if declared and name is not None and name not in names:
-        raise ValueError(f"source must be one of those declared, {short_list(names)}, got {name!r}{nearest(name, names)}")
+        raise ValueError(
+            f"source must be one of those declared, {short_list(names)}, got {name!r}{nearest(name, names)}"
+        )

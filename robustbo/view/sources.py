@@ -55,7 +55,8 @@ def relation_frame(reports: Sequence[RelationReport]) -> SourceFrame:
     """The frame of the sources that a study was begun with, a row each, which `print` shows as sentences."""
     columns = [*(["outcome"] if any(report.outcome for report in reports) else []), *RELATION_COLUMNS]
     rows = [
-        {column: getattr(report, column, None) for column in columns} | {r: report.probabilities.get(r) for r in RELATIONS}
+        {column: getattr(report, column, None) for column in columns}
+        | {r: report.probabilities.get(r) for r in RELATIONS}
         for report in reports
     ]
     frame = SourceFrame(pd.DataFrame(rows, columns=[*columns, *RELATIONS]))

@@ -67,7 +67,9 @@ def choose_source(settings: Settings, data: Data, target: Suggestion, trial: int
     if target.origin != "model" or target.repeats is not None or data.fixed or settings.outcomes:
         return named
     askable = [name for name, source in others_of(settings.sources).items() if source.ask and _is_free(data, name)]
-    begin = next((name for name in askable if not _is_learning(settings, data, name) and _is_due(settings, data, name)), None)
+    begin = next(
+        (name for name in askable if not _is_learning(settings, data, name) and _is_due(settings, data, name)), None
+    )
     if begin is not None:
         return suggest_row(settings, data, begin, trial, fits)
     usable = [name for name in askable if _is_learning(settings, data, name)]
@@ -118,9 +120,7 @@ def _best_row(settings: Settings, data: Data, name: str, trial: int, models: Out
     return Suggestion(points[int(worth.argmax())], "model", source=_label(name))
 
 
-def _worth_most(
-    settings: Settings, data: Data, names: Sequence[str], target: Suggestion, models: OutcomeModels
-) -> str:
+def _worth_most(settings: Settings, data: Data, names: Sequence[str], target: Suggestion, models: OutcomeModels) -> str:
     """The source whose best row is worth most by its cost; "" of the target, at the point that it would be asked at."""
     fitted = models[0].fitted
     beside = fitted.observations.beside

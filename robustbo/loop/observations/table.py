@@ -4,7 +4,7 @@ import hashlib
 import math
 import struct
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from robustbo.censored import is_bound
@@ -135,7 +135,7 @@ class Data:
     by: Labels = ()
     correction: SourceCorrection | None = None
     least_noise: float = 0.0
-    auxiliary: AuxiliaryTrials = AuxiliaryTrials()
+    auxiliary: AuxiliaryTrials = field(default_factory=AuxiliaryTrials)
 
     def of(self, outcome: OutcomeGoal) -> "Data":
         """The table of one outcome alone: for it, a trial where it is missing has failed."""

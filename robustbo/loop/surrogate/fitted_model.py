@@ -69,7 +69,7 @@ class FittedSurrogate:
 
     @property
     def relations(self) -> dict[str, SourceRelation]:
-        """The relation of each other source to the objective, in the user's units; none unless there are such values."""
+        """The relation of each other source to the objective, in the user's units; none without their values."""
         if not isinstance(self.model, TransferGP) or self.observations.beside is None:
             return {}
         relations = (of.in_units(self.units.slope, self.units.center) for of in self.model.relations)

@@ -29,7 +29,7 @@ from robustbo.numerics.pursuit.support_fit import Level
 from robustbo.numerics.pursuit.walk import score
 from robustbo.numerics.transfer.covariance import JointCovariance
 from robustbo.numerics.transfer.laplace import log_evidence
-from robustbo.numerics.transfer.relations import TARGET, KernelPriors, Relation, Rows, Source
+from robustbo.numerics.transfer.relations import TARGET, JoinedSource, KernelPriors, Relation, SourceRows
 
 FEWEST = 6  # values of a group by itself below which none of them is called wrong
 SIZES = (0.0, 0.05, 0.1, 0.2, 0.3)  # shares of the values that a search from nothing takes for wrong, one after another
@@ -52,7 +52,7 @@ class Problem(NamedTuple):
         log_price: By how much the prior log odds of a wrong value are less than usual.
     """
 
-    rows: Rows
+    rows: SourceRows
     num_sources: int
     priors: KernelPriors
     allowed: tuple[Relations, ...]
@@ -127,7 +127,7 @@ class GroupFit:
         return frozenset(self.numbers[list(self.level.support)].tolist())
 
 
-def group_fit(problem: Problem, sources: tuple[Source, ...], begin: Values, wrong: frozenset[int]) -> GroupFit:
+def group_fit(problem: Problem, sources: tuple[JoinedSource, ...], begin: Values, wrong: frozenset[int]) -> GroupFit:
     """The fit of the target and some sources, from some hyperparameters and wrong values on.
 
     Values are pursued at these hyperparameters first, so that a new one does not bend the fit before it is judged.
@@ -170,7 +170,9 @@ def fit_alone(problem: Problem, group: int) -> GroupFit:
     return GroupFit(numbers, joint, model, level, penalty)
 
 
-def _model(problem: Problem, rows: Rows, sources: tuple[Source, ...]) -> tuple[JointCovariance, Model, Penalty]:
+def _model(
+    problem: Problem, rows: SourceRows, sources: tuple[JoinedSource, ...]
+) -> tuple[JointCovariance, Model, Penalty]:
     joint = JointCovariance(rows, sources, problem.priors)
     starts = tuple(parameters.starts(joint.blocks, [rows.X.new_empty(0)]))
     known, cleared = torch.zeros_like(rows.y), rows.cleared

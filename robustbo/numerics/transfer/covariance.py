@@ -23,7 +23,7 @@ from robustbo.numerics.gp.covariance import MANY, UNIT_SIGNAL, Covariance, Covar
 from robustbo.numerics.gp.log_posterior import noise_block
 from robustbo.numerics.gp.parameters import Block
 from robustbo.numerics.linalg.lapack import Array, as_tensor, on_diagonal
-from robustbo.numerics.transfer.relations import TARGET, KernelPriors, Rows, Source, named
+from robustbo.numerics.transfer.relations import TARGET, JoinedSource, KernelPriors, SourceRows, places_of
 
 
 class _Kernel(NamedTuple):
@@ -63,7 +63,7 @@ class JointCovariance:
     """
 
     def __init__(
-        self, rows: Rows, sources: tuple[Source, ...], priors: KernelPriors, *, has_noise: bool = True
+        self, rows: SourceRows, sources: tuple[JoinedSource, ...], priors: KernelPriors, *, has_noise: bool = True
     ) -> None:
         self.rows, self.sources, self.priors, d = rows, sources, priors, rows.X.shape[-1]
         group = rows.group.numpy()
@@ -74,7 +74,7 @@ class JointCovariance:
         noise = [noise_block(priors.s2, priors.s2_least)._replace(name=f"noise{g}") for g in self._noisy]
         own = [block for source in sources for block in source.blocks]
         self.blocks: list[Block] = [*stationary_blocks(d, priors.l, priors.s2f), *noise, *own]
-        self.at_name = named(self.blocks)
+        self.at_name = places_of(self.blocks)
         self._kernel = _Kernel.of(rows.X)
         biased = [source.group for source in sources if source.relation == "biased"]
         self._bias_kernels = {g: _Kernel.of(rows.X[torch.from_numpy(self._of_group[g])]) for g in biased}

@@ -28,7 +28,7 @@ RATIO_PRIOR = Normal(math.log(1.5), 0.7)  # of the log of the ratio of its lengt
 LOG_VARIANCE = (math.log(1e-6), math.log(1e8))
 
 
-class Rows(NamedTuple):
+class SourceRows(NamedTuple):
     """Values of the target and of other sources, in common units.
 
     Attributes:
@@ -45,16 +45,16 @@ class Rows(NamedTuple):
     s2_known: Tensor
     cleared: Tensor
 
-    def of(self, rows: Tensor) -> "Rows":
+    def of(self, rows: Tensor) -> "SourceRows":
         """Some of the rows."""
-        return Rows(*(part[rows] for part in self))
+        return SourceRows(*(part[rows] for part in self))
 
     def numbers(self, groups: tuple[int, ...]) -> Tensor:
         """The rows of some groups, rising."""
         return torch.isin(self.group, torch.tensor(groups)).nonzero().flatten()
 
 
-class Source(NamedTuple):
+class JoinedSource(NamedTuple):
     """A source whose values say something of the objective.
 
     Attributes:
@@ -73,7 +73,7 @@ class Source(NamedTuple):
     @property
     def blocks(self) -> list[Block]:
         """The hyperparameters of the relation, each named by its kind and the source's number."""
-        blocks = []
+        blocks = []  # eq. 21.1
         if self.relation != "same":
             blocks.append(Block(f"offset{self.group}", (OFFSET_PRIOR.loc,), LOG_VARIANCE, OFFSET_PRIOR))
         if self.is_scaled:
@@ -102,7 +102,7 @@ class KernelPriors(NamedTuple):
     s2_least: float = 0.0
 
 
-def named(blocks: list[Block]) -> Mapping[str, int]:
+def places_of(blocks: list[Block]) -> Mapping[str, int]:
     """Place of each block's first coordinate."""
     places, at = dict[str, int](), 0
     for block in blocks:

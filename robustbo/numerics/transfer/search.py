@@ -23,7 +23,7 @@ from robustbo.numerics.transfer.configuration import (
     group_fit,
 )
 from robustbo.numerics.transfer.full_rank import spectrum
-from robustbo.numerics.transfer.relations import LOG_RATIO, TARGET, Relation, Source
+from robustbo.numerics.transfer.relations import LOG_RATIO, TARGET, JoinedSource, Relation
 
 SWEEPS = 2  # over the sources
 RATIOS = (0.3, 1.0, 3.0)  # of a bias's length-scales to the objective's, at which its gain is screened
@@ -116,7 +116,9 @@ class _Search:
         """Hyperparameters and wrong values at which the fit of a configuration begins."""
         group, relation = s + 1, relations[s]
         base = self._fits.get(self._with_unrelated(relations, s), self._alone[TARGET])
-        noise = {f"noise{g}": v for g, fit in enumerate(self._alone) for v in [fit.values.get("noise0")] if v is not None}
+        noise = {
+            f"noise{g}": v for g, fit in enumerate(self._alone) for v in [fit.values.get("noise0")] if v is not None
+        }
         wrong = base.wrong | self._alone[group].wrong
         simpler = [self._fits.get(_replaced(relations, s, r)) for r in SIMPLER[relation]]
         for fit in (self._alone[group], base):
@@ -193,7 +195,9 @@ class _Search:
         top = [i for i, weight in enumerate(w) if weight >= min(LEAST, w.max())]
         weights = tuple((w[top] / w[top].sum()).tolist())
         configurations = tuple(Configuration(ranked[i], self._fits[ranked[i]], float(heights[i])) for i in top)
-        return Averaging(configurations, weights, self._alone, tuple(shares), dict(zip(ranked, heights.tolist(), strict=True)))
+        return Averaging(
+            configurations, weights, self._alone, tuple(shares), dict(zip(ranked, heights.tolist(), strict=True))
+        )
 
 
 SIMPLER: dict[Relation, tuple[Relation, ...]] = {
@@ -209,5 +213,5 @@ def _replaced(relations: Relations, s: int, relation: Relation) -> Relations:
     return tuple(relation if i == s else r for i, r in enumerate(relations))
 
 
-def _sources(relations: Iterable[Relation]) -> tuple[Source, ...]:
-    return tuple(Source(s + 1, r) for s, r in enumerate(relations) if r != "unrelated")
+def _sources(relations: Iterable[Relation]) -> tuple[JoinedSource, ...]:
+    return tuple(JoinedSource(s + 1, r) for s, r in enumerate(relations) if r != "unrelated")

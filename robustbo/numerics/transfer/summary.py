@@ -68,9 +68,7 @@ def source_summary(averaging: Averaging, s: int) -> SourceSummary:
     offset += fit.value.evidence.m.item() * (1 - scale)
     rows = (fit.group == group).nonzero().flatten().tolist()
     wrong = fit.wrong & frozenset(fit.numbers[rows].tolist())
-    return SourceSummary(
-        relation, probabilities, evidence, offset, offset_sd, scale, scale_sd, bias, bias_sd, wrong
-    )
+    return SourceSummary(relation, probabilities, evidence, offset, offset_sd, scale, scale_sd, bias, bias_sd, wrong)
 
 
 def average_error(fit: GroupFit, group: int) -> tuple[float, float]:
@@ -96,4 +94,6 @@ def _evidence(averaging: Averaging, s: int) -> float:
     joined = [h for r, h in averaging.heights.items() if r[s] != "unrelated"]
     if not unrelated or not joined:
         return math.nan
-    return float(logsumexp(joined) - logsumexp(unrelated) - math.log(len({r[s] for r in averaging.heights} - {"unrelated"})))
+    return float(
+        logsumexp(joined) - logsumexp(unrelated) - math.log(len({r[s] for r in averaging.heights} - {"unrelated"}))
+    )

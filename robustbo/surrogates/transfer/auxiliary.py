@@ -61,5 +61,13 @@ class SourceRelation:
         offset = slope * self.offset + center * (1 - self.scale)
         sds = abs(slope) * self.offset_sd, abs(slope) * self.bias, abs(slope) * self.bias_sd
         return SourceRelation(
-            self.relation, self.probabilities, self.evidence, offset, sds[0], self.scale, self.scale_sd, *sds[1:], self.wrong
+            self.relation,
+            self.probabilities,
+            self.evidence,
+            offset,
+            sds[0],
+            self.scale,
+            self.scale_sd,
+            *sds[1:],
+            self.wrong,
         )

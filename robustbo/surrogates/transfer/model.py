@@ -14,7 +14,7 @@ from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.gp.prediction_cache import PredictionCache
 from robustbo.numerics.gp.wrong_density import RATE
 from robustbo.numerics.transfer.configuration import FEWEST, GroupFit, Problem
-from robustbo.numerics.transfer.relations import JOINED, RELATIONS, KernelPriors, Relation, Rows
+from robustbo.numerics.transfer.relations import JOINED, RELATIONS, KernelPriors, Relation, SourceRows
 from robustbo.numerics.transfer.search import Averaging, search_relations
 from robustbo.numerics.transfer.summary import source_summary
 from robustbo.surrogates.common import priors
@@ -113,7 +113,7 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
             allowed.append(JOINED[:1] if is_trusted else by_spread)
         self._maps = tuple(maps)
         is_right = self.is_cleared() if self.options.num_outliers != 0 else torch.ones(n, dtype=torch.bool)
-        rows_of_all = Rows(
+        rows_of_all = SourceRows(
             torch.cat([X, self.transform_inputs(auxiliary.X)]),
             torch.cat([y, z]),
             torch.cat([torch.zeros(n, dtype=torch.long), auxiliary.source + 1]),
@@ -152,8 +152,8 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
         """The objective given all values: sources enter by their scales."""
         evidence, a = fit.value.evidence, fit.joint.scales(fit.level.fit.theta)
         P = a.unsqueeze(-1) * evidence.P * a
-        l, s2f = fit.joint.signal(fit.level.fit.theta)
-        return LatentProcess(self.kernel, l, s2f, evidence.m, fit.joint.X, P, a * evidence.al)  # eq. 21.5
+        lengthscales, s2f = fit.joint.signal(fit.level.fit.theta)
+        return LatentProcess(self.kernel, lengthscales, s2f, evidence.m, fit.joint.X, P, a * evidence.al)  # eq. 21.5
 
     def latent(self) -> LatentProcess:
         """The objective given all values, by the likeliest relations."""

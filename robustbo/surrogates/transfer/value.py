@@ -31,10 +31,10 @@ def values_of_rows(model: TransferGP, group: int, X: Tensor, targets: Tensor) ->
 def _lines(fit: GroupFit, kernel: str, group: int, X: Tensor, targets: Tensor) -> tuple[Array, Array]:
     """Means at the targets, and by how much each value moves them."""
     joint, theta, evidence = fit.joint, fit.level.fit.theta, fit.value.evidence
-    (l, s2f), a, rows = joint.signal(theta), joint.scales(theta), joint.group == group
+    (lengthscales, s2f), a, rows = joint.signal(theta), joint.scales(theta), joint.group == group
 
     def K(Z: Tensor, W: Tensor) -> Tensor:
-        return KERNELS[kernel](squared_differences(Z, W), l, s2f).K
+        return KERNELS[kernel](squared_differences(Z, W), lengthscales, s2f).K
 
     rho, own = a[rows][0], torch.zeros(len(X), len(a), dtype=torch.float64)
     offset = torch.tensor(joint.offset_variance(theta, group), dtype=torch.float64)
@@ -46,4 +46,3 @@ def _lines(fit: GroupFit, kernel: str, group: int, X: Tensor, targets: Tensor) -
     k = K(targets, joint.X) * a
     sigma = movements(k.numpy(), (rho * K(X, targets)).numpy(), evidence.P.numpy(), c.numpy(), variance.numpy())
     return (evidence.m + k @ evidence.al).numpy(), sigma
-

@@ -5,9 +5,12 @@ import numpy as np
 import pytest
 import torch
 
+from robustbo.numerics.gp.evidence import evidence
 from robustbo.numerics.gp.parameters import LogNormal
+from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.transfer.covariance import JointCovariance
-from robustbo.numerics.transfer.relations import LEAST_RATIO, KernelPriors, Rows, Source
+from robustbo.numerics.transfer.relations import LEAST_RATIO, JoinedSource, KernelPriors, SourceRows
+from robustbo.numerics.transfer.summary import average_error
 
 GENERATOR = torch.Generator().manual_seed(3)
 N, GROUP = 16, torch.tensor([0] * 5 + [1] * 6 + [2] * 5)
@@ -15,11 +18,11 @@ X = torch.rand(N, 2, dtype=torch.float64, generator=GENERATOR)
 Y = torch.randn(N, dtype=torch.float64, generator=GENERATOR)
 UNKNOWN, NONE = torch.full((N,), torch.nan, dtype=torch.float64), torch.zeros(N, dtype=torch.bool)
 PRIORS = KernelPriors("matern52", LogNormal(0.4, 1.7), LogNormal(2.0, 2.0), LogNormal(-4.0, 1.0))
-SOURCES = (Source(1, "biased"), Source(2, "scaled"))
+SOURCES = (JoinedSource(1, "biased"), JoinedSource(2, "scaled"))
 
 
 def joint_of(sources=SOURCES, s2_known=UNKNOWN, **options):
-    return JointCovariance(Rows(X, Y, GROUP, s2_known, NONE), sources, PRIORS, **options)
+    return JointCovariance(SourceRows(X, Y, GROUP, s2_known, NONE), sources, PRIORS, **options)
 
 
 def theta_of(joint):
@@ -32,7 +35,11 @@ def theta_of(joint):
 
 @pytest.mark.parametrize(
     "sources",
-    [SOURCES, (Source(1, "same"), Source(2, "offset")), (Source(1, "biased"), Source(2, "biased"))],
+    [
+        SOURCES,
+        (JoinedSource(1, "same"), JoinedSource(2, "offset")),
+        (JoinedSource(1, "biased"), JoinedSource(2, "biased")),
+    ],
     ids=str,
 )
 def test_derivatives_are_those_of_differences(sources):
@@ -76,10 +83,7 @@ def matern(x, z, l, s2f):
 
 
 def test_the_objective_given_all_values_is_that_of_the_joint_density():
-    """(21.2), (21.5) and (21.10) in 50 digits, every term as the model says it: an observation is rho f + b + delta + e."""
-    from robustbo.numerics.gp.evidence import evidence
-    from robustbo.numerics.transfer.summary import average_error
-
+    """(21.2), (21.5) and (21.10) in 50 digits, every term as the model says it."""
     joint = joint_of()
     theta, at = theta_of(joint), joint.at_name
     x, d = theta.tolist(), 2
@@ -108,7 +112,9 @@ def test_the_objective_given_all_values_is_that_of_the_joint_density():
         al = P * (y - m * one)
         mean, variance = m + (k.T * al)[0], s2f - (k.T * P * k)[0]
         error = (c.T * al)[0]
-        error_variance = B2[1] + mp.fsum(matern(rows[i], rows[j], l_delta, omega2) for i in own for j in own) / len(own) ** 2
+        error_variance = (
+            B2[1] + mp.fsum(matern(rows[i], rows[j], l_delta, omega2) for i in own for j in own) / len(own) ** 2
+        )
         error_variance += -(c.T * P * c)[0] + (c.T * P * one)[0] ** 2 / (one.T * P * one)[0]
 
     value = evidence(joint.at(theta).K, Y)
@@ -130,7 +136,5 @@ class _Fit:
 
 
 def _process(joint, theta, value):
-    from robustbo.numerics.gp.posterior import LatentProcess
-
     a, (l, s2f) = joint.scales(theta), joint.signal(theta)
     return LatentProcess("matern52", l, s2f, value.m, joint.X, a[:, None] * value.P * a, a * value.al)

@@ -60,9 +60,13 @@ def test_it_is_near_the_integral(prior):
 def test_of_a_log_normal_prior_alone_it_is_exact():
     prior, none = LogNormal(0.7, 1.3), torch.zeros(0, dtype=torch.float64)
     mode = torch.tensor([prior.log_mode], dtype=torch.float64)
-    empty = Covariance(torch.eye(1).double(), prior.log_density(prior.log_mode), lambda G: torch.zeros(1).double(), None)
+    empty = Covariance(
+        torch.eye(1).double(), prior.log_density(prior.log_mode), lambda G: torch.zeros(1).double(), None
+    )
     flat = empty._replace(tangents=lambda w: torch.zeros(1, len(w)).double())
-    function = CovarianceFunction(lambda theta: flat, (mode,), [(-30.0, 30.0)], torch.tensor([prior.precision]), (prior,))
+    function = CovarianceFunction(
+        lambda theta: flat, (mode,), [(-30.0, 30.0)], torch.tensor([prior.precision]), (prior,)
+    )
     model = Model(torch.zeros(1).double(), function, prior, torch.zeros(1).double())
     value = log_posterior(model, mode, torch.zeros(1).double())
     constant = -0.5 * math.log(2 * math.pi)  # of the observation, whose density does not depend on theta
