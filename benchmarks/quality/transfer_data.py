@@ -105,7 +105,7 @@ def case_of(name: str, case: str, n: int, seed: int) -> Case:
 
 
 def table_case(name: str, n: int, seed: int) -> Case:
-    """The same measurements for two targets, either of which is the source by turns; what is not drawn is predicted."""
+    """Measurements of one kind for two targets, either of which is the source by turns; rows not drawn are predicted."""
     folder = Path(__file__).parents[2].parent / "shared" / "data" / "transfer"
     *files, column = TABLES[name]
     tables = [pd.read_csv(_folder(folder) / f"{file}.csv").drop(columns="turnover", errors="ignore") for file in files]
@@ -115,11 +115,11 @@ def table_case(name: str, n: int, seed: int) -> Case:
     X: Any = ((inputs - inputs.min()) / (inputs.max() - inputs.min())).to_numpy()
     y = [table[column].to_numpy() for table in tables]
     generator, first = np.random.default_rng([seed, n]), len(tables[0])
-    rows, others = generator.permutation(first), first + generator.permutation(len(tables[1]))[:NUM_SOURCE]
+    rows, at_source = generator.permutation(first), first + generator.permutation(len(tables[1]))[:NUM_SOURCE]
     center, sd = y[0].mean(), y[0].std()
     z = (np.concatenate(y) - center) / sd
     none = np.zeros(len(z), dtype=bool)
-    target, source = (Values(X[at], z[at], none[at]) for at in (rows[:n], others))
+    target, source = (Values(X[at], z[at], none[at]) for at in (rows[:n], at_source))
     test = rows[n : n + NUM_TEST]
     return Case(target, source, X[test], z[test])
 

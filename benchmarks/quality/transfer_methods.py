@@ -58,14 +58,14 @@ def _column(y: np.ndarray) -> Tensor:
     return torch.from_numpy(y).unsqueeze(-1)
 
 
-def target_alone(case: Case) -> Prediction:
+def fit_target(case: Case) -> Prediction:
     """The default surrogate of the target's values alone."""
     begin = time.perf_counter()
     model = contract.fit(RelevancePursuitGP(torch.from_numpy(case.target.X), _column(case.target.y)))
     return Prediction(*_marginals(model, case.test_X), time.perf_counter() - begin)
 
 
-def pooled(case: Case) -> Prediction:
+def fit_pooled(case: Case) -> Prediction:
     """The default surrogate of all values, as if they were of one source."""
     begin = time.perf_counter()
     X, y = np.concatenate([case.target.X, case.source.X]), np.concatenate([case.target.y, case.source.y])
@@ -73,7 +73,7 @@ def pooled(case: Case) -> Prediction:
     return Prediction(*_marginals(model, case.test_X), time.perf_counter() - begin)
 
 
-def multi_task(case: Case) -> Prediction:
+def fit_multi_task(case: Case) -> Prediction:
     """BoTorch's multi-task process with its defaults."""
     begin = time.perf_counter()
     tasks = np.repeat([0.0, 1.0], [len(case.target.y), len(case.source.y)])[:, None]
@@ -89,7 +89,7 @@ def multi_task(case: Case) -> Prediction:
     return Prediction(mean, sd, time.perf_counter() - begin)
 
 
-def averaged(case: Case, cls: type[TransferGP] = TransferGP) -> Prediction:
+def fit_averaged(case: Case, cls: type[TransferGP] = TransferGP) -> Prediction:
     """Our surrogate, averaged over relations."""
     begin, m = time.perf_counter(), len(case.source.y)
     model = cls(torch.from_numpy(case.target.X), _column(case.target.y))
@@ -103,15 +103,15 @@ def averaged(case: Case, cls: type[TransferGP] = TransferGP) -> Prediction:
     return Prediction(*_marginals(model, case.test_X), seconds, source.relation, unrelated, wrong)
 
 
-def always_biased(case: Case) -> Prediction:
+def fit_biased(case: Case) -> Prediction:
     """Our surrogate where every source is taken for biased."""
-    return averaged(case, AlwaysBiased)
+    return fit_averaged(case, AlwaysBiased)
 
 
 METHODS = {
-    "target alone": target_alone,
-    "pooled": pooled,
-    "always biased": always_biased,
-    "MultiTaskGP": multi_task,
-    "averaged": averaged,
+    "target alone": fit_target,
+    "pooled": fit_pooled,
+    "always biased": fit_biased,
+    "MultiTaskGP": fit_multi_task,
+    "averaged": fit_averaged,
 }

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from robustbo.study.beginning import Content, Prior, prior_contents
-from robustbo.trials.declared import check_declared, target_of
+from robustbo.trials.declared import check_source_name, target_of
 from robustbo.trials.settings import DEFAULT_SURROGATE, Settings
 from robustbo.trials.sources import DEFAULT_KIND, Source, labels_to_record
 from robustbo.validation import short_list
@@ -31,7 +31,7 @@ def contents_by_source(settings: Settings, prior: Prior | Mapping[str, Prior] | 
         raise ValueError(f"prior_data by source needs sources that are declared, got {names}; give sources={{...}}")
     contents = []
     for name, of_source in prior.items():
-        check_declared(settings.sources, labels_to_record(name))
+        check_source_name(settings.sources, labels_to_record(name))
         label = labels_to_record(name)
         for params, kind, content in prior_contents(settings, of_source):
             contents.append((params, kind, {**content, "source": {**content.get("source", {}), **label}}))
@@ -51,7 +51,7 @@ def source_to_measure(settings: Settings, by: Source | None, source: str | None)
     if not settings.sources:
         raise ValueError(f"source must be declared, got {source!r}; give sources={{...}} to Optimizer, or write by=")
     label = labels_to_record(source)
-    check_declared(settings.sources, label)
+    check_source_name(settings.sources, label)
     declared = dict(settings.sources)[label[DEFAULT_KIND]]
     if not declared.ask:
         raise ValueError(f"source {source!r} is declared with ask=False, so that it is not asked; tell its values")

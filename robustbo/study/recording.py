@@ -17,7 +17,7 @@ from robustbo.study.handing import TrialLike, end_events, warn_of_copies
 from robustbo.study.judging import Judging
 from robustbo.study.origin import MEASURED_AT, origin_of_cells, origin_to_record
 from robustbo.study.possible import value_check, with_exclusions
-from robustbo.trials.declared import check_declared
+from robustbo.trials.declared import check_source_name
 from robustbo.trials.history import Trial
 from robustbo.trials.outcome import OutOfRange
 from robustbo.trials.sources import Source
@@ -75,7 +75,7 @@ class Recording(Judging):
         if kind == "tell":
             value_check(self.settings, out_of_range)(content["value"])
         origin = origin_to_record(source, measured_at)
-        check_declared(self.settings.sources, origin.get("source", {}))
+        check_source_name(self.settings.sources, origin.get("source", {}))
         return self._end(kind, content | origin, trial)
 
     def fail(self, trial: TrialLike | Point, reason: str = "failed", *, retry: bool | None = None) -> Trial:
@@ -147,7 +147,7 @@ class Recording(Judging):
         warn_of_copies(self.history, rows)
         contents = [self._content(row) for row in rows]
         for _, _, content in contents:
-            check_declared(self.settings.sources, content.get("source", {}))
+            check_source_name(self.settings.sources, content.get("source", {}))
         return self._commit(lambda state: with_exclusions(self._store.settings, end_events(state.history, contents)))
 
     def _content(self, row: Measurement) -> tuple[Mapping[str, Any], str, dict[str, Any]]:

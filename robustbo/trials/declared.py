@@ -45,19 +45,19 @@ class Source:
             raise ValueError("trusted is said of other sources than the target, got both; leave it out")
 
     def to_dict(self) -> dict[str, Any]:
-        """What differs from the defaults, as JSON has it."""
+        """Entries that differ from the defaults, as JSON has them."""
         defaults = {field.name: field.default for field in fields(self)}
         return {name: value for name, value in asdict(self).items() if value != defaults[name]}
 
 
-def declared_of(sources: Any) -> Declared:
+def sources_by_name(sources: Any) -> Declared:
     """Sources by name, checked.
 
     Raises:
         TypeError, ValueError: If it is no mapping of names to sources, or they have no target, or several.
 
     Example:
-        >>> [name for name, _ in declared_of({"lab": Source(target=True), "2025": Source(ask=False)})]
+        >>> [name for name, _ in sources_by_name({"lab": Source(target=True), "2025": Source(ask=False)})]
         ['lab', '2025']
     """
     pairs = dict(sources).items() if isinstance(sources, Mapping | tuple) else None
@@ -90,7 +90,7 @@ def source_in(declared: Declared, labels: Mapping[str, str] | Labels) -> str | N
     return name if name in others_of(declared) else None
 
 
-def check_declared(declared: Declared, labels: Mapping[str, str]) -> None:
+def check_source_name(declared: Declared, labels: Mapping[str, str]) -> None:
     """Raise a `ValueError` where sources are declared and labels name another one."""
     name, names = labels.get(DEFAULT_KIND), [name for name, _ in declared]
     if declared and name is not None and name not in names:

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.space import Space
-from robustbo.trials.declared import Declared, Source, declared_of
+from robustbo.trials.declared import Declared, Source, sources_by_name
 from robustbo.trials.former_names import in_new_names, in_old_names
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.outcomes import (
@@ -100,7 +100,7 @@ class Settings:
         one_of("replicate", self.replicate, REPLICATES)
         one_of("failures", self.failures, FAILURES)
         object.__setattr__(self, "blocks", kinds_of(self.blocks))
-        object.__setattr__(self, "sources", declared_of(self.sources))
+        object.__setattr__(self, "sources", sources_by_name(self.sources))
         object.__setattr__(self, "quarantine", flag("quarantine", self.quarantine))
         for name, least in (("num_initial", 1), ("max_replicates", 1), ("seed", 0)):
             object.__setattr__(self, name, whole_number(name, getattr(self, name), least))

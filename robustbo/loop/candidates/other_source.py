@@ -100,8 +100,11 @@ def _is_free(data: Data, name: str) -> bool:
 
 def _is_due(settings: Settings, data: Data, name: str) -> bool:
     """Return whether one more row of a source that has proven nothing is within what it may cost."""
-    others, own = others_of(settings.sources), dict(settings.sources)[name].cost
-    spent = {of: source.cost * sum(t.origin != "user" for t in _own(data, of)) for of, source in others.items()}
+    own = dict(settings.sources)[name].cost
+    spent = {
+        of: source.cost * sum(t.origin != "user" for t in _own(data, of))
+        for of, source in others_of(settings.sources).items()
+    }
     at_target = dict(settings.sources)[str(target_of(settings.sources))].cost
     total = sum(spent.values()) + at_target * sum(t.origin != "user" for t in (*data.told, *data.failed, *data.pending))
     return spent[name] + own <= UNPROVEN * (total + own)

@@ -89,10 +89,10 @@ def split_trials(declared: Declared, trials: Trials) -> tuple[Trials, AuxiliaryT
     """
     if not declared:
         return trials, AuxiliaryTrials()
-    others = tuple(trial for trial in trials if source_in(declared, trial.sources) is not None)
-    numbers = {trial.number for trial in others}
+    beside = tuple(trial for trial in trials if source_in(declared, trial.sources) is not None)
+    numbers = {trial.number for trial in beside}
     own = [replace(t, state=ASIDE) if t.number in numbers else _without_name(t) for t in trials]
-    return Trials(own), AuxiliaryTrials(tuple(others_of(declared).items()), others)
+    return Trials(own), AuxiliaryTrials(tuple(others_of(declared).items()), beside)
 
 
 def _without_name(trial: Trial) -> Trial:

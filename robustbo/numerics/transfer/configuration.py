@@ -175,8 +175,10 @@ def _model(
 ) -> tuple[JointCovariance, Model, Penalty]:
     joint = JointCovariance(rows, sources, problem.priors)
     starts = tuple(parameters.starts(joint.blocks, [rows.X.new_empty(0)]))
-    known, cleared = torch.zeros_like(rows.y), rows.cleared
-    model = Model(rows.y, joint.function(starts), problem.priors.s2, known, cleared)  # the noise is in the covariance
+    silent = torch.zeros_like(rows.y)
+    model = Model(
+        rows.y, joint.function(starts), problem.priors.s2, silent, rows.cleared
+    )  # the noise is in the covariance
     return joint, model, _penalty(problem, model)
 
 

@@ -99,7 +99,7 @@ class _Search:
         return self._average()
 
     def _with_unrelated(self, relations: Relations, s: int) -> Relations:
-        return tuple(r if i != s else "unrelated" for i, r in enumerate(relations))
+        return _with_relation(relations, s, "unrelated")
 
     def _visit(self, relations: Relations, s: int) -> Relations:
         """The best configuration that differs from another in one source at most."""
@@ -120,7 +120,7 @@ class _Search:
             f"noise{g}": v for g, fit in enumerate(self._alone) for v in [fit.values.get("noise0")] if v is not None
         }
         wrong = base.wrong | self._alone[group].wrong
-        simpler = [self._fits.get(_replaced(relations, s, r)) for r in SIMPLER[relation]]
+        simpler = [self._fits.get(_with_relation(relations, s, r)) for r in SIMPLER[relation]]
         for fit in (self._alone[group], base):
             if fit is self._alone[TARGET] and len(fit.numbers) < FEWEST:
                 continue
@@ -131,7 +131,7 @@ class _Search:
             if relation == "scaled":
                 yield {**fit.values, f"scale{group}": as_tensor([self._signed_ratio(group)])}, fit.wrong
             if relation == "biased":
-                yield {**fit.values, **self._screened_bias(fit, group)}, fit.wrong
+                yield {**fit.values, **self._screen_bias(fit, group)}, fit.wrong
 
     def _signed_ratio(self, group: int) -> float:
         """The scale of a source by the spread of its values, with the sign of what it says of the target's."""
@@ -145,8 +145,8 @@ class _Search:
         ratio = min(max(spread[0] / max(spread[1], 1e-3), 0.2), 5.0)
         return math.copysign(ratio, agreement)
 
-    def _screened_bias(self, fit: GroupFit, group: int) -> Values:
-        """Where the gain of a bias at held hyperparameters is largest: screened low, since a climb gains more."""
+    def _screen_bias(self, fit: GroupFit, group: int) -> Values:
+        """Hyperparameters at which a bias gains most, others held: a start alone, since a climb gains more."""
         rows, theta = (fit.group == group).numpy(), fit.level.fit.theta
         X = self._problem.rows.X[fit.numbers][rows]
         Sg = fit.value.covariance.K.numpy() + np.diag(fit.level.fit.rho.numpy())
@@ -154,8 +154,8 @@ class _Search:
         l, _ = fit.joint.signal(theta)
         best = (-math.inf, 0.0, 1.0)
         for ratio in RATIOS:
-            K_d, one = np.zeros_like(Sg), torch.tensor(1.0, dtype=torch.float64)
-            K = kernels.KERNELS[self._problem.priors.kernel](kernels.squared_differences(X, X), ratio * l, one).K
+            K_d, unit = np.zeros_like(Sg), torch.tensor(1.0, dtype=torch.float64)
+            K = kernels.KERNELS[self._problem.priors.kernel](kernels.squared_differences(X, X), ratio * l, unit).K
             K_d[np.ix_(rows, rows)] = K.numpy()
             omega2, gain = spectrum(Sg, K_d, r).best()
             best = max(best, (gain, omega2, ratio))
@@ -170,8 +170,8 @@ class _Search:
         for relations in plausible:
             fit = self._fits[relations]
             rows = frozenset(fit.numbers.tolist())
-            others = {wrong & rows for wrong in sets} - {fit.wrong}
-            for wrong in sorted(others, key=sorted):
+            rivals = {wrong & rows for wrong in sets} - {fit.wrong}
+            for wrong in sorted(rivals, key=sorted):
                 other = group_fit(self._problem, _sources(relations), fit.values, wrong)
                 self._fits[relations] = max(self._fits[relations], other, key=lambda fit: fit.score)
 
@@ -209,7 +209,7 @@ SIMPLER: dict[Relation, tuple[Relation, ...]] = {
 }
 
 
-def _replaced(relations: Relations, s: int, relation: Relation) -> Relations:
+def _with_relation(relations: Relations, s: int, relation: Relation) -> Relations:
     return tuple(relation if i == s else r for i, r in enumerate(relations))
 
 
