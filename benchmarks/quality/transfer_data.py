@@ -105,7 +105,7 @@ def case_of(name: str, case: str, n: int, seed: int) -> Case:
 
 
 def table_case(name: str, n: int, seed: int) -> Case:
-    """Measurements of one kind for two targets, either of which is the source by turns; rows not drawn are predicted."""
+    """Measurements of one kind for two targets, either the source by turns; rows not drawn are predicted."""
     folder = Path(__file__).parents[2].parent / "shared" / "data" / "transfer"
     *files, column = TABLES[name]
     tables = [pd.read_csv(_folder(folder) / f"{file}.csv").drop(columns="turnover", errors="ignore") for file in files]

@@ -17,6 +17,7 @@ from robustbo.loop.candidates.rules import UNKNOWN, Promise, rules_of
 from robustbo.loop.candidates.search import Search
 from robustbo.loop.candidates.suggestion import Suggestion
 from robustbo.loop.feasibility.model import FeasibilityModel, feasibility_model
+from robustbo.loop.observations.auxiliary import without_declared
 from robustbo.loop.observations.correction import SourceShift
 from robustbo.loop.observations.expectation import Expectation, expectation_of, expectations_of
 from robustbo.loop.observations.table import Data, Row, observations
@@ -68,7 +69,9 @@ def step(
     suggestion = _step(settings, data, trial, fits)
     if settings.sources and not by:
         suggestion = choose_source(settings, data, suggestion, trial, fits)
-    return replace(suggestion, fixed=fixed, elsewhere=_sources_in_doubt(data, suggestion))
+    return replace(
+        suggestion, fixed=fixed, elsewhere=without_declared(settings.sources, _sources_in_doubt(data, suggestion))
+    )
 
 
 @pin_surroundings

@@ -50,6 +50,11 @@ class AuxiliaryTrials(NamedTuple):
     sources: tuple[tuple[str, Source], ...] = ()
     trials: tuple[Trial, ...] = ()
 
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kind of source that the declared ones are of, where there are some: it is no kind that may be in error."""
+        return frozenset((DEFAULT_KIND,)) if self.sources else frozenset()
+
     def of(self, name: str) -> "AuxiliaryTrials":
         """The trials as one of several outcomes alone sees them."""
         return self._replace(trials=tuple(trial.of(name) for trial in self.trials))
@@ -83,22 +88,13 @@ class AuxiliaryTrials(NamedTuple):
 
 
 def split_trials(declared: Declared, trials: Trials) -> tuple[Trials, AuxiliaryTrials]:
-    """The trials in which those of other sources than the target are set aside, and these.
-
-    Those of the target are as if they had no source among the declared ones: to them it is the only one.
-    """
+    """The trials in which those of other sources than the target are set aside, and these."""
     if not declared:
         return trials, AuxiliaryTrials()
     beside = tuple(trial for trial in trials if source_in(declared, trial.sources) is not None)
     numbers = {trial.number for trial in beside}
-    own = [replace(t, state=ASIDE) if t.number in numbers else _without_name(t) for t in trials]
+    own = [replace(t, state=ASIDE) if t.number in numbers else t for t in trials]
     return Trials(own), AuxiliaryTrials(tuple(others_of(declared).items()), beside)
-
-
-def _without_name(trial: Trial) -> Trial:
-    if DEFAULT_KIND not in trial.sources:
-        return trial
-    return replace(trial, sources={kind: label for kind, label in trial.sources.items() if kind != DEFAULT_KIND})
 
 
 def without_declared(declared: Declared, by: Labels) -> Labels:

@@ -125,7 +125,7 @@ class _Search:
             if fit is self._alone[TARGET] and len(fit.numbers) < FEWEST:
                 continue
             shared = {name: v for name, v in fit.values.items() if name in ("l", "s2f")}
-            if relation != "biased":
+            if relation != "biased" or not any(simpler):
                 yield {**noise, **base.values, **noise, **shared}, wrong
         for fit in filter(None, simpler):
             if relation == "scaled":
@@ -183,8 +183,13 @@ class _Search:
         alone = [self._alone[s + 1].log_evidence for s, r in enumerate(relations) if r == "unrelated"]
         return self._fits[relations].log_evidence + math.fsum(alone)  # eq. 21.9
 
+    def _may_be(self, s: int, relation: Relation) -> bool:
+        """Return whether a source may have a relation."""
+        return relation in self._problem.allowed[s]
+
     def _average(self) -> Averaging:
-        ranked = sorted(self._fits, key=lambda r: -self._log_evidence(r))
+        may_be = [r for r in self._fits if all(map(self._may_be, range(len(r)), r))]
+        ranked = sorted(may_be, key=lambda r: -self._log_evidence(r))
         heights = np.array([self._log_evidence(r) for r in ranked])
         w = np.exp(heights - heights.max())
         w /= w.sum()

@@ -166,6 +166,24 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
         cache = fit.cache
         return PredictionCache(cache.m, cache.P[:n, :n].contiguous(), cache.al[:n], cache.e[:n], cache.v[:n])
 
+    def single_fits(self) -> Any:
+        """Refuse where it predicts by values of other sources: BoTorch's tools know the target's alone.
+
+        Raises:
+            NotImplementedError: There.
+        """
+        self._refuse("sample paths")
+        return super().single_fits()
+
+    def get_fantasy_model(self, inputs: Tensor, targets: Tensor, **kwargs: Any) -> Any:
+        """Refuse likewise; see `single_fits`."""
+        self._refuse("fantasies")
+        return super().get_fantasy_model(inputs, targets, **kwargs)
+
+    def _refuse(self, name: str) -> None:
+        if self._averaging is not None:
+            raise NotImplementedError(f"{name} of a fit beside values of other sources are not there; fit a new model")
+
     @property
     def kernel(self) -> str:
         """The kernel's name."""
