@@ -52,7 +52,7 @@ class AuxiliaryTrials(NamedTuple):
 
     @property
     def kinds(self) -> frozenset[str]:
-        """The kind of source that the declared ones are of, where there are some: it is no kind that may be in error."""
+        """The kind of source that declared ones are of, if there are any: no kind of which errors are looked for."""
         return frozenset((DEFAULT_KIND,)) if self.sources else frozenset()
 
     def of(self, name: str) -> "AuxiliaryTrials":

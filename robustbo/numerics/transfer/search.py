@@ -191,15 +191,16 @@ class _Search:
         may_be = [r for r in self._fits if all(map(self._may_be, range(len(r)), r))]
         ranked = sorted(may_be, key=lambda r: -self._log_evidence(r))
         heights = np.array([self._log_evidence(r) for r in ranked])
-        w = np.exp(heights - heights.max())
+        top = heights.max()  # -inf where a trusted source is believed, whatever it reads
+        w = np.exp(heights - top) if math.isfinite(top) else np.ones_like(heights)
         w /= w.sum()
         shares = [{r: 0.0 for r in of} for of in self._problem.allowed]
         for relations, weight in zip(ranked, w, strict=True):
             for share, relation in zip(shares, relations, strict=True):
                 share[relation] += float(weight)
-        top = [i for i, weight in enumerate(w) if weight >= min(LEAST, w.max())]
-        weights = tuple((w[top] / w[top].sum()).tolist())
-        configurations = tuple(Configuration(ranked[i], self._fits[ranked[i]], float(heights[i])) for i in top)
+        likely = [i for i, weight in enumerate(w) if weight >= min(LEAST, w.max())]
+        weights = tuple((w[likely] / w[likely].sum()).tolist())
+        configurations = tuple(Configuration(ranked[i], self._fits[ranked[i]], float(heights[i])) for i in likely)
         return Averaging(
             configurations, weights, self._alone, tuple(shares), dict(zip(ranked, heights.tolist(), strict=True))
         )
