@@ -14,7 +14,7 @@ from torch import Tensor
 
 from benchmarks.quality.transfer_data import Case
 from robustbo.numerics.transfer.configuration import Problem
-from robustbo.numerics.transfer.relations import Relation
+from robustbo.numerics.transfer.search import Averaging, search_relations
 from robustbo.surrogates.common import contract
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.transfer.auxiliary import AuxiliaryValues
@@ -43,10 +43,12 @@ class Prediction(NamedTuple):
 class AlwaysBiased(TransferGP):
     """A `TransferGP` that takes every source for biased."""
 
-    only: tuple[Relation, ...] = ("biased",)
-
-    def _problem(self, auxiliary: AuxiliaryValues) -> Problem:
-        return super()._problem(auxiliary)._replace(allowed=(self.only,))
+    def search_all(self, problem: Problem) -> Averaging:
+        """The search, of which nothing but the biased relation counts."""
+        averaging = search_relations(problem, least=0.0)
+        biased = tuple(c for c in averaging.configurations if c.relations == ("biased",))
+        shares = ({"biased": 1.0},)
+        return averaging._replace(configurations=biased, weights=(1.0,), probabilities=shares)
 
 
 def _marginals(model: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

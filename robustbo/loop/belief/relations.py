@@ -73,7 +73,8 @@ class RelationReport:
         chance = f"; probability {self.probabilities.get(self.relation, 1.0):.2f}"  # type: ignore[call-overload]
         if self.relation == "unrelated":
             return f"{of}{self.source} is of no use here: its values say nothing of the target{chance}"
-        wrong = f"; {len(self.wrong)} of its {len(self.trials)} values are wrong" if self.wrong else ""
+        verb = "is" if len(self.wrong) == 1 else "are"
+        wrong = f"; {len(self.wrong)} of its {len(self.trials)} values {verb} wrong" if self.wrong else ""
         return f"{of}{self.source} {self._claim}{chance}{wrong}"
 
     @property

@@ -68,9 +68,14 @@ class Averaging(NamedTuple):
         return sum(len(fit.numbers) for fit in self.alone)
 
 
-def search_relations(problem: Problem) -> Averaging:
-    """The likely relations of the sources of some values to the target's objective."""
-    return _Search(problem).run()
+def search_relations(problem: Problem, least: float = LEAST) -> Averaging:
+    """The likely relations of the sources of some values to the target's objective.
+
+    Args:
+        problem: The values.
+        least: Probability of a configuration that is averaged over.
+    """
+    return _Search(problem).run(least)
 
 
 class _Search:
@@ -81,7 +86,7 @@ class _Search:
         self._alone = tuple(fit_alone(problem, group) for group in range(problem.num_sources + 1))
         self._fits: dict[Relations, GroupFit] = {}
 
-    def run(self) -> Averaging:
+    def run(self, least: float) -> Averaging:
         """Move one source at a time to its likeliest relation, until none moves."""
         S = self._problem.num_sources
         none: Relations = ("unrelated",) * S
@@ -96,7 +101,7 @@ class _Search:
                 if current == before:
                     break
         self._exchange()
-        return self._average()
+        return self._average(least)
 
     def _with_unrelated(self, relations: Relations, s: int) -> Relations:
         return _with_relation(relations, s, "unrelated")
@@ -187,7 +192,7 @@ class _Search:
         """Return whether a source may have a relation."""
         return relation in self._problem.allowed[s]
 
-    def _average(self) -> Averaging:
+    def _average(self, least: float) -> Averaging:
         may_be = [r for r in self._fits if all(map(self._may_be, range(len(r)), r))]
         ranked = sorted(may_be, key=lambda r: -self._log_evidence(r))
         heights = np.array([self._log_evidence(r) for r in ranked])
@@ -198,7 +203,7 @@ class _Search:
         for relations, weight in zip(ranked, w, strict=True):
             for share, relation in zip(shares, relations, strict=True):
                 share[relation] += float(weight)
-        likely = [i for i, weight in enumerate(w) if weight >= min(LEAST, w.max())]
+        likely = [i for i, weight in enumerate(w) if weight >= min(least, w.max())]
         weights = tuple((w[likely] / w[likely].sum()).tolist())
         configurations = tuple(Configuration(ranked[i], self._fits[ranked[i]], float(heights[i])) for i in likely)
         return Averaging(

@@ -82,9 +82,13 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
             raise FitError("values of other sources need a kernel by its name; leave covar_module out")
         self._set_scale(self.auxiliary)
         problem = self._problem(self.auxiliary)
-        self._averaging = search_relations(problem)
+        self._averaging = self.search_all(problem)
         best = self._averaging.configurations[0]
         return self._own_fit(best.fit, best.log_evidence)
+
+    def search_all(self, problem: Problem) -> Averaging:
+        """The likely relations of all sources."""
+        return search_relations(problem)
 
     def _set_scale(self, auxiliary: AuxiliaryValues) -> None:
         """Standardize few outcomes by the spread of the sources' values: their own is known too badly."""
