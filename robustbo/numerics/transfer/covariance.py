@@ -92,7 +92,8 @@ class JointCovariance:
     def function(self, starts: tuple[Tensor, ...] = ()) -> CovarianceFunction:
         """The covariance as searches take it, with values of theta to begin at."""
         flat = tuple(prior for prior in parameters.priors(self.blocks) if prior is not None)
-        bounds, precision = parameters.bounds(self.blocks), as_tensor(parameters.prior_precisions(self.blocks))
+        bounds = parameters.bounds(self.blocks)
+        precision = torch.tensor(parameters.prior_precisions(self.blocks), dtype=torch.float64)
         return CovarianceFunction(self.at, starts, bounds, precision, flat, self.matrices)
 
     def at(self, theta: Tensor) -> Covariance:

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from robustbo.numerics.gp import kernels
-from robustbo.numerics.linalg.lapack import as_tensor
 from robustbo.numerics.transfer.configuration import (
     FEWEST,
     GroupFit,
@@ -25,6 +25,7 @@ from robustbo.numerics.transfer.configuration import (
 from robustbo.numerics.transfer.full_rank import spectrum
 from robustbo.numerics.transfer.relations import LOG_RATIO, TARGET, JoinedSource, Relation
 
+UNRELATED: Relation = "unrelated"
 SWEEPS = 2  # over the sources
 RATIOS = (0.3, 1.0, 3.0)  # of a bias's length-scales to the objective's, at which its gain is screened
 PLAUSIBLE = 15.0  # nats below the best at which a configuration is still tried with the wrong values of others
@@ -89,7 +90,7 @@ class _Search:
     def run(self, least: float) -> Averaging:
         """Move one source at a time to its likeliest relation, until none moves."""
         S = self._problem.num_sources
-        none: Relations = ("unrelated",) * S
+        none = self._nothing
         self._fits[none] = self._alone[TARGET]
         by_itself = [self._visit(self._with_unrelated(none, s), s) for s in range(S)]
         current = tuple(best[s] for s, best in enumerate(by_itself))
@@ -110,7 +111,7 @@ class _Search:
         """The best configuration that differs from another in one source at most."""
         tried = []
         for relation in self._problem.allowed[s]:
-            other = tuple(relation if i == s else r for i, r in enumerate(relations))
+            other = _with_relation(relations, s, relation)
             if other not in self._fits:
                 fits = [group_fit(self._problem, _sources(other), *begin) for begin in self._starts(other, s)]
                 self._fits[other] = max(fits, key=lambda fit: fit.score)
@@ -134,7 +135,7 @@ class _Search:
                 yield {**noise, **base.values, **noise, **shared}, wrong
         for fit in filter(None, simpler):
             if relation == "scaled":
-                yield {**fit.values, f"scale{group}": as_tensor([self._signed_ratio(group)])}, fit.wrong
+                yield {**fit.values, f"scale{group}": _number(self._signed_ratio(group))}, fit.wrong
             if relation == "biased":
                 yield {**fit.values, **self._screen_bias(fit, group)}, fit.wrong
 
@@ -165,7 +166,7 @@ class _Search:
             omega2, gain = spectrum(Sg, K_d, r).best()
             best = max(best, (gain, omega2, ratio))
         ratio = min(max(math.log(best[2]), LOG_RATIO[0]), LOG_RATIO[1])
-        return {f"bias{group}": as_tensor([math.log(best[1])]), f"ratio{group}": as_tensor([ratio])}
+        return {f"bias{group}": _number(math.log(best[1])), f"ratio{group}": _number(ratio)}
 
     def _exchange(self) -> None:
         """Try each plausible configuration with the wrong values of the others: none wins by a luckier search."""
@@ -182,7 +183,7 @@ class _Search:
 
     @property
     def _nothing(self) -> Relations:
-        return ("unrelated",) * self._problem.num_sources
+        return tuple(UNRELATED for _ in range(self._problem.num_sources))
 
     def _log_evidence(self, relations: Relations) -> float:
         alone = [self._alone[s + 1].log_evidence for s, r in enumerate(relations) if r == "unrelated"]
@@ -222,6 +223,10 @@ SIMPLER: dict[Relation, tuple[Relation, ...]] = {
 
 def _with_relation(relations: Relations, s: int, relation: Relation) -> Relations:
     return tuple(relation if i == s else r for i, r in enumerate(relations))
+
+
+def _number(x: float) -> Tensor:
+    return torch.tensor([x], dtype=torch.float64)
 
 
 def _sources(relations: Iterable[Relation]) -> tuple[JoinedSource, ...]:

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from robustbo.numerics.belief.densities import MULTIPLES
 from robustbo.numerics.belief.predictions import Predictions
 from robustbo.numerics.belief.probability import Belief, WeightedFit, sample_belief
 from robustbo.numerics.transfer.configuration import GroupFit
@@ -28,14 +29,15 @@ class TransferBelief(PursuitBelief):
         pairs = list(zip(self._averaging.weights, self._averaging.configurations, strict=True))
         likely = [pair for pair in pairs if pair[0] >= min(LEAST, pairs[0][0])]
         total, n, count = math.fsum(w for w, _ in likely), len(self.train_targets), self._averaging.num_rows
-        parts, q, shares = list[Predictions](), torch.zeros(count, dtype=torch.float64), 0.0
+        parts, q = list[Predictions](), torch.zeros(count, dtype=torch.float64)
+        shares = torch.zeros(len(MULTIPLES), dtype=torch.float64)
         with torch.no_grad():
             for weight, configuration in likely:
                 belief, share = self._sample_group(configuration.fit, effort), weight / total
                 q_of_all = self._certain(count)
                 q_of_all[configuration.fit.numbers] = belief.q * self._odd(configuration.fit.model.y)[1]
                 q += share * q_of_all
-                shares = shares + share * belief.shares
+                shares += share * belief.shares
                 own = belief.predictions.without(np.arange(n, len(belief.q)))
                 parts.append(own.with_count(math.log(share)))
         self._auxiliary_wrong = q[n:]

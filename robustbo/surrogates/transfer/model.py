@@ -124,6 +124,7 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
             torch.cat([torch.full_like(y, math.nan) if s2 is None else s2, sds.square()]),
             torch.cat([is_right, auxiliary.vouched]),
         )
+        assert self._named is not None
         kernel, is_signal_free = self._named
         signal = priors.SIGNAL_PRIOR if is_signal_free else None
         prior = priors.length_scale_prior(X.shape[-1])
@@ -191,6 +192,7 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
     @property
     def kernel(self) -> str:
         """The kernel's name."""
+        assert self._named is not None
         return str(self._named[0])
 
     @property
@@ -209,12 +211,11 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
         return tuple(self._relation(self._averaging, s) for s in range(len(self._maps)))
 
     def _relation(self, averaging: Averaging, s: int) -> SourceRelation:
-        *head, wrong = source_summary(averaging, s)
-        relation, probabilities, evidence, offset, offset_sd, scale, scale_sd, bias, bias_sd = head
-        (center, unit), n, transform = self._maps[s], len(self.train_targets), outcome_transform(self)
-        sds = unit * offset_sd, unit * scale, unit * scale_sd, unit * bias, unit * bias_sd
-        rows = tuple(sorted(row - n for row in wrong))
-        inner = SourceRelation(relation, probabilities, evidence, unit * offset + center, *sds, rows)
+        of, n, transform = source_summary(averaging, s), len(self.train_targets), outcome_transform(self)
+        center, unit = self._maps[s]
+        scale = unit * of.scale, unit * of.scale_sd, unit * of.bias, unit * of.bias_sd
+        rows, offset = tuple(sorted(row - n for row in of.wrong)), (unit * of.offset + center, unit * of.offset_sd)
+        inner = SourceRelation(of.relation, of.probabilities, of.evidence, *offset, *scale, rows)
         return inner.in_units(transform.stdvs.item(), transform.means.item())
 
 
