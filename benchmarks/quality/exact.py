@@ -10,7 +10,8 @@ quantile, the share of verdicts (p > 0.5) that differ, and the log loss of both.
 reference's grid.
 
 With `coverage`, instead: how often f at 50 new points is within two standard deviations of its prediction, and the mean
-negative log density (NLPD) of f in outcomes' standard deviations, beside the plain GP's.
+negative log density (NLPD) of f in outcomes' standard deviations, beside the plain GP's, and beside the same surrogate
+that is told between which bounds length-scales were drawn.
 
     python -m benchmarks.quality.exact probabilities --sets 20 --out runs/exact
     python -m benchmarks.quality.exact coverage --sets 20 --out runs/exact
@@ -35,9 +36,12 @@ from benchmarks.quality.exact_errors import belief
 from benchmarks.quality.exact_reference import STEPS, exact_probabilities, matern52
 from robustbo import seeds
 from robustbo.numerics.belief.densities import log_odd
+from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.wrong_density import RATE
 from robustbo.surrogates.common import contract
+from robustbo.surrogates.common.map_gp import ALL
 from robustbo.surrogates.common.priors import NOISE_PRIOR, length_scale_prior
+from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.registry import SURROGATES
 
 SIZES, DIMENSIONS, RATES = (7, 10, 12), (1, 2), (0.0, 0.1, 0.25)
@@ -89,10 +93,26 @@ def _length_scale(rng: np.random.Generator, loc: float, scale: float, d: int) ->
             return length_scale
 
 
+class ToldLengthScales(RelevancePursuitGP):
+    """The default's surrogate, told the bounds between which `draw_data` draws length-scales."""
+
+    def search_model(self, rows: torch.Tensor | slice = ALL) -> Model:
+        """The model with these bounds."""
+        model, d = super().search_model(rows), self.train_inputs[0].shape[-1]
+        low, high = (math.log(bound * math.sqrt(d)) for bound in (SHORT, LONG))
+        covariance = model.covariance
+        bounds = [(low, high)] * d + covariance.bounds[d:]
+        starts = tuple(torch.cat([start[:d].clamp(low, high), start[d:]]) for start in covariance.starts)
+        return model._replace(covariance=covariance._replace(bounds=bounds, starts=starts))
+
+
+INFORMED = "told length-scales"
+
+
 def fit_surrogate(name: str, draw: Draw, options: dict[str, Any]) -> Any:
     """A surrogate fitted to a draw."""
     X, Y = torch.from_numpy(draw.X), torch.from_numpy(draw.y).unsqueeze(-1)
-    return contract.fit(SURROGATES[name](X, Y, **options))
+    return contract.fit((ToldLengthScales if name == INFORMED else SURROGATES[name])(X, Y, **options))
 
 
 def in_model_units(model: Any, y: np.ndarray) -> np.ndarray:
@@ -153,7 +173,8 @@ def cover(cell: Cell) -> list[dict[str, Any]]:
     torch.set_num_threads(1)
     draw, rows = draw_data(cell), []
     methods: dict[str, Prediction] = {
-        name: partial(by_surrogate, name, options={}) for name in ("relevance-pursuit", "student-t", "standard")
+        name: partial(by_surrogate, name, options={})
+        for name in ("relevance-pursuit", "student-t", "standard", INFORMED)
     }
     for method, prediction in methods.items():
         mean, sd = prediction(draw)

@@ -18,6 +18,7 @@ from robustbo.loop.belief.incumbent import Incumbent
 from robustbo.optimizer import Optimizer
 from robustbo.surrogates.names import SurrogateName
 from robustbo.trials.former_names import reads_old_names
+from robustbo.trials.outcome import Outcome
 from robustbo.trials.settings import DEFAULT_MAX_REPLICATES, DEFAULT_REPLICATE, Acquisition, Failures, Replicate
 from robustbo.trials.sources import kinds_of
 from robustbo.trials.storage.line import Event
@@ -50,6 +51,7 @@ class RobustGenerator(Generator):
         max_replicates: How many replicates one point may get.
         quarantine: Whether a value that was not to be expected is left out for now.
         failures: "learn" where evaluations fail, and keep away from there; or "ignore" it.
+        negligible_error: What a value of the objective may be off without being wrong (`robustbo.Outcome`).
         seed: Root of all randomness; drawn unless given.
         journal: A file, or the address of a database, that keeps all that is suggested and ingested.
         if_exists: What to do where there is such a journal: "error"; or "resume" it, where the points that were
@@ -91,6 +93,7 @@ class RobustGenerator(Generator):
         max_replicates: int = DEFAULT_MAX_REPLICATES,
         quarantine: bool = True,
         failures: Failures | None = None,
+        negligible_error: float = 0.0,
         seed: int | None = None,
         journal: str | PathLike[str] | None = None,
         if_exists: Literal["error", "resume"] = "error",
@@ -113,6 +116,7 @@ class RobustGenerator(Generator):
             failures=failures,
             seed=seed,
             blocks=blocks,
+            outcome=Outcome(negligible_error=negligible_error) if negligible_error else (),
             journal=journal,
             if_exists=if_exists,
         )

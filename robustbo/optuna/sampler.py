@@ -23,6 +23,7 @@ from robustbo.searchspace.space import Space
 from robustbo.study.beginning import settings_of
 from robustbo.surrogates.names import SurrogateName
 from robustbo.trials.former_names import reads_old_names
+from robustbo.trials.outcome import Outcome
 from robustbo.trials.settings import (
     DEFAULT_MAX_REPLICATES,
     DEFAULT_REPLICATE,
@@ -61,6 +62,8 @@ class RobustSampler(BaseSampler):
         failures: "learn" where trials fail (state FAIL, pruned without a report, or beyond a constraint of the study),
             and keep away from there; or "ignore" that they do.
         seed: Root of all randomness; drawn, and kept in the study, unless said.
+        negligible_error: What a value may be off without being wrong (`robustbo.Outcome`); of several objectives a
+            list, in their order.
         deterministic_objective: Whether a value that is right has no noise, so that the same parameters give the same.
         consider_pruned_trials: Whether pruned trials are learned from, by what they reported last and how values change
             from there on. None of them is the best.
@@ -91,6 +94,7 @@ class RobustSampler(BaseSampler):
         quarantine: bool = True,
         failures: Failures = "learn",
         seed: int | None = None,
+        negligible_error: float | Sequence[float] = 0.0,
         deterministic_objective: bool = False,
         consider_pruned_trials: bool = True,
         independent_sampler: BaseSampler | None = None,
@@ -108,6 +112,8 @@ class RobustSampler(BaseSampler):
             "failures": failures,
         }
         settings_of(Space(x=Float(0, 1)), **self._options)  # raises where an argument breaks its rule
+        errors = negligible_error if isinstance(negligible_error, Sequence) else [negligible_error]
+        self._negligible = tuple(Outcome(negligible_error=error).negligible_error for error in errors)
         self.deterministic_objective = flag("deterministic_objective", deterministic_objective)
         self.consider_pruned_trials = flag("consider_pruned_trials", consider_pruned_trials)
         warns = flag("warn_independent_sampling", warn_independent_sampling)
@@ -128,10 +134,19 @@ class RobustSampler(BaseSampler):
         ways: list[Direction] = [
             "minimize" if way == StudyDirection.MINIMIZE else "maximize" for way in study.directions
         ]
+        names = objective_names(len(ways), space) if len(ways) > 1 else ("",)
+        options = self._options | {"seed": self._root(study), "outcome": self._outcomes(names)}
         if len(ways) == 1:
-            return settings_of(space, ways[0], seed=self._root(study), **self._options)
-        objectives = tuple(zip(objective_names(len(ways), space), ways, strict=True))
-        return settings_of(space, objectives=objectives, seed=self._root(study), **self._options)
+            return settings_of(space, ways[0], **options)
+        return settings_of(space, objectives=tuple(zip(names, ways, strict=True)), **options)
+
+    def _outcomes(self, names: Sequence[str]) -> tuple[Outcome, ...]:
+        """Outcomes of which there is more to say than the direction: what they may be off."""
+        errors = self._negligible
+        if len(errors) != len(names) and any(errors):
+            objectives = f"{len(names)} objective{'s' if len(names) > 1 else ''}"
+            raise ValueError(f"negligible_error must be a number for each of {objectives}, got {list(errors)}")
+        return tuple(Outcome(n, negligible_error=e) for n, e in zip(names, errors, strict=False) if e)
 
     def _root(self, study: Study) -> int:
         return notes.seed_of(study) if self._seed is None else self._seed

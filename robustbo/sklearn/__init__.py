@@ -1,5 +1,13 @@
-"""A search for scikit-learn's hyperparameters that believes no single score."""
+"""scikit-learn's manners: a search that believes no single score, and regression that believes no single value."""
 
+from typing import TYPE_CHECKING
+
+from robustbo.lazy import exports
 from robustbo.sklearn.search import RobustSearchCV
 
-__all__ = ["RobustSearchCV"]
+if TYPE_CHECKING:  # joblib's workers import the search to fit, and need no torch
+    from robustbo.sklearn.regressor import RobustGPRegressor, outliers
+
+__all__ = ["RobustGPRegressor", "RobustSearchCV", "outliers"]
+
+__getattr__ = exports(globals(), {name: "robustbo.sklearn.regressor" for name in ("RobustGPRegressor", "outliers")})

@@ -196,3 +196,8 @@ def test_keys_of_results_say_what_measured_them(tmp_path):
         RobustGenerator(X, seed=0, sources="sim_worker")
     with pytest.raises(ValueError, match="result 0: the label of source 'sim_worker' must be"):
         generator.ingest([{"x": 0.5, "f": 1.0, "sim_worker": "a\nb"}])
+
+
+def test_what_a_value_may_be_off_is_told():
+    generator = RobustGenerator(X, seed=0, negligible_error=0.25)
+    assert generator.optimizer.settings.quantity.negligible_error == 0.25

@@ -7,6 +7,7 @@ import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution
 from optuna.trial import TrialState
 
+import robustbo as rb
 from robustbo.errors import NumericsWarning
 from robustbo.optuna import SD, SOURCE, RobustSampler, best, failures, notes, outliers
 from robustbo.optuna.study import study_view
@@ -401,3 +402,37 @@ def test_values_that_numbers_do_not_tell_apart_are_drawn_at_random_and_it_is_sai
         "'n' is drawn at random: floating-point numbers do not tell the values of IntDistribution"
         in record.getMessage()
     )
+
+
+def on_a_curve(n=14):
+    """Values on a curve, but one that is 0.3 off."""
+    for i in range(n):
+        x = -1 + 2 * i / (n - 1)
+        yield optuna.trial.create_trial(
+            params={"x": x}, distributions={"x": FloatDistribution(-1, 1)}, value=x * x + 0.3 * (i == 9)
+        )
+
+
+def test_what_is_off_by_a_negligible_error_is_not_called_wrong():
+    flagged = {}
+    for error in (0.0, 0.4):
+        study = study_of(negligible_error=error)
+        study.add_trials(on_a_curve())
+        frame = outliers(study)
+        flagged[error] = frame.index[frame["status"] != "inlier"].tolist()
+    assert flagged == {0.0: [9], 0.4: []}
+
+
+def test_each_objective_has_a_negligible_error_of_its_own():
+    sampler = RobustSampler(seed=0, negligible_error=[0.0, 0.3])
+    study = optuna.create_study(directions=["minimize", "maximize"], sampler=sampler)
+    settings = sampler.settings(study, rb.Space(x=rb.Float(-1.0, 1.0)))
+    assert [of.quantity.negligible_error for of in settings.outcomes] == [0.0, 0.3]
+
+
+def test_a_negligible_error_that_cannot_be_is_refused():
+    with pytest.raises(ValueError, match="at least 0"):
+        study_of(negligible_error=-1.0)
+    study = study_of(negligible_error=[0.1, 0.1])
+    with pytest.raises(ValueError, match="each of 1 objective"):
+        study.optimize(bowl, n_trials=2)

@@ -32,13 +32,13 @@ from torch import Tensor
 from robustbo.numerics.belief.chain import Chain
 from robustbo.numerics.belief.densities import LOG_SHARES, MULTIPLES
 from robustbo.numerics.belief.predictions import Predictions, SweepDraws
+from robustbo.numerics.belief.sweep import ODD, Conditions, sweep_chain
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 
 SWEEPS, BURN_IN = 12, 2  # counted, and before them
 PRIOR_WEIGHT = 20.0  # observations that the prior rate counts as much as
 FAR = 4.0  # standard deviations of the noisiest right value beyond which a chain begins with a value as odd
-ODD = len(MULTIPLES)  # the state of an observation that is not right; those of right ones are their noise's
 
 
 class System(NamedTuple):
@@ -166,32 +166,19 @@ def _chain(system: System, states: States) -> Chain:
 
 
 def _sweep(
-    chain: Chain, system: System, states: States, log_odd: Array, may_be_odd: Array, most: int, rng: Generator
+    chain: Chain,
+    system: System,
+    states: States,
+    log_odd: Array,
+    may_be_odd: NDArray[np.bool_],
+    most: int,
+    rng: Generator,
 ) -> SweepDraws:
     """Draw the state of each observation in turn, in place; return what was found of each."""
-    n, q, state = len(system.r), np.zeros(len(system.r)), states.state
-    errors, latent, log_total = np.empty((3, n))
-    log_shares = (states.log_shares - 0.5 * math.log(2 * math.pi)).tolist()
-    log_odds = (log_odd - system.log_slope + math.log(states.rate / (1 - states.rate))).tolist()
-    s2, multiples, is_free = system.s2.tolist(), MULTIPLES.tolist(), may_be_odd.tolist()
-    for i, u in zip(rng.permutation(n).tolist(), rng.random(n).tolist(), strict=True):
-        e, v = chain.leave_one_out(i)
-        variances = [v + s2[i] * multiple for multiple in multiples]
-        heights = [share - 0.5 * (math.log(w) + e * e / w) for share, w in zip(log_shares, variances, strict=True)]
-        if is_free[i] and chain.num_others_wrong(i) < most:
-            heights.append(log_odds[i])
-        highest = max(heights)
-        weights = [math.exp(height - highest) for height in heights]
-        threshold, k = u * math.fsum(weights), 0
-        q[i] = weights[ODD] / math.fsum(weights) if len(weights) > ODD else 0.0
-        errors[i], latent[i], log_total[i] = e, v, highest + math.log(math.fsum(weights))
-        while threshold > weights[k] and k < len(weights) - 1:
-            threshold -= weights[k]
-            k += 1
-        if k != state[i]:
-            chain.move(i, None if k == ODD else s2[i] * multiples[k])
-            state[i] = k
-    return SweepDraws(q, system.r - errors, latent, -log_total - system.log_slope)  # eq. 19.7
+    n, log_odds = len(system.r), log_odd - system.log_slope + math.log(states.rate / (1 - states.rate))
+    conditions = Conditions(system.s2, states.log_shares, log_odds, may_be_odd, most)
+    swept = sweep_chain(chain, states.state, conditions, rng.permutation(n).tolist(), rng.random(n).tolist())
+    return swept._replace(mean=system.r - swept.mean, log_weight=-swept.log_weight - system.log_slope)  # eq. 19.7
 
 
 def _draw_rate_and_tails(states: States, rate: float, beside: tuple[int, int], rng: Generator) -> States:

@@ -1,9 +1,8 @@
 """Gibbs chains side by side, of few observations: which are odd, how noisy the right ones are, and hyperparameters.
 
-As in `gibbs`, but for many chains at once, each with its hyperparameters: what takes time of few observations is the
-interpreter, which is asked once for all chains. A single chain seldom goes from one explanation of the observations to
-another (a smooth function and an error, or a rough one and none); chains that begin in all of them, and that draw the
-hyperparameters from their prior too, do.
+As in `gibbs`, but for many chains, each with its hyperparameters. A single chain seldom goes from one explanation of
+the observations to another (a smooth function and an error, or a rough one and none); chains that begin in all of them,
+and that draw the hyperparameters from their prior too, do.
 
 Notation (B chains):
     K     B x n x n   covariances of the latent values
@@ -18,7 +17,6 @@ References:
     docs/equations.md section 19.
 """
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -27,15 +25,15 @@ import torch
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from robustbo.numerics.belief.dense_chain import DenseChain
 from robustbo.numerics.belief.densities import LOG_SHARES, MULTIPLES
-from robustbo.numerics.belief.gibbs import FAR, ODD, draw_rates_and_dofs
+from robustbo.numerics.belief.gibbs import FAR, draw_rates_and_dofs
 from robustbo.numerics.belief.predictions import SweepDraws
+from robustbo.numerics.belief.sweep import ODD, Conditions, sweep_chain
 from robustbo.numerics.gp.wrong_density import HUGE
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 
-HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
-LEAST = 1e-12  # of an observation's own variance: rounding leaves no less of a prediction's
 JITTERS = (0.0, 1e-12, 1e-9, 1e-6)  # of the largest variance, until there is a Cholesky factor
 
 
@@ -70,7 +68,7 @@ class Population:
 
     Attributes:
         systems: The systems, which a draw of hyperparameters changes.
-        state: ``B x n`` integers: `gibbs.ODD`, or which of `densities.MULTIPLES` the noise variance is multiplied by.
+        state: ``B x n`` integers: `sweep.ODD`, or which of `densities.MULTIPLES` the noise variance is multiplied by.
         rate: ``B`` rates of odd observations.
         dof: ``B`` integers: which of `densities.DOFS` the noise has.
     """
@@ -88,14 +86,25 @@ class Population:
         for b, rows in enumerate(doubtful):
             self.state[b, list(rows)] = ODD - 1
         self.renew()
-        far = np.zeros((B, n), dtype=bool)
-        for i in np.flatnonzero(self.state.any(0)).tolist():
-            e, v = self._leave_one_out(i)
-            e = np.minimum(np.abs(e), HUGE)
-            far[:, i] = (self.state[:, i] > 0) & (e * e > FAR**2 * (v + MULTIPLES[-1] * systems.s2[:, i]))
-        if far.any():
-            self.state[far] = ODD
+        far = [(b, i) for b, rows in enumerate(doubtful) for i in rows if self._is_far(b, i)]
+        if far:
+            self.state[tuple(np.array(far).T)] = ODD
             self.renew()
+
+    def _is_far(self, b: int, i: int) -> bool:
+        """True if a noisy observation is far from what the others predict."""
+        e, v = self.chain(b).leave_one_out(i)
+        return min(abs(e), HUGE) ** 2 > FAR**2 * (v + MULTIPLES[-1] * self.systems.s2[b, i])
+
+    @property
+    def processes(self) -> tuple[Array, Array]:
+        """``B x n x n`` inverse covariances of the right observations, and ``B x n`` products of these with all."""
+        return self._P, self._al
+
+    @property
+    def noise(self) -> Array:
+        """``B x n`` noise variances that the observations have, or had when they were right."""
+        return self._noise
 
     @property
     def is_odd(self) -> NDArray[np.bool_]:
@@ -122,17 +131,12 @@ class Population:
         self._p = diagonal.copy()
         self._al = (self._P @ self.systems.r[:, :, None])[..., 0]
 
-    def _leave_one_out(self, i: int) -> tuple[Array, Array]:
-        """``B`` errors of what the right ones but itself predict for observation i, and variances without its noise."""
-        is_odd = self.state[:, i] == ODD
-        p = np.where(is_odd, 1.0, self._p[:, i])
-        e, v = self._al[:, i] / p, 1 / p - self._noise[:, i]
-        if is_odd.any():
-            rows = np.flatnonzero(is_odd)
-            k, r = self.systems.K[rows, i], self.systems.r[rows]
-            weights = (self._P[rows] @ k[:, :, None])[..., 0]
-            e[rows], v[rows] = r[:, i] - (weights * r).sum(1), k[:, i] - (weights * k).sum(1)
-        return e, np.maximum(v, LEAST * self.systems.K[:, i, i])
+    def chain(self, b: int) -> DenseChain:
+        """One of the chains, which changes with the population, and the population with it."""
+        systems = self.systems
+        return DenseChain(
+            systems.K[b], systems.r[b], self._noise[b], self.is_odd[b], self._P[b], self._al[b], self._p[b]
+        )
 
     @lapack.quiet()  # the square of a gross error
     def sweep(self, log_odd: Array, may_be_odd: NDArray[np.bool_], most: int, rng: Generator) -> SweepDraws:
@@ -145,46 +149,14 @@ class Population:
             rng: Draws.
         """
         B, n = self.state.shape
-        q, s2 = np.zeros((B, n)), self.systems.s2
-        errors, latent, log_total = np.empty((3, n, B))
-        log_shares, num_odd = LOG_SHARES[self.dof], self.is_odd.sum(1)
-        log_odds = log_odd - self.systems.log_slope + (np.log(self.rate / (1 - self.rate)) + HALF_LOG_2PI)[:, None]
-        heights = np.empty((B, ODD + 1))
-        for i, u in zip(rng.permutation(n).tolist(), rng.random((n, B)), strict=True):
-            e, v = self._leave_one_out(i)
-            state = self.state[:, i]
-            variances = v[:, None] + s2[:, i, None] * MULTIPLES
-            heights[:, :ODD] = log_shares - 0.5 * (np.log(variances) + (e * e)[:, None] / variances)
-            is_free = may_be_odd[i] & (num_odd - (state == ODD) < most)
-            heights[:, ODD] = np.where(is_free, log_odds[:, i], -np.inf)
-            highest = heights.max(1)
-            weights = np.exp(heights - highest[:, None])
-            below = weights.cumsum(1)
-            q[:, i] = weights[:, ODD] / below[:, ODD]
-            errors[i], latent[i], log_total[i] = e, v, highest + np.log(below[:, ODD])
-            new_state = (u[:, None] * below[:, ODD:] > below[:, :ODD]).sum(1)
-            if len(rows := np.flatnonzero(new_state != state)):
-                num_odd[rows] += (new_state[rows] == ODD).astype(int) - (state[rows] == ODD)
-                self._move(rows, i, new_state[rows], v[rows])
-        return SweepDraws(q, self.systems.r - errors.T, latent.T, -log_total.T - self.systems.log_slope)  # eq. 19.7
-
-    def _move(self, rows: NDArray[np.intp], i: int, state: NDArray[np.intp], v: Array) -> None:
-        """Give observation i another state in some of the chains: an update of rank one of each inverse."""
-        was_odd, is_odd = self.state[rows, i] == ODD, state == ODD
-        s2 = self.systems.s2[rows, i] * MULTIPLES[np.minimum(state, ODD - 1)]
-        P, more = self._P[rows], s2 - self._noise[rows, i]
-        w = P[:, i].copy()
-        f = np.where(is_odd, -1 / np.where(was_odd, 1.0, w[:, i]), -more / (1 + more * w[:, i]))
-        if was_odd.any():
-            w[was_odd] = -(P[was_odd] @ self.systems.K[rows[was_odd], i][:, :, None])[..., 0]
-            w[was_odd, i], f[was_odd] = 1.0, 1 / (v + s2)[was_odd]
-        P += (f[:, None] * w)[:, :, None] * w[:, None, :]
-        P[is_odd, i], P[is_odd, :, i] = 0.0, 0.0
-        self._P[rows], self.state[rows, i] = P, state
-        self._p[rows] += f[:, None] * np.square(w)
-        self._p[rows[is_odd], i] = 0.0
-        self._noise[rows, i] = s2
-        self._al[rows] = (P @ self.systems.r[rows][:, :, None])[..., 0]
+        order, u = rng.permutation(n).tolist(), rng.random((n, B)).T.tolist()
+        log_odds = log_odd - self.systems.log_slope + np.log(self.rate / (1 - self.rate))[:, None]
+        swept = []
+        for b in range(B):
+            conditions = Conditions(self.systems.s2[b], LOG_SHARES[self.dof[b]], log_odds[b], may_be_odd, most)
+            swept.append(sweep_chain(self.chain(b), self.state[b], conditions, order, u[b]))
+        q, errors, latent, log_total = map(np.stack, zip(*swept, strict=True))
+        return SweepDraws(q, self.systems.r - errors, latent, -log_total - self.systems.log_slope)  # eq. 19.7
 
     def draw_rate_and_tails(self, rng: Generator) -> None:
         """Draw the rate of odd observations and the degrees of freedom of the noise, given each one's state."""

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.belief.densities import DOFS, LOG_SHARES, MULTIPLES, log_right
+from robustbo.numerics.belief.draws import Draw, DrawCollection
 from robustbo.numerics.belief.gibbs import BURN_IN, SWEEPS, System
 from robustbo.numerics.belief.gibbs import sample as sample_states
 from robustbo.numerics.belief.hyperparameters import HyperparameterWalk, systems_at
@@ -51,12 +52,14 @@ class Belief(NamedTuple):
         shares: ``3`` shares that the noise variances of `densities.MULTIPLES` have among right ones.
         predictions: What is predicted of each observation by the others, in every draw.
         s2_factor: Noise variance of most right ones, by that of the fits, whose normal noise has no tails.
+        draws: To predict by; none of many observations, and where the hyperparameters were not sampled.
     """
 
     q: Tensor
     shares: Tensor
     predictions: Predictions
     s2_factor: float = 1.0
+    draws: Sequence[Draw] = ()
 
     @property
     def noise_multiple(self) -> float:
@@ -110,6 +113,7 @@ def _all_of_few(
     shares = np.zeros((count, len(MULTIPLES)))
     may_be_odd = np.ones(n, dtype=bool) if model.cleared is None else ~model.cleared.numpy()
     burn_in, parts = max(BURN_IN, sweeps // 6), list[Predictions]()
+    collection = DrawCollection(model, weights, sweeps, seed)
     for sweep in range(burn_in + sweeps):
         draws = population.sweep(log_odd.numpy(), may_be_odd, n // 2, rng)
         if sweep >= burn_in:
@@ -123,8 +127,11 @@ def _all_of_few(
         if sweep >= burn_in:
             shares += np.exp(LOG_SHARES[population.dof])
             log_s2 += np.log(population.systems.s2[:, 0] / s2_of_fits)
+            if walk is not None:
+                collection.take(walk.theta, population)
     q, shares, log_s2 = (weights @ sums / (weights.sum() * sweeps) for sums in (total, shares, log_s2))
-    return Belief(torch.from_numpy(q), torch.from_numpy(shares), Predictions.concatenate(parts), math.exp(log_s2))
+    predictions, s2_factor = Predictions.concatenate(parts), math.exp(log_s2)
+    return Belief(torch.from_numpy(q), torch.from_numpy(shares), predictions, s2_factor, collection.draws)
 
 
 def _doubtful_alone(model: Model, fit: Fit, cache: PredictionCache, log_odd: Tensor, rate: float, seed: int) -> Belief:

@@ -92,6 +92,10 @@ class LatentProcess(NamedTuple):
             variances.append(self.variances(k))
         return torch.cat(means), torch.cat(variances)
 
+    def noise(self, X: Tensor, s2: float) -> Tensor:
+        """``q`` noise variances at ``q x d`` points: the same at each."""
+        return X.new_tensor(s2).expand(len(X))
+
     def explain(self, k: Tensor) -> tuple[Tensor, Tensor]:
         """See `Posterior.explain`; of one process."""
         return k @ self.al, k @ self.P @ k.mT

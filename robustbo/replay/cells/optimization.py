@@ -29,6 +29,7 @@ from robustbo.surrogates.registry import name_of
 from robustbo.tasks.several import SeveralProblem
 from robustbo.trials.former_names import in_new_names
 from robustbo.trials.history import History
+from robustbo.trials.outcome import Outcome
 from robustbo.trials.settings import Settings, options_text
 from robustbo.trials.storage.line import Event
 from robustbo.trials.trial import Trial
@@ -147,6 +148,8 @@ class OptimizationCell(Cell):
         """The optimizer's settings."""
         problem, method = self.spec.load_problem(), self.how
         several: dict[str, Any] = {}
+        if method.negligible_error:
+            several = {"outcome": Outcome(negligible_error=method.negligible_error)}
         if isinstance(problem, SeveralProblem):
             several = {
                 "objectives": tuple(problem.objectives.items()),

@@ -99,10 +99,11 @@ class Method(SurrogateChoice):
             that learns where trials fail) or the surrogate inside it ("ax"); Optuna's sampler of that name; or, of
             several outcomes, BoTorch's own acquisition functions on plain GPs ("botorch").
         sources: Whether it is "told" who measures, where workers do, or that is "hidden" from it.
+        negligible_error: What a value of a single outcome may be off without being wrong.
         failures: As for the optimizer; for a corruption that is a "failure", without which nothing fails.
     """
 
-    later = frozenset({"engine", "max_replicates", "failures", "sources"})
+    later = frozenset({"engine", "max_replicates", "failures", "sources", "negligible_error"})
     acquisition: Acquisition = "auto"
     replicate: Replicate = DEFAULT_REPLICATE
     max_replicates: int = Field(DEFAULT_MAX_REPLICATES, ge=1)
@@ -111,6 +112,7 @@ class Method(SurrogateChoice):
     engine: Literal["robustbo", "ax", "ax-default", "ax-viability", "botorch", "optuna-gp", "optuna-tpe"] = "robustbo"
     failures: Failures = "learn"
     sources: Literal["told", "hidden"] = "told"
+    negligible_error: float = Field(default=0.0, ge=0, allow_inf_nan=False)
 
     @model_validator(mode="before")
     @classmethod

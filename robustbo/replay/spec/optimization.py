@@ -149,6 +149,8 @@ class RunSpec(Strict):
             if method.engine not in (OF_SEVERAL if is_several else OF_ONE):
                 count = "several outcomes" if is_several else "one outcome"
                 raise ValueError(f"method {name!r} must be for {count}, got the engine {method.engine!r}")
+            if is_several and method.negligible_error:
+                raise ValueError(f"method {name!r}: negligible_error must not be said where there are several outcomes")
         return methods
 
     @field_validator("num_initial", mode="before")

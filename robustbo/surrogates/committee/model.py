@@ -189,6 +189,13 @@ class CommitteeGP(CachedPosterior, MapGP):
         is_outlier = (log_chance < math.log(TAIL)) & ~self.is_cleared()
         return Diagnostics(expected, sd, gain(e, variance), is_outlier, None if shared.nu is None else weight)
 
+    def approximation(self) -> str:
+        """Sentence on how many experts there are."""
+        if self.committee is None:
+            return "not fitted"
+        n, count = len(self.train_targets), len(self.committee.parts)
+        return f"{count} expert{'s' if count > 1 else ''}, about {n / count:.0f} of {n} values each"
+
     @property
     def support(self) -> list[int]:
         """Sorted indices of the outliers."""

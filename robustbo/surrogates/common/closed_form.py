@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.gp.log_posterior import Model, log_posterior
+from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.gp.prediction_cache import PredictionCache, prediction_cache
@@ -80,6 +81,11 @@ class ClosedFormGP:
         own = self.diagnose()
         least = own.evidence[own.is_outlier].amin() if own.is_outlier.any() else torch.inf
         return gain(e, v) > least, None
+
+    def log_likelihood(self) -> float | None:
+        """Log marginal likelihood at the estimate, where the search has one."""
+        gp: Any = self
+        return float(gp.map_estimate.L) if isinstance(gp.map_estimate, Fit) else None
 
     def latents(self) -> list[tuple[float, LatentProcess]]:
         """The fitted processes that the model predicts by, with their weights: here one; see `gp.posterior`."""

@@ -18,6 +18,7 @@ from robustbo.numerics.gp.prediction_cache import posterior_at_inputs
 from robustbo.numerics.pursuit.averaging import moments
 from robustbo.surrogates.common.contract import Surrogate, outcome_transform
 from robustbo.surrogates.common.deferred_covariance import DeferredCovariance
+from robustbo.surrogates.common.rewarped_process import PredictingProcess
 from robustbo.surrogates.common.units import in_outcome_units
 
 
@@ -42,11 +43,10 @@ def without_averaging(model: Any) -> Any:
 
     It shares everything else with the model, which is not changed: other threads may predict by all fits meanwhile.
     """
-    components = model.components if isinstance(model, ModelAveraging) else ()
-    if len(components) < 2:
+    if not isinstance(model, ModelAveraging) or not model.components or len(model.predictors()) < 2:
         return model
     single = copy(model)
-    single._components = (components[0]._replace(weight=1.0),)
+    single._components, single._is_by_one_fit = (model.components[0]._replace(weight=1.0),), True
     return single
 
 
@@ -59,6 +59,7 @@ class ModelAveraging(GPyTorchModel):
     """
 
     _components: tuple[Component, ...] = ()
+    _is_by_one_fit = False
     _components_at: tuple[Tensor, Tensor] = (torch.empty(0, dtype=torch.float64),) * 2
 
     def average(self, search: Model, weights: Sequence[float], fits: Sequence[Fit]) -> None:
@@ -94,14 +95,18 @@ class ModelAveraging(GPyTorchModel):
         model: Any = self
         return [(component.weight, component.latent) for component in self.components] or [(1.0, model.latent())]
 
+    def predictors(self) -> Sequence[tuple[float, PredictingProcess]]:
+        """Weights and the processes that predictions are averaged over, where there are components: here theirs."""
+        return [(component.weight, component.latent) for component in self.components]
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Predict latent values: in evaluation mode by a normal distribution of the mixture's mean and covariance."""
         components = () if self.training else self.components
         if not components:
             return super().__call__(*args, **kwargs)
         (X,) = args
-        weights = X.new_tensor([component.weight for component in components])
-        latents = [component.latent for component in components]
+        parts = self.predictors()
+        weights, latents = X.new_tensor([weight for weight, _ in parts]), [latent for _, latent in parts]
         ks = [latent.covariance(X, latent.X) for latent in latents]
         means = torch.stack([latent.mean(k) for latent, k in zip(latents, ks, strict=True)])
 
@@ -122,8 +127,9 @@ class ModelAveraging(GPyTorchModel):
         if not components:
             return Surrogate.marginals(model, X, is_noisy)
         X = model.transform_inputs(X)
-        w = X.new_tensor([component.weight for component in components])
-        means, variances = zip(*(component.latent.marginals(X) for component in components), strict=True)
+        parts = self.predictors()
+        w = X.new_tensor([weight for weight, _ in parts])
+        means, variances = zip(*(latent.marginals(X) for _, latent in parts), strict=True)
         s2 = self._new_noise(components) if is_noisy else 0.0
         mu, C = moments(w, torch.stack(means).unsqueeze(-1), torch.stack(variances)[..., None, None])
         return in_outcome_units(outcome_transform(model), mu.squeeze(-1), (C.flatten() + s2).sqrt())
@@ -131,7 +137,7 @@ class ModelAveraging(GPyTorchModel):
     def at_inputs(self, X: Tensor) -> tuple[Tensor, Tensor]:
         """Means and standard deviations of the objective at the ``n x d`` points that the model was fitted to."""
         model, components = cast("Any", self), self.components
-        if len(components) != 1 or model.shared_errors is not None:
+        if len(self.predictors()) != 1 or model.shared_errors is not None:
             return self.marginals(X)
         search = model.search_model()
         s2, fit = noise(search, components[0].fit.theta), components[0].fit

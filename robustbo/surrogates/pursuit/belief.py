@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from functools import partial
 from typing import Any
 
@@ -9,15 +10,18 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.belief.densities import log_odd
+from robustbo.numerics.belief.draws import Draw
 from robustbo.numerics.belief.left_out import Expectations, Mixtures
 from robustbo.numerics.belief.probability import Belief, WeightedFit, sample_belief
 from robustbo.numerics.gp.log_posterior import Model, noise
 from robustbo.numerics.gp.map_fit import Fit
+from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.gp.prediction_cache import PredictionCache, prediction_cache
 from robustbo.numerics.improvement.wrong import LEAST_NOISE_DOF, NOISE_DOF
 from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.diagnostics import Diagnostics
 from robustbo.surrogates.common.model_averaging import Component, ModelAveraging
+from robustbo.surrogates.common.rewarped_process import PredictingProcess, RewarpedProcess
 from robustbo.surrogates.common.units import in_model_units, in_outcome_units
 from robustbo.surrogates.common.warped_gp import WarpedGP
 from robustbo.surrogates.pursuit.predictive import MixturePredictive, TailedNoise
@@ -27,6 +31,7 @@ class PursuitBelief(ModelAveraging, WarpedGP):
     """A GP that names outliers, and says of each value how probable it is that it is wrong."""
 
     _belief: tuple[Any, Belief] | None = None
+    _processes: tuple[Any, Sequence[tuple[float, PredictingProcess]]] | None = None
 
     def probability_right(self, effort: int = 1) -> Tensor:
         """``n`` probabilities that an observation is right: over sets of wrong ones, noise and hyperparameters.
@@ -58,6 +63,41 @@ class PursuitBelief(ModelAveraging, WarpedGP):
             fits = fits or [WeightedFit(1.0, self.fit_now(model), lambda: self.prediction_cache)]
             log_density, _ = self._odd(model.y, model.s2_known)
             return sample_belief(model, fits, log_density, rate=self.options.rate(len(model.y)), effort=effort)
+
+    def predictors(self) -> Sequence[tuple[float, PredictingProcess]]:
+        """Weights and processes that predictions are averaged over: the draws of `belief`, of few observations.
+
+        References:
+            docs/equations.md (19.12).
+        """
+        if not (draws := self._draws()):
+            return super().predictors()
+        if self._processes is None or self._processes[0] is not draws:
+            self._processes = draws, [(draw.weight, self._process_of(draw)) for draw in draws]  # eq. 19.12
+        return self._processes[1]
+
+    def _draws(self) -> Sequence[Draw]:
+        is_averaged = self.options.is_averaged and self.options.capabilities.is_robust and not self._is_by_one_fit
+        return self.belief().draws if is_averaged and self.components else ()
+
+    def _process_of(self, draw: Draw) -> PredictingProcess:
+        inner = self._latent_of(draw)
+        if self._warp is None or torch.equal(t := draw.theta[-len(self._warp.t) :], self._warp.t):
+            return inner
+        own = deepcopy(self._warp)
+        own.t = t
+        return RewarpedProcess(inner, own, self._warp)
+
+    def _latent_of(self, draw: Draw) -> LatentProcess:
+        return self._latent(draw.m, draw.P, draw.al, draw.theta)
+
+    def single_fits(self) -> list[tuple[float, Any]]:
+        """Weights, and models that predict by one draw or fit each, whose mixture this is."""
+        if not (draws := self._draws()):
+            return super().single_fits()
+        fits = [Fit(draw.theta, draw.rho, math.nan, math.nan, 0, True) for draw in draws]
+        parts = zip(draws, fits, strict=True)
+        return [(draw.weight, self._at(Component(1.0, fit, draw.s2, self._latent_of(draw)))) for draw, fit in parts]
 
     def _share_wrong(self) -> Tensor:
         """``n`` probabilities that an odd observation is wrong."""
@@ -113,19 +153,34 @@ class PursuitBelief(ModelAveraging, WarpedGP):
         """The heavy-tailed distribution of a right measurement at each of ``m x d`` points."""
         self.eval()
         with torch.no_grad():
-            X, usual = self.transform_inputs(X), float(self.likelihood.new_noise)
-            if not self.is_named:
-                latent = self(X)
-                moments, weights, s2 = [(latent.mean, latent.variance)], [1.0], [usual]
+            X = self.transform_inputs(X)
+            if self.is_named:
+                parts = self.predictors()
+                weights, processes = [weight for weight, _ in parts], [process for _, process in parts]
+                moments = [process.marginals(X) for process in processes]
+                s2 = torch.stack([process.noise(X, s2) for process, s2 in zip(processes, self._noises(), strict=True)])
             else:
-                weights = [weight for weight, _ in self.latents()]
-                moments = [latent.marginals(X) for _, latent in self.latents()]
-                s2 = [component.s2 for component in self.components] or [usual]
-            belief = self.belief()
-            s2 = [usual if math.isnan(variance) else variance * belief.s2_factor for variance in s2]
-            noise = TailedNoise(X.new_tensor(weights), X.new_tensor(s2), belief.shares)
+                latent = self(X)
+                moments, weights, s2 = [(latent.mean, latent.variance)], [1.0], X.new_tensor(self._noises())
+            noise = TailedNoise(X.new_tensor(weights), s2, self.belief().shares)
         mean, variance = (torch.stack(of) for of in zip(*moments, strict=True))
         return MixturePredictive(mean, variance, noise, outcome_transform(self))
+
+    def quantiles(self, X: Tensor, scores: Sequence[float]) -> Tensor:
+        """``m x q`` quantiles of a right measurement, the tails of its noise included."""
+        predictive = self.predictive(X)
+        return torch.stack([predictive.quantiles(score) for score in scores], -1)
+
+    def _noises(self) -> list[float]:
+        """Noise variance of most new measurements by each of the processes that predictions are averaged over."""
+        usual, factor = float(self.likelihood.new_noise), self.belief().s2_factor
+        if draws := self._draws():
+            s2 = [draw.s2 for draw in draws]
+        elif self.is_named and self.components:
+            s2 = [component.s2 * factor for component in self.components]
+        else:
+            s2 = [usual * factor if self._noise_variances(slice(None)) is None else usual]
+        return [usual if math.isnan(variance) else variance for variance in s2]
 
     def noise_dof(self) -> float:
         """Degrees of freedom with which the noise is known: those that the function leaves to it, within bounds.

@@ -12,6 +12,8 @@ from robustbo.numerics.belief.densities import MULTIPLES
 from robustbo.numerics.belief.left_out import Mixtures
 from robustbo.numerics.belief.predictions import Predictions
 from robustbo.surrogates.common.predictive import PredictiveDistribution
+from robustbo.surrogates.common.units import in_outcome_units
+from robustbo.surrogates.transforms.learned_warp import LearnedWarp
 
 
 class TailedNoise(NamedTuple):
@@ -51,6 +53,14 @@ class MixturePredictive(PredictiveDistribution):
         mean, variance, noise, log_count = (x.flatten().numpy() for x in (self.mean, self.variance, s2, log_weight))
         log_shares, of = shares.log().expand(k * m, len(shares)).numpy(), np.tile(np.arange(m), k)
         return Mixtures(Predictions(of, mean, variance, noise, log_shares, log_count, t.expand(k * m, 2).numpy()), m)
+
+    def quantiles(self, score: float) -> Tensor:
+        """``m`` quantiles in the outcome's units, of the probability that a standard normal has below a score."""
+        learned = self.transform if isinstance(self.transform, LearnedWarp) else None
+        mixtures = self.mixtures(None if learned is None else learned.t)
+        z = torch.from_numpy(mixtures.quantile(np.full(self.mean.shape[-1], score)))
+        u = z if learned is None else learned.bend(z)
+        return in_outcome_units(self.transform, u, torch.ones_like(u))[0]
 
     def _log_density(self, y: Tensor) -> Tensor:
         weights, s2, shares = self.noise

@@ -44,6 +44,23 @@ def test_a_method_can_have_a_table_of_its_own(spec_file):
     assert load(spec_file).methods["mine"].options == {"outlier_rate": 0.2}
 
 
+def test_what_a_value_may_be_off_is_the_settings_of_a_cell(spec_file, tmp_path):
+    spec_file.write_text(SPEC.replace('methods = ["sobol", "standard", "oracle"]\n', "") + ERROR)
+    spec = load(spec_file)
+    assert "negligible_error" not in spec.cell("usual")
+    settings = {name: OptimizationCell.of(spec, name, 0, tmp_path).settings for name in spec.methods}
+    assert {name: of.quantity.negligible_error for name, of in settings.items()} == {"usual": 0.0, "mine": 0.2}
+
+
+ERROR = """
+[methods.usual]
+surrogate = "relevance-pursuit"
+[methods.mine]
+surrogate = "relevance-pursuit"
+negligible_error = 0.2
+"""
+
+
 def test_a_run_is_found_by_file_by_folder_and_without_its_suffix(spec_file, tmp_path):
     folder = tmp_path / "run"
     folder.mkdir()

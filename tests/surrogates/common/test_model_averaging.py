@@ -10,6 +10,7 @@ from gpytorch.kernels import MaternKernel, ScaleKernel
 
 from robustbo.loop.acquisition.build import build_acquisition
 from robustbo.loop.acquisition.log_nei import NUM_SAMPLES
+from robustbo.numerics.belief import draws
 from robustbo.numerics.gp.kernels import KERNELS, squared_differences
 from robustbo.numerics.improvement.noisy import log_improvement, over
 from robustbo.numerics.pursuit.averaging import moments, probabilities
@@ -18,6 +19,7 @@ from robustbo.numerics.pursuit.warped import with_warp
 from robustbo.surrogates.common.contract import diagnose, fit
 from robustbo.surrogates.common.model_averaging import without_averaging
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
+from robustbo.surrogates.transforms.learned_warp import LearnedWarp
 
 Z = torch.rand(7, 1, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
 
@@ -41,13 +43,49 @@ def model(of_all):
     return copy.deepcopy(of_all)
 
 
-def test_it_is_the_mixture_of_its_fits_by_their_dense_formulas(model):
+def test_it_is_the_mixture_of_its_draws_by_dense_formulas(model):
+    X, y, drawn = model.train_inputs[0], model.search_model().y, model.belief().draws
+    warps = [draw.theta[-2:] for draw in drawn]
+    assert any(t.any() for t in warps) or all(t.equal(model._warp.t) for t in warps)
+    means, variances = [], []
+    for draw in drawn:
+        l, s2f = draw.theta[:2].exp()
+        k = KERNELS["matern52"](squared_differences(Z, X), l.unsqueeze(0), s2f).K
+        own, u = copy.deepcopy(model._warp), draw.m + k @ draw.P @ (own_units(draw, y) - draw.m)
+        own.t = draw.theta[-2:]
+        sd = (s2f - (k @ draw.P * k).sum(-1)).sqrt()
+        normal = torch.linspace(-8, 8, 4001, dtype=torch.float64)
+        density = torch.exp(-normal.square() / 2) / torch.exp(-normal.square() / 2).sum()
+        through = model._warp.bend(own.unbend(u.unsqueeze(-1) + sd.unsqueeze(-1) * normal))
+        means.append(through @ density)
+        variances.append((through - means[-1].unsqueeze(-1)).square() @ density)
+    w = torch.tensor([draw.weight for draw in drawn], dtype=torch.float64)
+    mean, spread = (
+        w @ torch.stack(means),
+        torch.stack(variances) + (torch.stack(means) - w @ torch.stack(means)).square(),
+    )
+    said = model.eval()(Z)
+    torch.testing.assert_close(said.mean, mean, rtol=1e-3, atol=1e-3)
+    torch.testing.assert_close(said.variance, w @ spread, rtol=1e-2, atol=1e-4)
+
+
+def own_units(draw, y):
+    """Outcomes before a warp in the units of a draw's."""
+    bent = LearnedWarp()
+    bent.t = draw.theta[-2:]
+    return bent.bend(y)
+
+
+def test_of_many_values_it_is_the_mixture_of_its_fits_by_their_dense_formulas(monkeypatch):
+    monkeypatch.setattr(draws, "MOST", 0)
+    model = fit(RelevancePursuitGP(*doubtful()))
     X, y = model.train_inputs[0], model.train_targets
     price = model.options.penalty(model.search_model())
     levels = with_warp(model.search_model(), model.map_estimate, plausible_levels(model.trace, price))
     fits = best_per_support([model.map_estimate, *levels])
     weights = probabilities([found.F - price.total(found.support) for found in fits])
     assert [w for w in weights if w] == [component.weight for component in model.components]
+    assert not model._draws()
     means, covariances = [], []
     for found in fits:
         l, s2f, s2 = found.theta[:3].exp()
@@ -129,7 +167,8 @@ def test_the_noise_of_a_new_value_is_averaged(model):
     torch.testing.assert_close((noisy - latent).squeeze(-1), slope * expected * model.belief().noise_multiple)
 
 
-def test_where_only_one_fit_is_plausible_it_is_that_to_the_last_bit():
+def test_of_many_values_of_which_only_one_fit_is_plausible_it_is_that_to_the_last_bit(monkeypatch):
+    monkeypatch.setattr(draws, "MOST", 0)
     many, one = (fit(RelevancePursuitGP(*doubtful(), num_outliers=1, is_averaged=flag)) for flag in (True, False))
     assert len(many.components) == 1
     assert many.posterior(Z).mean.equal(one.posterior(Z).mean)
@@ -178,7 +217,7 @@ def test_fantasies_are_those_of_the_one_fit(model):
 
 
 @pytest.mark.slow
-def test_sample_paths_are_those_of_all_fits(model):
+def test_sample_paths_are_those_of_all_draws(model):
     torch.manual_seed(0)
     paths = draw_matheron_paths(model, torch.Size([16, 256]))
     values, posterior = paths(Z).detach(), model(Z)
@@ -240,8 +279,10 @@ def test_alone_it_predicts_as_the_model_of_one_set():
 
 def dense(model, X):
     """Mean and covariance of the mixture, computed as a whole."""
-    weights, latents = zip(*model.latents(), strict=True)
-    means, covariances = zip(*(latent.posterior(X) for latent in latents), strict=True)
+    weights, processes = zip(*model.predictors(), strict=True)
+    ks = [process.covariance(X, process.X) for process in processes]
+    means = [process.mean(k) for process, k in zip(processes, ks, strict=True)]
+    covariances = [process.posterior_covariance(X, k) for process, k in zip(processes, ks, strict=True)]
     return moments(X.new_tensor(weights), torch.stack(means), torch.stack(covariances))
 
 

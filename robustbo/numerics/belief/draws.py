@@ -1,0 +1,102 @@
+"""Draws of everything that a prediction depends on, as the sampling meets them.
+
+References:
+    docs/equations.md (19.12).
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from scipy.special import ndtri
+from torch import Tensor
+
+from robustbo.numerics.belief.hyperparameters import MEAN_VARIANCE
+from robustbo.numerics.belief.population import Population
+from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.linalg.lapack import Array
+
+MOST, COUNT = 64, 16  # observations up to which predictions are averaged over draws, and over how many at least
+HUGE = 1e10  # variance of an odd observation, which leaves it without weight
+
+
+class Draw(NamedTuple):
+    """Hyperparameters, and what the observations say given which are right and how noisy.
+
+    Attributes:
+        weight: How much it counts.
+        theta: ``p`` hyperparameters.
+        rho: ``n`` added variances: of those that are noisier than most, and of odd ones.
+        s2: Noise variance of most observations; NaN where the noise is known.
+        m: Constant mean.
+        P: ``n x n`` inverse covariance of the observations that are right, zero elsewhere.
+        al: ``n`` values of P (y - m).
+    """
+
+    weight: float
+    theta: Tensor
+    rho: Tensor
+    s2: float
+    m: Tensor
+    P: Tensor
+    al: Tensor
+
+
+class DrawCollection:
+    """Draws of all chains at every so many sweeps, the last among them; none of many observations.
+
+    The constant mean, which the chains integrate out, is drawn too: of all draws together from quantiles of its
+    posterior given the rest, as far apart as can be, in random order.
+
+    Args:
+        model: What stays fixed.
+        weights: How much each of the ``B`` chains counts.
+        sweeps: How many there are.
+        seed: Of the draws of the mean.
+    """
+
+    def __init__(self, model: Model, weights: Array, sweeps: int, seed: int) -> None:
+        self._is_noise_known, self._weights, self._left, self._seed = model.s2_known is not None, weights, sweeps, seed
+        self._every = max(1, sweeps * len(weights) // COUNT) if len(model.y) <= MOST else math.inf
+        self._parts: list[tuple[Array, ...]] = []
+
+    def take(self, theta: Array, population: Population) -> None:
+        """Take the draws of a sweep, if it is one of those."""
+        self._left -= 1
+        if math.isinf(self._every) or self._left % self._every:
+            return
+        s2 = population.systems.s2[:, 0]
+        rho = np.where(population.is_odd, HUGE, population.noise - population.systems.s2)
+        P, al = population.processes
+        noise = np.full(len(s2), math.nan) if self._is_noise_known else s2.copy()
+        self._parts.append((self._weights, theta.copy(), rho, noise, P.copy(), al.copy()))
+
+    @property
+    def draws(self) -> list[Draw]:
+        """The draws, whose weights add up to one."""
+        if not self._parts:
+            return []
+        weights, theta, rho, s2, P, al = (np.concatenate(parts) for parts in zip(*self._parts, strict=True))
+        count = len(weights)
+        normal = ndtri((np.random.default_rng(self._seed).permutation(count) + 0.5) / count)
+        m, P, al = _draw_means(P, al, normal)
+        before, after = map(torch.from_numpy, (theta, rho)), map(torch.from_numpy, (m, P, al))
+        rows = zip((weights / weights.sum()).tolist(), *before, s2.tolist(), *after, strict=True)
+        return [Draw(*row) for row in rows]
+
+
+def _draw_means(P: Array, al: Array, normal: Array) -> tuple[Array, Array, Array]:
+    """Means at so many standard deviations of their posteriors, and what is left of P and P y beside them.
+
+    Args:
+        P: ``S x n x n`` inverse covariances, the mean's prior variance included.
+        al: ``S x n`` products of these with the observations.
+        normal: ``S`` numbers of standard deviations.
+    """
+    P1 = P.sum(-1)
+    left = 1 / MEAN_VARIANCE - P1.sum(-1)  # its posterior variance, by the square of the prior's
+    m = MEAN_VARIANCE * (al.sum(-1) + np.sqrt(left) * normal)  # eq. 19.12
+    without = P + P1[:, :, None] * P1[:, None, :] / left[:, None, None]
+    Py = al + P1 * (al.sum(-1) / left)[:, None]
+    return m, without, Py - without.sum(-1) * m[:, None]

@@ -1,0 +1,77 @@
+"""Columns of a table as inputs of a surrogate: numbers between 0 and 1, a column for each category."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.compose import ColumnTransformer
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
+
+FROM_DTYPE = "from_dtype"
+
+
+def categorical_columns(X: Any, declared: Any) -> list[int]:
+    """Places of the columns that are categories.
+
+    Args:
+        X: ``n x d`` table, as a data frame or an array.
+        declared: "from_dtype", which are those of a data frame that are no numbers; None for none; their names, their
+            places, or ``d`` booleans.
+
+    Raises:
+        ValueError: If a column is named that the table lacks.
+    """
+    names = list(getattr(X, "columns", ()))
+    if declared is None or (isinstance(declared, str) and declared == FROM_DTYPE and not names):
+        return []
+    if isinstance(declared, str):
+        if declared != FROM_DTYPE:
+            raise ValueError(
+                f"categorical_features must be {FROM_DTYPE!r}, None or a list of columns, got {declared!r}"
+            )
+        return [i for i, name in enumerate(names) if not _is_numeric(X[name].dtype)]
+    columns = np.asarray(declared)
+    d = X.shape[1]
+    if columns.dtype == bool:
+        if len(columns) != d:
+            raise ValueError(f"categorical_features must have a boolean for each of {d} columns, got {len(columns)}")
+        return np.flatnonzero(columns).tolist()
+    places = [_place(column, names, d) for column in columns.tolist()]
+    return sorted(set(places))
+
+
+def _is_numeric(dtype: Any) -> bool:
+    return getattr(dtype, "kind", "O") in "biuf"
+
+
+def _place(column: Any, names: Sequence[Any], d: int) -> int:
+    if isinstance(column, str):
+        if column not in names:
+            raise ValueError(f"categorical_features must be columns of X, got {column!r}; X has {names or 'no names'}")
+        return names.index(column)
+    if not -d <= column < d:
+        raise ValueError(f"categorical_features must be places of {d} columns, got {column}")
+    return int(column) % d
+
+
+class FeatureEncoder:
+    """Inputs of a surrogate from rows of a table.
+
+    Numbers are scaled so that those of the training rows lie between 0 and 1; a category has a column for each of its
+    values, and one that the training rows lack has zero in all of them.
+
+    Args:
+        X: ``n x d`` training rows.
+        categorical: Places of the columns that are categories.
+    """
+
+    def __init__(self, X: Any, categorical: Sequence[int]) -> None:
+        encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+        numbers = [i for i in range(X.shape[1]) if i not in set(categorical)]
+        parts = [("numbers", MinMaxScaler(), numbers), ("categories", encoder, list(categorical))]
+        self._columns = ColumnTransformer([part for part in parts if part[2]]).fit(X)
+
+    def __call__(self, X: Any) -> NDArray[np.float64]:
+        """``m x d'`` inputs of ``m x d`` rows."""
+        return np.asarray(self._columns.transform(X), dtype=np.float64)

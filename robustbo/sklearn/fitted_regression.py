@@ -1,0 +1,105 @@
+"""A surrogate fitted to a table's rows, in arrays."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import torch
+from botorch.models.gpytorch import GPyTorchModel
+from numpy.typing import NDArray
+from scipy.special import ndtri
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
+
+from robustbo.determinism.isolation import seed_everything
+from robustbo.surrogates import registry
+from robustbo.surrogates.common import contract, priors
+from robustbo.surrogates.common.map_gp import MapGP
+from robustbo.surrogates.common.quiet import quiet
+
+Array = NDArray[np.float64]
+
+HALF = 0.5  # probability beyond which a value is called wrong
+
+
+@dataclass(frozen=True)
+class FittedRegression:
+    """A fitted surrogate, asked and answering in arrays.
+
+    Attributes:
+        model: The surrogate.
+        seed: Of methods that draw.
+    """
+
+    model: GPyTorchModel
+    seed: int
+
+    @classmethod
+    def fit(cls, name: str, options: Mapping[str, Any], X: Array, y: Array, noise: Array | None, seed: int) -> Self:
+        """Fit a surrogate.
+
+        Args:
+            name: A registry name.
+            options: Its own options.
+            X: ``n x d`` inputs, numbers between 0 and 1.
+            y: ``n`` values.
+            noise: ``n`` noise variances, where they are known.
+            seed: Of methods that draw.
+        """
+        registry.check_options(name, options)
+        columns = [torch.tensor(x) for x in (y, noise) if x is not None]
+        inputs: Any = torch.tensor(X), *(column.unsqueeze(-1) for column in columns)
+        with seed_everything(seed):
+            return cls(contract.fit(registry.model_class(name)(*inputs, **options)), seed)
+
+    @property
+    def diagnosis(self) -> dict[str, Any]:
+        """Expectations and verdicts on the ``n`` values, by the regressor's attributes."""
+        with seed_everything(self.seed), quiet(), torch.no_grad():
+            of_others, right = contract.diagnose(self.model), contract.probability_right(self.model)
+        wrong = None if right is None else (1 - right).numpy()
+        return {
+            "expected_": of_others.expected.numpy(),
+            "expected_sd_": of_others.sd.numpy(),
+            "evidence_": of_others.evidence.numpy(),
+            "probability_wrong_": wrong,
+            "outlier_mask_": of_others.is_outlier.numpy() if wrong is None else wrong > HALF,
+        }
+
+    def marginals(self, X: Array) -> tuple[Array, Array]:
+        """Means and standard deviations of the function at ``m x d`` inputs."""
+        return self._marginals(X, is_noisy=False)
+
+    def quantiles(self, X: Array, probabilities: Array) -> Array:
+        """``m x q`` quantiles of a right measurement at ``m x d`` inputs."""
+        with seed_everything(self.seed), quiet(), torch.no_grad():
+            return contract.quantiles(self.model, torch.from_numpy(X), ndtri(probabilities).tolist()).numpy()
+
+    def covariance(self, X: Array) -> Array:
+        """``m x m`` covariance of the function at ``m x d`` inputs."""
+        with seed_everything(self.seed), quiet(), torch.no_grad():
+            return contract.joint(self.model, torch.from_numpy(X))[1].numpy()
+
+    def samples(self, X: Array, count: int, seed: int) -> Array:
+        """``m x count`` samples of the function at ``m x d`` inputs."""
+        with seed_everything(seed), quiet(), torch.no_grad():
+            posterior: Any = self.model.posterior(torch.from_numpy(X))
+            samples: Array = posterior.rsample(torch.Size([count])).squeeze(-1).T.numpy()
+            return samples
+
+    @property
+    def kernel(self) -> Any:
+        """The kernel as scikit-learn's where it is a named one, else the model's own."""
+        module: Any = self.model.covar_module
+        if not (isinstance(self.model, MapGP) and self.model.is_named):
+            return module
+        name, is_signal_free = self.model.options.kernel, self.model.options.is_signal_free
+        *lengths, signal = priors.get_kernel(module, is_signal_free).exp().tolist() + [1.0] * (not is_signal_free)
+        shape = Matern(length_scale=lengths, nu=2.5) if name == "matern52" else RBF(length_scale=lengths)
+        noise = float(self.model.likelihood.new_noise.detach())
+        return ConstantKernel(signal) * shape + WhiteKernel(noise)
+
+    def _marginals(self, X: Array, *, is_noisy: bool) -> tuple[Array, Array]:
+        with seed_everything(self.seed), quiet(), torch.no_grad():
+            mean, sd = contract.marginals(self.model, torch.from_numpy(X), is_noisy)
+        return mean.numpy(), sd.numpy()

@@ -1,0 +1,228 @@
+"""Robust Gaussian-process regression, in scikit-learn's form."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from robustbo.sklearn.features import FROM_DTYPE, FeatureEncoder, categorical_columns
+from robustbo.sklearn.fitted_regression import FittedRegression
+from robustbo.surrogates.common import contract
+from robustbo.surrogates.names import NAMES
+from robustbo.validation import name_in_registry
+
+Array = NDArray[np.float64]
+
+AUTO = "auto"
+EXACT = 2000  # rows up to which the exact process is fitted, if nothing else is said
+
+
+class RobustGPRegressor(RegressorMixin, BaseEstimator):
+    """Gaussian-process regression that some wrong values do not mislead, and that says which they are.
+
+    Numbers need no scaling: columns are scaled to the range of the training rows, targets by their median and
+    quartiles. Hyperparameters are found by the fit.
+
+    Args:
+        method: A surrogate's name, such as "relevance-pursuit", "student-t" or "committee"; "auto" is relevance pursuit
+            up to 2,000 rows, and beyond them a committee of GPs with heavy-tailed noise.
+        method_options: The surrogate's own options, such as ``{"outlier_rate": 0.02}``.
+        categorical_features: Columns that are categories: "from_dtype" (columns of a data frame that are no numbers),
+            names, places or booleans, or None.
+        random_state: Of methods that draw, and of `sample_y`.
+
+    Attributes:
+        outlier_mask_: ``n`` booleans: which training values are more probably wrong than right (of a method that has
+            no such probability: which it treats as outliers).
+        probability_wrong_: ``n`` probabilities that a training value is wrong; None where the method has none.
+        expected_: ``n`` values that the other rows predict.
+        expected_sd_: ``n`` standard deviations of these predictions, noise included.
+        evidence_: ``n`` log-likelihood ratios, in nats, of a value having an error of its own.
+        kernel_: The kernel with its hyperparameters, as scikit-learn's, for inputs scaled to [0, 1] and standardized
+            targets.
+        log_marginal_likelihood_value_: Of the training values in the units of the fit, at these; None where the
+            method maximizes something else.
+        method_: The surrogate that was fitted.
+        approximation_: A sentence: exact, or by which approximation.
+        model_: The fitted BoTorch model.
+        n_features_in_: Number of columns.
+        feature_names_in_: Their names, where they are texts.
+
+    Raises:
+        ValueError: If an argument breaks its rule.
+        FitError: If no hyperparameters give a finite likelihood.
+
+    References:
+        Ament et al. (2024), Robust Gaussian processes via relevance pursuit; docs/equations.md sections 6 and 19.
+
+    Example:
+        >>> import numpy as np
+        >>> X = np.linspace(0, 1, 25)[:, None]
+        >>> y = np.sin(6 * X[:, 0])
+        >>> y[4] += 5.0
+        >>> regressor = RobustGPRegressor().fit(X, y)
+        >>> np.flatnonzero(regressor.outlier_mask_).tolist()
+        [4]
+        >>> mean, sd = regressor.predict(X[[4]], return_std=True)
+        >>> bool(abs(mean[0] - np.sin(6 * X[4, 0])) < 0.02)
+        True
+    """
+
+    def __init__(
+        self,
+        method: str = AUTO,
+        *,
+        method_options: Mapping[str, Any] | None = None,
+        categorical_features: Any = FROM_DTYPE,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.method = method
+        self.method_options = method_options
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike, noise_sd: ArrayLike | None = None) -> "RobustGPRegressor":
+        """Fit to ``n`` rows.
+
+        Args:
+            X: ``n x d`` rows.
+            y: ``n`` target values, of which some may be wrong.
+            noise_sd: Standard deviation of the noise of right values, where it is known: one for all, or ``n``.
+
+        Returns:
+            The regressor itself.
+        """
+        X, y = self._training_rows(X, y)
+        n = len(y)
+        method = ("relevance-pursuit" if n <= EXACT else "committee") if self.method == AUTO else self.method
+        name_in_registry("method", method, [AUTO, *sorted(NAMES)])
+        inputs = self._encode(X)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        options = dict(self.method_options or {})
+        self.method_ = method
+        self._fitted = FittedRegression.fit(method, options, inputs, y, _noise(noise_sd, n), seed)
+        for name, value in self._fitted.diagnosis.items():
+            setattr(self, name, value)
+        self.model_, self.kernel_ = self._fitted.model, self._fitted.kernel
+        self.log_marginal_likelihood_value_ = contract.log_likelihood(self.model_)
+        self.approximation_ = contract.approximation(self.model_)
+        return self
+
+    def predict(
+        self,
+        X: Any,
+        return_std: bool = False,
+        return_cov: bool = False,
+        quantiles: Sequence[float] | None = None,
+    ) -> Any:
+        """Predict the function at ``m`` rows.
+
+        Args:
+            X: ``m x d`` rows.
+            return_std: Whether standard deviations of the function are wanted.
+            return_cov: Whether its covariance is wanted, which takes the square of ``m`` numbers.
+            quantiles: Probabilities between 0 and 1 of which quantiles of a new, right measurement are wanted: of the
+                function and its noise, tails included.
+
+        Returns:
+            ``m`` means; with one of the other arguments a pair of these and ``m`` standard deviations, an ``m x m``
+            covariance, or ``m x q`` quantiles.
+        """
+        check_is_fitted(self)
+        if return_std + return_cov + (quantiles is not None) > 1:
+            raise RuntimeError("at most one of return_std, return_cov and quantiles can be requested, got more")
+        inputs = self._inputs(X)
+        mean, sd = self._fitted.marginals(inputs)
+        if quantiles is not None:
+            return mean, self._fitted.quantiles(inputs, _probabilities(quantiles))
+        if return_cov:
+            return mean, self._fitted.covariance(inputs)
+        return (mean, sd) if return_std else mean
+
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: int | np.random.RandomState | None = 0) -> Array:
+        """Draw the function at ``m`` rows: ``m x n_samples`` values."""
+        check_is_fitted(self)
+        seed = int(check_random_state(random_state).randint(2**31 - 1))
+        return self._fitted.samples(self._inputs(X), n_samples, seed)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = self.categorical_features is not None
+        return tags
+
+    def _training_rows(self, X: Any, y: Any) -> tuple[Any, Array]:
+        self._categorical = categorical_columns(X, self.categorical_features) if hasattr(X, "shape") else []
+        if not self._categorical:
+            X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
+            return X, np.asarray(y, dtype=np.float64)
+        _, y = validate_data(self, X, y, skip_check_array=True)
+        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+        if len(y) != len(X):
+            raise ValueError(f"X and y must have as many rows, got {len(X)} and {len(y)}")
+        return X, y
+
+    def _encode(self, X: Any) -> Array:
+        self._encoder = FeatureEncoder(X, self._categorical)
+        return self._encoder(X)
+
+    def _inputs(self, X: Any) -> Array:
+        if self._categorical:
+            validate_data(self, X, reset=False, skip_check_array=True)
+        else:
+            X = validate_data(self, X, reset=False, dtype=np.float64)
+        return self._encoder(X)
+
+
+def _noise(sd: ArrayLike | None, n: int) -> Array | None:
+    """``n`` noise variances, where they are known."""
+    if sd is None:
+        return None
+    sds = np.asarray(sd, dtype=np.float64)
+    if sds.shape not in ((), (n,)) or not (np.isfinite(sds) & (sds > 0)).all():
+        raise ValueError(f"noise_sd must be a positive number, or one for each of {n} rows, got {sd!r}")
+    return np.broadcast_to(np.square(sds), n).copy()
+
+
+def _probabilities(quantiles: Sequence[float]) -> Array:
+    p = np.asarray(quantiles, dtype=np.float64)
+    if p.ndim != 1 or not ((p > 0) & (p < 1)).all():
+        raise ValueError(f"quantiles must be a list of probabilities between 0 and 1, got {quantiles!r}")
+    return p
+
+
+def outliers(X: Any, y: ArrayLike, **options: Any) -> pd.DataFrame:
+    """Table of ``n`` values, with how probable it is that each is wrong, by what the others predict of it.
+
+    Args:
+        X: ``n x d`` rows.
+        y: ``n`` values.
+        options: Of `RobustGPRegressor`.
+
+    Returns:
+        A row a value, in their order: the value, what is expected of it, the standard deviation of that, the evidence
+        against it in nats, the probability that it is wrong, and whether it is more probably wrong than right.
+
+    Example:
+        >>> import numpy as np
+        >>> X = np.linspace(0, 1, 20)[:, None]
+        >>> y = np.sin(6 * X[:, 0])
+        >>> y[7] = -4.0
+        >>> found = outliers(X, y)
+        >>> found.index[found["is_wrong"]].tolist()
+        [7]
+    """
+    regressor = RobustGPRegressor(**options).fit(X, y)
+    columns = {
+        "value": np.asarray(y, dtype=np.float64).ravel(),
+        "expected": regressor.expected_,
+        "sd": regressor.expected_sd_,
+        "evidence": regressor.evidence_,
+        "probability_wrong": regressor.probability_wrong_,
+        "is_wrong": regressor.outlier_mask_,
+    }
+    return pd.DataFrame(columns, index=getattr(y, "index", None))

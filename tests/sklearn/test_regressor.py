@@ -1,0 +1,168 @@
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+from robustbo.sklearn import RobustGPRegressor, outliers
+
+WRONG = [4, 19]
+
+
+def curve(n=30, noise=0.05):
+    """Rows of quite different ranges, one sixth of a wave, and two values that are far off."""
+    rng = np.random.default_rng(3)
+    X = rng.random((n, 2)) * [1000.0, 0.01]
+    y = np.sin(X[:, 0] / 200) + 100 * X[:, 1] + noise * rng.standard_normal(n)
+    right = y.copy()
+    y[WRONG] += [6.0, -5.0]
+    return X, y, right
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y, _ = curve()
+    return RobustGPRegressor().fit(X, y)
+
+
+@pytest.mark.slow
+def test_it_is_an_estimator():
+    checks = check_estimator(RobustGPRegressor(), on_fail=None, on_skip=None)
+    assert [check["check_name"] for check in checks if check["status"] not in ("passed", "skipped")] == []
+    assert sum(check["status"] == "passed" for check in checks) > 45
+
+
+def test_it_names_what_is_wrong_and_predicts_without_it(fitted):
+    X, _, right = curve()
+    assert np.flatnonzero(fitted.outlier_mask_).tolist() == WRONG
+    assert (fitted.probability_wrong_[WRONG] > 0.9).all()
+    assert fitted.probability_wrong_[fitted.outlier_mask_ == 0].max() < 0.5
+    assert np.abs(fitted.predict(X) - right).max() < 0.3
+    assert fitted.evidence_.shape == fitted.expected_.shape == fitted.expected_sd_.shape == (30,)
+    assert fitted.approximation_ == "exact, 30 values"
+    assert fitted.method_ == "relevance-pursuit"
+
+
+def test_quantiles_are_of_a_new_measurement_and_deviations_of_the_function(fitted):
+    rng = np.random.default_rng(9)
+    new = rng.random((200, 2)) * [1000.0, 0.01]
+    truth = np.sin(new[:, 0] / 200) + 100 * new[:, 1]
+    measured = truth + 0.05 * rng.standard_normal(200)
+    mean, ends = fitted.predict(new, quantiles=[0.05, 0.5, 0.95])
+    assert (np.diff(ends, axis=1) > 0).all()
+    assert ((ends[:, 0] < measured) & (measured < ends[:, 2])).mean() > 0.85
+    assert np.median(ends[:, 2] - ends[:, 0]) < 3 * 2 * 1.645 * 0.05
+    _, sd = fitted.predict(new, return_std=True)
+    assert (np.abs(truth - mean) < 3 * sd).mean() > 0.9
+    assert (sd < (ends[:, 2] - ends[:, 0]) / 2).all()
+    _, covariance = fitted.predict(new[:9], return_cov=True)
+    np.testing.assert_allclose(np.sqrt(covariance.diagonal()), sd[:9], rtol=1e-3)
+    samples = fitted.sample_y(new[:3], 2000, random_state=1)
+    assert samples.shape == (3, 2000)
+    np.testing.assert_allclose(samples.std(1), sd[:3], rtol=0.15)
+    assert (fitted.sample_y(new[:3], 5, random_state=1) == fitted.sample_y(new[:3], 5, random_state=1)).all()
+
+
+@pytest.mark.parametrize("method", ["standard", "student-t", "conjugate", "committee", "student-t-process"])
+def test_each_method_has_the_same_manners(method):
+    X, y, _ = curve()
+    regressor = RobustGPRegressor(method).fit(X, y)
+    mean, ends = regressor.predict(X[:5], quantiles=[0.1, 0.9])
+    assert ((ends[:, 0] < mean) & (mean < ends[:, 1])).all()
+    assert regressor.predict(X[:5], return_cov=True)[1].shape == (5, 5)
+    assert regressor.outlier_mask_.dtype == bool
+    assert regressor.method_ == method
+
+
+def test_many_rows_have_a_committee(monkeypatch):
+    monkeypatch.setattr("robustbo.sklearn.regressor.EXACT", 20)
+    X, y, _ = curve()
+    regressor = RobustGPRegressor(method_options=None).fit(X, y)
+    assert regressor.method_ == "committee"
+    small = RobustGPRegressor("committee", method_options={"num_experts": 3}).fit(X, y)
+    assert small.approximation_ == "3 experts, about 10 of 30 values each"
+
+
+def frame():
+    rng = np.random.default_rng(5)
+    X = pd.DataFrame({"heat": rng.random(40) * 90, "solvent": rng.choice(["water", "ether", "none"], 40)})
+    y = 0.1 * X["heat"] + X["solvent"].map({"water": 3.0, "ether": -3.0, "none": 0.0}) + 0.05 * rng.standard_normal(40)
+    y[7] = 30.0
+    return X, y
+
+
+@pytest.mark.parametrize("said", ["from_dtype", ["solvent"], [1], [False, True]])
+def test_categories_are_columns_of_their_own(said):
+    X, y = frame()
+    regressor = RobustGPRegressor(categorical_features=said).fit(X, y)
+    assert np.flatnonzero(regressor.outlier_mask_).tolist() == [7]
+    assert list(regressor.feature_names_in_) == ["heat", "solvent"]
+    rows = pd.DataFrame({"heat": [50.0, 50.0, 50.0], "solvent": ["water", "ether", "brine"]})
+    water, ether, unknown = regressor.predict(rows)
+    assert water - ether == pytest.approx(6, abs=0.5)
+    assert ether < unknown < water
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (["solvant"], "must be columns of X"),
+        ([2], "must be places of 2 columns"),
+        ([True], "a boolean for each of 2 columns"),
+        ("all", "must be 'from_dtype'"),
+    ],
+)
+def test_columns_that_are_not_there_are_refused(said, why):
+    with pytest.raises(ValueError, match=why):
+        RobustGPRegressor(categorical_features=said).fit(*frame())
+
+
+def test_a_known_noise_counts():
+    X, y, _ = curve()
+    sds = np.full(len(y), 0.05)
+    sds[4] = 10.0
+    regressor = RobustGPRegressor().fit(X, y, noise_sd=sds)
+    assert np.flatnonzero(regressor.outlier_mask_).tolist() == [19]
+    with pytest.raises(ValueError, match="noise_sd must be a positive number, or one for each of 30 rows"):
+        RobustGPRegressor().fit(X, y, noise_sd=[0.1, 0.2])
+
+
+def test_it_goes_where_estimators_go(fitted):
+    X, y, right = curve()
+    for twin in (pickle.loads(pickle.dumps(fitted)), copy.deepcopy(fitted)):
+        assert (twin.predict(X) == fitted.predict(X)).all()
+    pipeline = make_pipeline(StandardScaler(), TransformedTargetRegressor(RobustGPRegressor(), func=None))
+    of_others = cross_val_predict(pipeline, X, y, cv=3)
+    assert np.median(np.abs(of_others - right)) < 0.1
+    assert (RobustGPRegressor().fit(X, y).predict(X) == fitted.predict(X)).all()
+
+
+def test_the_kernel_reads_as_scikit_learns(fitted):
+    assert str(fitted.kernel_).count("Matern") == 1
+    assert np.isfinite(fitted.log_marginal_likelihood_value_)
+
+
+def test_what_cannot_be_asked_is_refused(fitted):
+    X, y, _ = curve()
+    with pytest.raises(ValueError, match="relevance-pursuit"):
+        RobustGPRegressor("relevance-persuit").fit(X, y)
+    with pytest.raises(RuntimeError, match="at most one"):
+        fitted.predict(X, return_std=True, return_cov=True)
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        fitted.predict(X, quantiles=[5, 95])
+    with pytest.raises(NotFittedError):
+        RobustGPRegressor().predict(X)
+
+
+def test_outliers_are_a_table_in_the_order_of_the_values():
+    X, y, _ = curve()
+    found = outliers(X, pd.Series(y, index=np.arange(100, 130)))
+    assert found.index[found["is_wrong"]].tolist() == [104, 119]
+    assert list(found.columns) == ["value", "expected", "sd", "evidence", "probability_wrong", "is_wrong"]
