@@ -151,9 +151,9 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
     def _component(self, weight: float, fit: GroupFit) -> Component:
         values = fit.values
         s2 = values["noise0"].exp().item() if "noise0" in values else math.nan
-        return Component(weight, self._own_fit(fit, math.nan), s2, self._latent_of(fit))
+        return Component(weight, self._own_fit(fit, math.nan), s2, self._objective_by(fit))
 
-    def _latent_of(self, fit: GroupFit) -> LatentProcess:
+    def _objective_by(self, fit: GroupFit) -> LatentProcess:
         """The objective given all values: sources enter by their scales."""
         evidence, a = fit.value.evidence, fit.joint.scales(fit.level.fit.theta)
         P = a.unsqueeze(-1) * evidence.P * a
@@ -162,7 +162,7 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
 
     def latent(self) -> LatentProcess:
         """The objective given all values, by the likeliest relations."""
-        return self._latent_of(self._averaging.configurations[0].fit) if self._averaging else super().latent()
+        return self._objective_by(self._averaging.configurations[0].fit) if self._averaging else super().latent()
 
     def _condition(self, model: Model, estimate: Any) -> PredictionCache:
         if self._averaging is None:
