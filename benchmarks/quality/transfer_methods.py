@@ -105,7 +105,7 @@ def fit_averaged(case: Case, cls: type[TransferGP] = TransferGP) -> Prediction:
     return Prediction(*_marginals(model, case.test_X), seconds, source.relation, unrelated, wrong)
 
 
-def fit_biased(case: Case) -> Prediction:
+def fit_with_bias(case: Case) -> Prediction:
     """Our surrogate where every source is taken for biased."""
     return fit_averaged(case, AlwaysBiased)
 
@@ -113,7 +113,7 @@ def fit_biased(case: Case) -> Prediction:
 METHODS = {
     "target alone": fit_target,
     "pooled": fit_pooled,
-    "always biased": fit_biased,
+    "always biased": fit_with_bias,
     "MultiTaskGP": fit_multi_task,
     "averaged": fit_averaged,
 }

@@ -29,7 +29,7 @@ def contents_by_source(settings: Settings, prior: Prior | Mapping[str, Prior] | 
     if not settings.sources:
         names = short_list([*prior])
         raise ValueError(f"prior_data by source needs sources that are declared, got {names}; give sources={{...}}")
-    contents = []
+    contents = list[Content]()
     for name, of_source in prior.items():
         check_source_name(settings.sources, labels_to_record(name))
         label = labels_to_record(name)

@@ -5,7 +5,7 @@ import math
 import struct
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from robustbo.censored import is_bound
 from robustbo.errors import NumericsWarning, warn
@@ -141,8 +141,8 @@ class Data:
         """The table of one outcome alone: for it, a trial where it is missing has failed."""
         trials = Trials(trial.of(outcome.name) for trial in self.trials)
         sign, least_noise = outcome.sign, outcome.quantity.least_noise
-        own = {"trials": trials, "sign": sign, "least_noise": least_noise, "auxiliary": self.auxiliary.of(outcome.name)}
-        return replace(self, diagnoses=(), objectives=(), **own)
+        own: dict[str, Any] = {"trials": trials, "sign": sign, "least_noise": least_noise}
+        return replace(self, diagnoses=(), objectives=(), auxiliary=self.auxiliary.of(outcome.name), **own)
 
     def with_correction(self, correction: SourceCorrection | None) -> "Data":
         """The table whose values are without the errors of their sources; the same where there is no correction."""

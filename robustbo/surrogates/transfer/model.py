@@ -84,7 +84,7 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
         problem = self._problem(self.auxiliary)
         self._averaging = self.search_all(problem)
         best = self._averaging.configurations[0]
-        return self._own_fit(best.fit, best.log_evidence)
+        return self._own_fit(best.fit, best.fit.score)
 
     def search_all(self, problem: Problem) -> Averaging:
         """The likely relations of all sources."""
