@@ -10,7 +10,7 @@ from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.loop.belief.outcome_models import OutcomeModels, unknown_rows, unmeasured_outcomes, use_models
 from robustbo.loop.candidates.choose import choose
 from robustbo.loop.candidates.initial_design import feasible_sobol_point, is_filled, sobol_point
-from robustbo.loop.candidates.other_source import choose_source, suggest_row
+from robustbo.loop.candidates.other_source import choose_source, name_target, suggest_row
 from robustbo.loop.candidates.pending import NOTHING_NEW, is_exhausted
 from robustbo.loop.candidates.retry import retry_by_user
 from robustbo.loop.candidates.rules import UNKNOWN, Promise, rules_of
@@ -67,8 +67,8 @@ def step(
     if (name := source_in(settings.sources, by)) is not None:
         return replace(suggest_row(settings, data, name, trial, fits), fixed=fixed)
     suggestion = _step(settings, data, trial, fits)
-    if settings.sources and not by:
-        suggestion = choose_source(settings, data, suggestion, trial, fits)
+    if settings.sources:
+        suggestion = name_target(settings, suggestion) if by else choose_source(settings, data, suggestion, trial, fits)
     return replace(
         suggestion, fixed=fixed, elsewhere=without_declared(settings.sources, _sources_in_doubt(data, suggestion))
     )

@@ -148,7 +148,10 @@ class Recording(Judging):
         contents = [self._content(row) for row in rows]
         for _, _, content in contents:
             check_source_name(self.settings.sources, content.get("source", {}))
-        return self._commit(lambda state: with_exclusions(self._store.settings, end_events(state.history, contents)))
+        settings = self._store.settings
+        return self._commit(
+            lambda state: with_exclusions(settings, end_events(state.history, contents, settings.sources))
+        )
 
     def _content(self, row: Measurement) -> tuple[Mapping[str, Any], str, dict[str, Any]]:
         """The point, kind and content of the event that a row is."""

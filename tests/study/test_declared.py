@@ -123,3 +123,25 @@ def test_trials_of_other_sources_are_aside_in_the_table_of_decisions():
     assert data.all_observations().beside.numbers == tuple(range(16))
     assert len(data.trials.by_point) == 2
     assert MOST > 16
+
+
+def test_a_value_of_one_source_does_not_end_the_trial_of_another():
+    opt = study(prior_data=None)
+    trial = opt.ask(source="lab")
+    simulated = opt.tell(trial.params, 1.0, source="simulator")
+    assert simulated.number != trial.number
+    assert opt.pending() == [opt.history[trial.number]]
+    table = pd.DataFrame([{**trial.params, "value": 2.0, "source": "simulator"}, {**trial.params, "value": 3.0}])
+    rows = opt.tell_frame(table, source="source")
+    assert [row.number == trial.number for row in rows] == [False, True]
+
+
+def test_the_function_of_optimize_is_the_targets():
+    opt = study(prior_data=None)
+    opt.optimize(lambda params: objective(params["x"]), 6, progress=False)
+    assert {trial.source for trial in opt.history} == {"lab"}
+
+
+def test_a_named_reactor_measures_the_target():
+    opt = study(prior_data=None)
+    assert opt.ask(by={"reactor": "R3"}).sources == {"reactor": "R3", "source": "lab"}

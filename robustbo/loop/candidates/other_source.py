@@ -63,7 +63,7 @@ def choose_source(settings: Settings, data: Data, target: Suggestion, trial: int
         settings, data, trial, fits: As in `suggest_row`.
         target: The suggestion for the target.
     """
-    named = replace(target, source=_label(str(target_of(settings.sources))))
+    named = name_target(settings, target)
     if target.origin != "model" or target.repeats is not None or data.fixed or settings.outcomes:
         return named
     askable = [name for name, source in others_of(settings.sources).items() if source.ask and _is_free(data, name)]
@@ -77,6 +77,11 @@ def choose_source(settings: Settings, data: Data, target: Suggestion, trial: int
         return named
     name, _ = use_models(settings, data, partial(_worth_most, settings, data, usable, target), fits)
     return named if not name else suggest_row(settings, data, name, trial, fits)
+
+
+def name_target(settings: Settings, suggestion: Suggestion) -> Suggestion:
+    """The suggestion with the name of the target."""
+    return replace(suggestion, source=_label(str(target_of(settings.sources))))
 
 
 def _label(name: str) -> tuple[tuple[str, str], ...]:
