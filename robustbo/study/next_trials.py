@@ -36,10 +36,11 @@ def hand_out(
     region = region_of(view.space, fixed) if fixed else None
     new_events: list[Event] = []
     for _ in range(n):
-        author = {"by": by, "at": worker.now()} | ({"source": dict(labels)} if labels else {})
+        author = {"by": by, "at": worker.now()} | _source(labels)
         waiting = (t for t in view.history.trials.having("queued") if region is None or region.contains(t.params))
         if (first := next(waiting, None)) is not None:
-            events: list[Event] = [{"event": "assign", "trial": first.number, **_at_target(view), **author}]
+            own = target_labels(view.settings) | author.get("source", {})  # what waits is the target's unless named
+            events: list[Event] = [{"event": "assign", "trial": first.number, **author, **_source(own)}]
         else:
             try:
                 number = len(view.history)
@@ -50,16 +51,15 @@ def hand_out(
                 left = sum(event["event"] in ("ask", "assign") for event in new_events)
                 raise SpaceExhausted(f"{n} points were asked for, and only {left} are left; ask for {left}") from error
             own = ask.get("source", {}) | author.get("source", {})
-            events = [*diagnosis, {**ask, **author, **({"source": own} if own else {})}]
+            events = [*diagnosis, {**ask, **author, **_source(own)}]
         view = View(view.settings, view.history.apply_all(events), view.fits)
         new_events += events
     return new_events
 
 
-def _at_target(view: View) -> Event:
-    """The source of what waits: the target, where sources are declared."""
-    labels = target_labels(view.settings)
-    return {"source": labels} if labels else {}
+def _source(labels: Mapping[str, str]) -> Event:
+    """The entry of an event that says who measures; none where nobody is named."""
+    return {"source": dict(labels)} if labels else {}
 
 
 def as_of_now(events: Sequence[Event], before: State, now: State) -> Sequence[Event] | None:
