@@ -36,7 +36,7 @@ def hand_out(
     region = region_of(view.space, fixed) if fixed else None
     new_events: list[Event] = []
     for _ in range(n):
-        author = {"by": by, "at": worker.now()} | _source(labels)
+        author: Event = {"by": by, "at": worker.now(), **_source(labels)}
         waiting = (t for t in view.history.trials.having("queued") if region is None or region.contains(t.params))
         if (first := next(waiting, None)) is not None:
             own = target_labels(view.settings) | author.get("source", {})  # what waits is the target's unless named
