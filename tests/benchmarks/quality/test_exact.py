@@ -90,7 +90,7 @@ def test_a_comparison_has_a_row_a_value_and_a_table(exact):
 
 def test_coverage_has_a_row_a_method(exact):
     rows = exact.pd.DataFrame(exact.cover(exact.Cell(7, 2, 0.0, 0)))
-    assert rows["method"].tolist() == ["relevance-pursuit", "student-t", "standard"]
+    assert rows["method"].tolist() == ["relevance-pursuit", "student-t", "standard", "told length-scales"]
     assert rows["covered"].between(0, 1).all()
 
 
