@@ -86,6 +86,7 @@ def test_a_journal_is_resumed_and_decides_the_same(tmp_path):
         opt.tell({"x": x}, objective(x))
     asks = [opt.ask() for _ in range(2)]
     assert [(trial.source, trial.origin) for trial in asks] == [("lab", "model"), ("simulator", "sobol")]
+    assert not any(trial.fallback for trial in asks)
     for trial in asks:
         opt.tell(trial, objective(trial.params["x"]))
     assert verify_journal(place).bits == 2

@@ -68,6 +68,7 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
 
     auxiliary: AuxiliaryValues | None = None
     _averaging: Averaging | None = None
+    _rows_of_all: SourceRows
     _maps: tuple[tuple[float, float], ...] = ()  # of each source: center and scale in its rows' units
 
     def new_outcome_transform(self) -> Standardize:
@@ -82,6 +83,7 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
             raise FitError("values of other sources need a kernel by its name; leave covar_module out")
         self._set_scale(self.auxiliary)
         problem = self._problem(self.auxiliary)
+        self._rows_of_all = problem.rows
         self._averaging = self.search_all(problem)
         best = self._averaging.configurations[0]
         return self._own_fit(best.fit, best.fit.score)
@@ -154,11 +156,16 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
         return Component(weight, self._own_fit(fit, math.nan), s2, self._objective_by(fit))
 
     def _objective_by(self, fit: GroupFit) -> LatentProcess:
-        """The objective given all values: sources enter by their scales."""
+        """The objective given all values: sources enter by their scales, those that are unrelated with no weight.
+
+        All processes are of the same rows, as formulas for several take them.
+        """
         evidence, a = fit.value.evidence, fit.joint.scales(fit.level.fit.theta)
-        P = a.unsqueeze(-1) * evidence.P * a
+        X = self._rows_of_all.X
+        al, P, rows = X.new_zeros(len(X)), X.new_zeros(len(X), len(X)), fit.numbers
+        al[rows], P[rows.unsqueeze(-1), rows] = a * evidence.al, a.unsqueeze(-1) * evidence.P * a  # eq. 21.5
         lengthscales, s2f = fit.joint.signal(fit.level.fit.theta)
-        return LatentProcess(self.kernel, lengthscales, s2f, evidence.m, fit.joint.X, P, a * evidence.al)  # eq. 21.5
+        return LatentProcess(self.kernel, lengthscales, s2f, evidence.m, X, P, al)
 
     def latent(self) -> LatentProcess:
         """The objective given all values, by the likeliest relations."""

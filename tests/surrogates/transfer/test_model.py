@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 import torch
 
+from robustbo.loop.acquisition.build import build_acquisition
 from robustbo.surrogates.common import contract
+from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.transfer.auxiliary import AuxiliaryValues
 from robustbo.surrogates.transfer.model import TransferGP
@@ -94,3 +96,16 @@ def test_a_row_of_a_source_that_says_something_is_worth_something():
     worth = [values_of_rows(model, 1, TEST, TEST) for model in (useful, useless)]
     assert worth[0].max() > 3 * worth[1].max() >= 0
     assert values_of_rows(useful, 0, TEST, TEST).max() > 0
+
+
+def test_all_processes_are_of_the_same_rows_so_that_an_acquisition_takes_them():
+    model = model_of(lambda x: objective(x) + 2.0, X=X[:2])  # so few that several relations are likely
+    weights, processes = zip(*model.latents(), strict=True)
+    assert len({len(fit.numbers) for _, fit in model.weighted_fits}) == 2
+    assert all(torch.equal(process.X, processes[0].X) for process in processes)
+    function = build_acquisition("auto", model, X[:2], None, 0)
+    assert torch.isfinite(function(TEST.unsqueeze(-2))).all()
+    mean = sum(weight * process.marginals(TEST)[0] for weight, process in model.latents())
+    units = outcome_transform(model)
+    assert torch.allclose(units.means.item() + units.stdvs.item() * mean, contract.marginals(model, TEST)[0])
+    assert sum(weights) == pytest.approx(1.0)
