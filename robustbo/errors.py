@@ -75,7 +75,7 @@ class ReplayMismatch(RobustBOError):
 
 
 class SpaceWarning(UserWarning):
-    """A measured point breaks a constraint; it is kept, since it was measured."""
+    """A measured point breaks a constraint, or lies outside the space; it is kept, since it was measured."""
 
 
 class SheetWarning(UserWarning):
@@ -83,7 +83,7 @@ class SheetWarning(UserWarning):
 
 
 class SourceWarning(UserWarning):
-    """A source of measurements is more probably in error than not; says which, by how much, since when."""
+    """A source of measurements is more probably in error than not, or one is named that may be mistyped."""
 
 
 class NumericsWarning(UserWarning):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from robustbo.validation import nearest
 
-SHOWN = 100  # characters of a signature that are shown as a whole
+SHOWN = 120  # characters of a signature that are shown as a whole
 TABLE = "_frame"  # how a method that takes a table is called: tell, tell_frame
 NAMES = {  # how an argument is written: what other libraries call it
     'direction="maximize"': "maximize",
@@ -50,7 +50,8 @@ STUDY = {  # what a study has: what others call it
     "outliers()": "anomalies suspects",
     "exclude(trial)": "remove delete drop",
     "enqueue(points)": "enqueue_trial add_point probe",
-    "requeue(trial)": "abandon cancel",
+    "requeue(trial)": "release",
+    "withdraw(trial)": "abandon cancel skip mark_trial_abandoned",
     "Optimizer.resume(journal)": "load open restore",
     'Optimizer(..., journal="study.jsonl"), which keeps it': "save dump to_file",
 }

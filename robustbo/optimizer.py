@@ -14,8 +14,8 @@ from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import warn_of_violations
 from robustbo.sheets.loop import Sheets
 from robustbo.study import beginning
-from robustbo.study.beginning import Prior
 from robustbo.study.declared import contents_by_source
+from robustbo.study.prior import Prior, tell_before_all
 from robustbo.surrogates.names import SurrogateName
 from robustbo.trials.declared import Source
 from robustbo.trials.former_names import reads_old_names
@@ -61,7 +61,7 @@ class Optimizer(Sheets):
         surrogate_options: Keyword options of the surrogate; JSON values.
         acquisition: "auto" (noisy expected improvement in closed form, else qLogNEI; Student-t LogEI for Student-t
             posteriors), "qLogNEI", "qLogEI" or "LogEI"; "sobol" asks for space-filling points for ever.
-        num_initial: How many Sobol points come first; 2 (d + 1), at least 5, unless said.
+        num_initial: How many Sobol points come first; 2 (d + 1), from 5 to 20, unless said.
         replicate: Which values may be replicated where that is worth more than a new point: "flagged", "any", "never".
         max_replicates: How many replicates one point may get, failed ones included.
         quarantine: Whether a value that a robust surrogate did not expect is quarantined: left out for now.
@@ -154,7 +154,7 @@ class Optimizer(Sheets):
         self._store = beginning.create_or_resume(settings, journal, if_exists=if_exists, defaulted=defaulted)
         if before:
             warn_of_violations(space, [params for params, *_ in before])
-            beginning.tell_before_all(self._store, before)
+            tell_before_all(self._store, before)
 
     @classmethod
     def begin(cls, settings: Settings, journal: str | PathLike[str]) -> Optimizer:
@@ -169,6 +169,7 @@ class Optimizer(Sheets):
         num_trials: int,
         *,
         timeout: timedelta | float | None = None,
+        evaluation_timeout: timedelta | float | None = None,
         jobs: int = 1,
         client: Any = None,
         catch: Several[type[BaseException]] = (),
@@ -185,7 +186,11 @@ class Optimizer(Sheets):
             func: Gives a point's value, or ``(value, sd)``, for a dict of its parameters; of several outcomes a dict of
                 values, or one and a dict of sds. What is not possible (see `Outcome`) is kept, and excluded.
             num_trials: How many trials, told, failed or excluded, the study is to have in all.
-            timeout: Seconds, or a timedelta, after which no trial begins; those that run are finished.
+            timeout: Seconds, or a timedelta, after which no trial begins; those that run are finished. With an
+                ``evaluation_timeout`` it holds: they are ended, and wait for the next ask.
+            evaluation_timeout: Seconds, or a timedelta, after which an evaluation is ended: its process is, and its
+                trial has failed ("took longer than 60 s"), which is learned like any failure. ``func`` runs in a worker
+                process then, also with one job. What a cluster runs cannot be ended, and is given up.
             jobs: Worker processes. One that dies fails its trial only. ``func`` must be importable there.
             client: A `dask.distributed.Client` whose cluster evaluates: ``jobs`` at once, or one a thread.
             catch: What ``func`` may raise without ending the loop; the trial has failed, and the traceback is kept.
@@ -202,7 +207,8 @@ class Optimizer(Sheets):
             >>> opt.optimize(lambda params: params["x"] ** 2, 5).trial.state
             'told'
         """
-        options = {"timeout": timeout, "jobs": jobs, "client": client, "catch": catch, "callbacks": callbacks}
+        limits = {"timeout": timeout, "evaluation_timeout": evaluation_timeout}
+        options = limits | {"jobs": jobs, "client": client, "catch": catch, "callbacks": callbacks}
         return loop.drive(
             self, self._store, self.fits, plan.plan_of(func, num_trials, **options), is_shown=flag("progress", progress)
         )

@@ -76,26 +76,27 @@ def short_list(values: Sequence[Any]) -> str:
     return f"[{', '.join(map(repr, values[:FIRST]))}, ...] ({len(values)} values)"
 
 
-def nearest(value: Any, words: Iterable[str], written: Callable[[str], str] = str) -> str:
+def nearest(value: Any, words: Iterable[str], written: Callable[[str], str] = str, cutoff: float = 0.5) -> str:
     """A question for the word that was meant, to end a message with; empty where none is near.
 
     Args:
         value: What came.
         words: What could have.
         written: How the word is written in the question.
+        cutoff: How near it must be, as for `near`.
 
     Example:
         >>> nearest("logei", ["LogEI", "qLogNEI"]), nearest(3, ["x"])
         ("; did you mean 'LogEI'?", '')
     """
-    word = near(value, words)
+    word = near(value, words, cutoff)
     return "" if word is None else f"; did you mean {written(word)!r}?"
 
 
-def near(value: Any, words: Iterable[str]) -> str | None:
-    """The word that is nearest to what came; None where none is near."""
+def near(value: Any, words: Iterable[str], cutoff: float = 0.5) -> str | None:
+    """The word that is nearest to what came; None where none is as near as the cutoff, 1 being the same."""
     lower = {word.lower(): word for word in words}
-    close = difflib.get_close_matches(value.lower(), lower, n=1, cutoff=0.5) if isinstance(value, str) else []
+    close = difflib.get_close_matches(value.lower(), lower, n=1, cutoff=cutoff) if isinstance(value, str) else []
     return lower[close[0]] if close else None
 
 
@@ -165,22 +166,26 @@ def noise_sd(sd: Any) -> float | None:
     return number
 
 
-def index(trial: Any) -> int:
+def index(trial: Any, name: str = "trial") -> int:
     """A trial's number.
+
+    Args:
+        trial: What should be one.
+        name: Of the argument.
 
     Raises:
         TypeError: If it is not a whole number.
     """
     plain = plain_scalar(trial)
     if isinstance(plain, bool):
-        raise TypeError(f"trial must be a Trial or its number, got {trial!r}")
+        raise TypeError(f"{name} must be a Trial or its number, got {trial!r}")
     if isinstance(plain, float) and plain.is_integer():  # as a table has it where a cell of the column is empty
         return int(plain)
     try:
         return operator.index(plain)
     except TypeError:
-        rule = "trial must be a Trial, its number or a mapping of parameters"
-        raise TypeError(f"{rule}, got {_no_trial(trial)}") from None
+        rule = "a Trial, its number or a mapping of parameters" if name == "trial" else "a Trial or its number"
+        raise TypeError(f"{name} must be {rule}, got {_no_trial(trial)}") from None
 
 
 def _no_trial(trial: Any) -> str:

@@ -44,7 +44,12 @@ MAKING = {
     "a range of whole numbers": (lambda: rb.Space(x=(0, 1)), r"write rb.Float\(0, 1\), or rb.Int\(0, 1\) for whole"),
     "a range": (lambda: rb.Space(x=(0.0, 1.0)), r"write rb.Float\(0.0, 1.0\)$"),
     "a range in a mapping": (lambda: rb.Space({"x": (0.0, 1.0)}), r"write rb.Float\(0.0, 1.0\)$"),
-    "bounds by name": (lambda: rb.Space(x={"low": 0.5, "high": 1.0}), r"write rb.Float\(0.5, 1.0\)$"),
+    "bounds by name": (lambda: rb.Space(x={"low": 0.5, "high": 1.0}), r"did you mean rb.Float\(0.5, 1.0\)\?$"),
+    "a scale among choices": (
+        lambda: rb.Choice(1.0, 100.0, "log-uniform"),
+        r"mean rb.Float\(1.0, 100.0, log=True\)\?$",
+    ),
+    "a scale as a word": (lambda: rb.Float(1, 100, "log-uniform"), "write log=True$"),
     "words": (lambda: rb.Space(x=["a", "b"]), r"write rb.Choice\('a', 'b'\)"),
     "a grid": (lambda: rb.Space(x=np.array([1.0, 2.0, 4.0])), r"write rb.Ordinal\(1.0, 2.0, 4.0\)"),
     "a constant": (lambda: rb.Space(x=0.5), "always the same is no parameter: leave it out"),
@@ -86,7 +91,7 @@ CALLS = {
     "a value and its noise": (lambda o: o.tell(1, (1.0, 0.1)), "write 1.0, sd=0.1"),
     "a noise without its name": (lambda o: o.tell(1, 1.0, 0.1), "write the others by name, such as sd="),
     "a noise's other name": (lambda o: o.tell(1, 1.0, std=0.1), "tell has no argument 'std'; write sd="),
-    "a reason": (lambda o: o.tell(1, 1.0, reason="x"), "exclude and fail and include have reason"),
+    "a reason": (lambda o: o.tell(1, 1.0, reason="x"), "exclude and fail and include and withdraw have reason"),
     "a text": (lambda o: o.tell(1, "3.4"), "got '3.4'; write 3.4, or float"),
     "a decimal comma": (lambda o: o.tell(1, "3,4"), "got '3,4'; write 3.4, with a decimal point"),
     "a unit": (lambda o: o.tell(1, "3.4 MPa"), "write the number alone"),
@@ -162,7 +167,7 @@ def test_what_a_method_itself_raises_is_left_as_it_is(opt):
 
 def test_what_explains_calls_hides_no_signature():
     assert list(rb.Optimizer.tell.__annotations__) == [
-        *("trial", "value", "sd", "source", "measured_at", "out_of_range", "return")
+        *("trial", "value", "sd", "source", "measured_at", "out_of_range", "n", "params", "return")
     ]
     assert rb.Optimizer.tell.__doc__.startswith("Record a measured value")
 

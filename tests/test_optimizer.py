@@ -190,9 +190,9 @@ class TestTell:
         with pytest.raises(ValueError, match="sd must be finite and at least 0"):
             optimizer().tell({"x": 0, "y": 0}, 1.0, sd=sd)
 
-    def test_parameters_outside_the_space_are_named(self):
-        with pytest.raises(rb.SpaceError, match=r"x: must lie in \[-5.0, 10.0\], got 11.0"):
-            optimizer().tell({"x": 11, "y": 0}, 1.0)
+    def test_parameters_outside_the_space_are_named_and_kept(self):
+        with pytest.warns(rb.SpaceWarning, match=r"x: must lie in \[-5.0, 10.0\], got 11.0"):
+            assert optimizer().tell({"x": 11, "y": 0}, 1.0).params["x"] == 11.0
 
     def test_known_noise_is_used_where_it_is_always_known(self):
         opt = optimizer()
@@ -200,8 +200,7 @@ class TestTell:
             opt.tell({"x": i, "y": 1}, float(i % 2), sd=10.0)
         assert abs(opt.best().mean - 0.5) < 0.4  # so much noise leaves little but the mean
         opt.tell({"x": 7, "y": 1}, 0.0)
-        with pytest.warns(rb.NumericsWarning, match="sd is known for some of the values"):
-            opt.best()
+        assert math.isfinite(opt.best().mean)  # that of the last is learned beside it
 
     def test_a_noise_of_zero_will_do(self):
         opt = optimizer()
@@ -299,7 +298,7 @@ class TestBest:
             opt.tell({"x": i, "y": i * i % 7}, value)
         assert math.isfinite(opt.best().mean)
         assert len(opt.outliers()) == len(values)
-        assert opt.ask().origin == "model"
+        assert opt.ask().origin == ("model" if len({*values}) > 1 else "sobol")  # equal values say nothing yet
 
     @pytest.mark.parametrize("wrong", [-1e2, -1e6, -1e12, -1e300, 1e300])
     def test_one_wild_value_of_any_size_leaves_the_others_their_differences(self, wrong):

@@ -45,6 +45,7 @@ HEADS = frozenset(
 EXCEPTIONS = {
     "having": "the public method `History.having(state)`",
     "measured": "the public property `Trial.measured`",
+    "was": "the public argument of `change`, the value that a new parameter was at",
     "told": "a state of a trial, and the public property of a study: `tell` is the field's verb",
     **dict.fromkeys(
         ["barred", "disbelieved", "encoded", "excluded", "failed", "fitted", "flagged", "remeasured", "vouched"],

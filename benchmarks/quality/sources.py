@@ -1,17 +1,16 @@
 """Detection of sources in error: how often one is named that is wrong, and one that is not.
 
-Space-filling points, or those of a loop, are measured by four workers, each with noise. One of them is off by a size in
-standard deviations of the objective over its space, too high or too low by turns: from the beginning ("offset"), or
-from a third of the values on ("step"); or all are, from 60 % on ("since"); or each of its values has an error of its
-own ("broken"); or each worker has a level of its own ("block"). Where nothing is wrong ("none"), also where a worker
-measures one region alone ("region"), nobody is to be named. Constants were chosen on "random", sums of cosines in 3 to
-6 dimensions; problems of the registry judge.
+Space-filling points are measured by four workers, each with noise. One of them is off by a size in standard deviations
+of the objective over its space, too high or too low by turns: from the beginning ("offset"), or from a third of the
+values on ("step"); or all are, from 60 % on ("since"); or each of its values has an error of its own ("broken"); or
+each worker has a level of its own ("block"). Where nothing is wrong ("none"), also where a worker measures one region
+alone ("region", of a size where it is off), nobody is to be named. Constants were chosen on "random", sums of cosines
+in 3 to 6 dimensions; problems of the registry judge. Loops are in benchmarks/quality/sources_loops.py.
 
 Studies that --work has are not run again: another version of the code needs another file. Replications come before
 problems and cases, so that it may be stopped at any time.
 
     python -m benchmarks.quality.sources --plan points --work W/points.csv --page docs/evidence/sources.md
-    python -m benchmarks.quality.sources --plan loops --work W/loops.csv --page docs/evidence/sources.md
 """
 
 import argparse
@@ -42,7 +41,14 @@ FEW = 3  # studies of a case of a problem, at least so many on average, of which
 WORKERS = 4
 OFF = 1  # the worker that is wrong, or that measures one region
 SAMPLED = 2000  # points whose values say how much an objective varies
-CULPRIT = {"since": None, "offset": f"W{OFF}", "step": f"W{OFF}", "broken": f"W{OFF}", "block": f"W{OFF}"}
+CULPRIT = {
+    "since": None,
+    "region": f"W{OFF}",
+    "offset": f"W{OFF}",
+    "step": f"W{OFF}",
+    "broken": f"W{OFF}",
+    "block": f"W{OFF}",
+}
 NORMAL = math.inf
 # Case, size of the error, noise, both in standard deviations of the objective, and degrees of freedom of the noise.
 POINTS = [
@@ -62,7 +68,8 @@ MORE = [
     ("broken", 1.0, 0.02, NORMAL),
     ("block", 0.5, 0.02, NORMAL),
 ]
-PLANS = {"points": POINTS, "more": MORE, "loops": POINTS}
+REGION_OFF = [("region", 1.0, 0.02, NORMAL)]
+PLANS = {"points": POINTS, "more": MORE, "region": REGION_OFF}
 STEP, SINCE, REGION = 1 / 3, 0.6, 0.25  # shares of the values, likewise, and of the first coordinate's range
 
 
@@ -76,7 +83,6 @@ class Cell(NamedTuple):
         noise: Standard deviation of the noise, likewise.
         dof: Degrees of freedom of the noise; infinite where it is normal.
         n: Number of values.
-        is_loop: Whether the points are those of a loop.
         replication: Its number.
     """
 
@@ -86,7 +92,6 @@ class Cell(NamedTuple):
     noise: float
     dof: float
     n: int
-    is_loop: bool
     replication: int
 
 
@@ -123,17 +128,6 @@ def _random_objective(seed: int) -> Objective:
     return Objective(space, at, float(np.std(values)), "minimize")
 
 
-def points_of(cell: Cell, objective: Objective, study: Optimizer) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
-    """The points of a cell one after the other, with the trial's number where they were asked for."""
-    if cell.is_loop:
-        for _ in range(cell.n):
-            trial = study.ask()
-            yield trial.number, trial.params
-    else:
-        for row in sobol_rows(len(objective.space.names), cell.replication, 0, cell.n):
-            yield None, objective.space.from_unit(row)
-
-
 def error_of(cell: Cell, i: int, worker: int, generator: np.random.Generator) -> float:
     """The error of value number i, in standard deviations of the objective."""
     sign = 1 - 2 * (cell.replication % 2)
@@ -144,6 +138,7 @@ def error_of(cell: Cell, i: int, worker: int, generator: np.random.Generator) ->
         return cell.size * float(np.random.default_rng([cell.replication, 56]).normal(size=WORKERS)[worker])
     is_off = {
         "offset": worker == OFF,
+        "region": worker == OFF,
         "step": worker == OFF and i >= STEP * cell.n,
         "since": i >= SINCE * cell.n,
     }.get(cell.case, False)
@@ -155,7 +150,8 @@ def run_study(cell: Cell, objective: Objective) -> tuple[Optimizer, int | None]:
     generator = np.random.default_rng([cell.replication, 55])
     study = Optimizer(objective.space, direction=objective.direction, seed=cell.replication)
     begin = None
-    for i, (number, params) in enumerate(points_of(cell, objective, study)):
+    for i, row in enumerate(sobol_rows(len(objective.space.names), cell.replication, 0, cell.n)):
+        params = objective.space.from_unit(row)
         worker = int(generator.integers(WORKERS))
         if cell.case == "region":
             is_there = objective.space.to_unit(params)[0] < REGION
@@ -164,7 +160,7 @@ def run_study(cell: Cell, objective: Objective) -> tuple[Optimizer, int | None]:
         error = error_of(cell, i, worker, generator)
         begin = i if begin is None and error else begin
         value = objective.at(params) + objective.sd * (cell.noise * normal + error)
-        study.tell(params if number is None else number, value, source={"worker": f"W{worker}"})
+        study.tell(params, value, source={"worker": f"W{worker}"})
     return study, begin
 
 
@@ -177,11 +173,13 @@ def judge(*values: Any) -> dict[str, Any]:
     study, begin = run_study(cell, objective)
     reports = study.view.sources()
     named = [report for report in reports if report.status == "in doubt" or report.kind == "block"]
-    is_block, culprit = cell.case == "block", CULPRIT.get(cell.case, "nobody")
+    is_block, culprit = cell.case == "block", CULPRIT.get(cell.case if cell.size else "none", "nobody")
     own = [report for report in named if report.level == culprit and (report.kind == "block") == is_block]
     blamed = [report for report in named if report not in own and not (is_block and report.kind == "block")]
     row: dict[str, Any] = {"named": bool(own), "others": bool(blamed)}
-    row["is_apart"] = all(report.status != "not distinguishable" for report in reports if report.level == f"W{OFF}")
+    of_worker = [report for report in reports if report.level == f"W{OFF}"]
+    row["is_apart"] = all(report.status != "not distinguishable" for report in of_worker)
+    row["is_doubtful"] = any(report.is_doubtful for report in of_worker)
     row |= _claim(own[0], objective.sd, begin) if own else {"error": math.nan, "sd": math.nan, "late": math.nan}
     kinds = " ".join(f"{report.kind}:{report.level}" for report in named)
     return cell._asdict() | row | {"kinds": kinds, "seconds": round(time.process_time() - started, 2)}
@@ -195,11 +193,10 @@ def _claim(report: SourceReport, unit: float, begin: int | None) -> dict[str, fl
 
 def cells_of(plan: str, problems: Sequence[str], replications: Sequence[int]) -> Iterator[Cell]:
     """The cells of a plan: replications before problems and cases."""
-    is_loop = plan == "loops"
     for replication in replications:
         for problem in problems:
             for case, size, noise, dof in PLANS[plan]:
-                yield Cell(problem, case, size, noise, dof, NUM_VALUES, is_loop, replication)
+                yield Cell(problem, case, size, noise, dof, NUM_VALUES, replication)
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
@@ -210,7 +207,7 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
     lines = []
     for part in parts:
         for key, group in part.groupby(["problem", *by], sort=False):
-            is_wrong = key[1] in CULPRIT
+            is_wrong = key[1] in CULPRIT and key[2] > 0
             lines.append(dict(zip(["problem", *by], key, strict=True)) | _shares(group, is_wrong))
     return pd.DataFrame(lines)
 

@@ -22,7 +22,7 @@ from benchmarks.quality.sources import OFF, PROBLEMS, Cell, cells_of, objective_
 from robustbo.loop.observations.source_labels import source_labels
 from robustbo.loop.surrogate.fit import fit
 from robustbo.numerics.linalg.lapack import Array
-from robustbo.numerics.sources.evidence import all_candidates
+from robustbo.numerics.sources.candidates import all_candidates
 from robustbo.numerics.sources.place import place_at
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.pursuit.sources import straight_problem, unit_of

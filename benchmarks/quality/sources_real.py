@@ -19,10 +19,8 @@ import torch
 from benchmarks.common import csv_rows, pages
 from benchmarks.quality.sources_data import SourcedSet, real_sets
 from robustbo.errors import SourceWarning
-from robustbo.loop.belief.source_report import SourceReport
+from robustbo.loop.belief.source_report import BLOCK, SourceReport
 from robustbo.optimizer import Optimizer
-
-NAMED = ("in doubt", "not distinguishable", "block")
 
 
 def report_on(dataset: SourcedSet) -> dict[str, Any]:
@@ -32,7 +30,7 @@ def report_on(dataset: SourcedSet) -> dict[str, Any]:
     started = time.process_time()
     study = Optimizer(dataset.space, direction="minimize", seed=0, blocks=list(dataset.blocks))
     study.tell_frame(dataset.table, source=list(dataset.sources))
-    named = [report for report in study.view.sources() if report.status in NAMED]
+    named = [report for report in study.view.sources() if report.is_doubtful or report.kind == BLOCK]
     levels = dataset.table[list(dataset.sources)].nunique().sum()
     return {
         "set": dataset.name,

@@ -40,7 +40,7 @@ class Run(NamedTuple):
 
 
 def runs_of(experiment: Any, space: Space, *metrics: str) -> list[Run]:
-    """All arms within the space (Ax lets others be attached), by trial; matched to their data by index and name.
+    """All arms, outside the space too (Ax lets such be attached), by trial; matched to their data by index and name.
 
     A value that is not finite, and any value of a trial that failed or was abandoned, is none. A trial that is stale
     has never run, and is left out.
@@ -74,7 +74,9 @@ def _runs(experiment: Any, space: Space, values_of_metric: Mapping[str, ValuesBy
     for index, trial in sorted(experiment.trials.items()):
         for arm in trial.arms:
             try:
-                point = space.validate({name: arm.parameters[name] for name in space.names if name in arm.parameters})
+                point = space.measured_point(
+                    {name: arm.parameters[name] for name in space.names if name in arm.parameters}
+                )
             except SpaceError:
                 continue
             values = _values(trial, arm, values_of_metric)

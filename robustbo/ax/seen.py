@@ -12,7 +12,8 @@ from robustbo.lazy import cached_property
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.registry import SURROGATES
-from robustbo.trials.settings import DEFAULT_SURROGATE, Direction, Settings, default_num_initial, options_text
+from robustbo.trials.initial import default_num_initial
+from robustbo.trials.settings import DEFAULT_SURROGATE, Direction, Settings, options_text
 from robustbo.view.view import View
 
 FITS: WeakKeyDictionary[Any, FitCache] = WeakKeyDictionary()  # by client, as long as it is there

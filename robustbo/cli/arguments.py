@@ -58,6 +58,16 @@ def trial_and_value(
     return int(texts[0]), by_outcome(takes, texts[1:], _value) if outcomes else _value(texts[1])
 
 
+def has_trial(texts: Sequence[str], outcomes: Sequence[str]) -> bool:
+    """Return whether what was typed behind a journal's name begins with a trial's number, before its values.
+
+    Example:
+        >>> has_trial(["3", "-1.5"], []), has_trial(["-1.5"], []), has_trial(["3", "cost=2"], ["cost"])
+        (True, False, True)
+    """
+    return len(texts) == 2 if not outcomes else len(texts) > 1 and "=" not in texts[0]
+
+
 def _such_as(outcomes: Sequence[str]) -> str:
     """An example of the command about a trial."""
     if not outcomes:
@@ -108,12 +118,31 @@ def source_of(texts: Sequence[str], option: str = "--source") -> str | dict[str,
     labels: dict[str, str] = {}
     for text in texts:
         kind, equals, label = text.partition("=")
-        if not (kind and equals and label):
+        if not (kind.strip() and equals and label.strip()):
             raise ValueError(f"{option} must be like KIND=NAME, such as reactor=R3, got {text!r}")
         if kind in labels:
             raise ValueError(f"{option}: {kind!r} must be given once, got it twice")
         labels[kind] = label
     return labels
+
+
+def labels_of(texts: Sequence[str]) -> dict[str, Any] | None:
+    """The labels that were typed as ``NAME=VALUE``: numbers where they are such; None where there are none.
+
+    Example:
+        >>> labels_of(["lot=7", "name=Knock Hill"])
+        {'lot': 7, 'name': 'Knock Hill'}
+    """
+    labels: dict[str, Any] = {}
+    for text in texts:
+        name, equals, label = text.partition("=")
+        if not (name and equals and label):
+            raise ValueError(f"--label must be like NAME=VALUE, such as lot=7, got {text!r}")
+        if name in labels:
+            raise ValueError(f"--label: {name!r} must be given once, got it twice")
+        is_whole, is_number = re.fullmatch("0|[1-9][0-9]{0,14}", label), NUMBER.fullmatch(label)
+        labels[name] = int(label) if is_whole else float(label) if is_number and label[0] != "0" else label
+    return labels or None
 
 
 def objective(text: str) -> tuple[str, str]:
@@ -138,14 +167,14 @@ def _value(text: str, label: str = "value") -> float:
     return read_number(text, label) if bound is None else bound
 
 
-def read_number(text: str, label: str = "value") -> float:
+def read_number(text: str, label: str = "value", example: str = "-1.5") -> float:
     """A number, as it is written nearly everywhere (1_000 is none, nor is 1,5)."""
     try:
         return float(text if "_" not in text else "")
     except ValueError:
         plain = text.rpartition("=")[2].replace("_", "").replace(",", ".", 1)
         advice = f"; write {plain}" if NUMBER.fullmatch(plain) else ""
-        raise ValueError(f"{label} must be a number, such as -1.5, got {text!r}{advice}") from None
+        raise ValueError(f"{label} must be a number, such as {example}, got {text!r}{advice}") from None
 
 
 def seconds(text: str) -> float:

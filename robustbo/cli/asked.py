@@ -22,7 +22,11 @@ def say(trials: Sequence[Trial], names: Sequence[str], format_: Format) -> None:
     pending = f"trials {[trial.number for trial in trials]} have been asked for, and wait for their values"
     with terminal.still_true(f"{pending}: robustbo show has their points, robustbo requeue takes them back"):
         if format_ is Format.json:
-            terminal.objects({"trial": t.number, "params": t.params, "repeats": t.repeats} for t in trials)
+            terminal.objects(
+                {"trial": t.number, "params": t.params, "repeats": t.repeats}
+                | ({"labels": t.labels} if t.labels else {})
+                for t in trials
+            )
         else:
             terminal.rows([_row(trial, names, format_) for trial in trials], format_)
 

@@ -3,6 +3,7 @@
 Heavy imports happen inside the commands, so that ``--help`` answers at once.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,11 +16,19 @@ from robustbo.cli.arguments import by_outcome, json_object, mendable, objective,
 from robustbo.cli.study import Journal
 from robustbo.errors import JournalExists
 from robustbo.trials.outcome import Outcome
+from robustbo.validation import one_of
 
 SPACE_HELP = (
     'TOML, or JSON like {"x": {"kind": "float", "low": 0, "high": 1}, ..., "constraints": ["x + y <= 1"]}. '
     "With --pool: what columns are that are not what their values say, or nothing."
 )
+
+NEGLIGIBLE = "--negligible-error"
+
+ConstraintOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="TEXT", help='What must hold, such as "x + y <= 1", besides SPACE\'s; may be repeated.'),
+]
 
 commands = typer.Typer(no_args_is_help=True, add_completion=False)
 
@@ -32,12 +41,9 @@ def create(
     ] = None,
     pool: Annotated[
         typer.FileBinaryRead | None,
-        typer.Option(metavar="CSV", help="Choose among the rows of this table: a column a parameter."),
+        typer.Option(metavar="FILE", help="Choose among the rows of this table, .csv or .xlsx: a column a parameter."),
     ] = None,
-    constraint: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TEXT", help='What must hold, such as "x + y <= 1", besides SPACE\'s; may be repeated.'),
-    ] = None,
+    constraint: ConstraintOption = None,
     direction: Annotated[str | None, typer.Option(help="minimize or maximize; which must be said.")] = None,
     objectives: Annotated[
         list[str] | None,
@@ -63,7 +69,7 @@ def create(
     negligible: Annotated[
         list[str] | None,
         typer.Option(
-            "--negligible-error",
+            NEGLIGIBLE,
             metavar="NUMBER",
             help="What a value may be off without being wrong; of several outcomes NAME=NUMBER, may be repeated.",
         ),
@@ -101,7 +107,7 @@ def create(
             arguments["surrogate_options"] = json_object("--surrogate-options", surrogate_options)
         search_space, described = space_of(space, pool, constraint or ())
         outcomes = [*described, *map(Outcome.read, outcome or ())]
-        arguments["outcome"] = _with_negligible_errors(outcomes, negligible or ()) or None
+        arguments["outcome"] = _with_negligible_errors(outcomes, negligible or (), is_single=not objectives) or None
         options = _in_new_names({key: value for key, value in arguments.items() if value is not None})
         try:
             opt = Optimizer(search_space, journal=journal, **{"if_exists": if_exists, **options})
@@ -120,16 +126,33 @@ def create(
     terminal.lines([f"{display_name(journal)}: {s.goal} with {s.surrogate}, seed {s.seed}{rows}; {first}"])
 
 
-def _with_negligible_errors(outcomes: Sequence[Outcome], texts: Sequence[str]) -> list[Outcome]:
-    """The outcomes, with the negligible errors that were typed."""
-    if len(texts) == 1 and "=" not in texts[0] and len(outcomes) < 2:
-        name = outcomes[0].name if outcomes else ""
-        errors = {name: read_number(texts[0], "--negligible-error")}
-    else:
-        errors = by_outcome("--negligible-error must be a number, or of several outcomes NAME=NUMBER", texts)
+def _with_negligible_errors(outcomes: Sequence[Outcome], texts: Sequence[str], *, is_single: bool) -> list[Outcome]:
+    """The outcomes, with the negligible errors that were typed.
+
+    Args:
+        outcomes: Those that were described.
+        texts: The errors.
+        is_single: Whether there is one outcome, without objectives.
+    """
     names = [outcome.name for outcome in outcomes]
-    unnamed = [Outcome(name) for name in errors if name not in names]
+    if len(texts) == 1 and "=" not in texts[0] and is_single:
+        errors = {names[0] if names else "": _negligible_error(texts[0], NEGLIGIBLE)}
+    else:
+        errors = by_outcome(
+            f"{NEGLIGIBLE} must be a number, or of several outcomes NAME=NUMBER", texts, _negligible_error
+        )
+    for name in errors if is_single and names else ():
+        one_of(f"the outcome of {NEGLIGIBLE}", name, names)
+    unnamed = [Outcome(name) for name, error in errors.items() if name not in names and (name or error)]
     return [replace(of, negligible_error=errors.get(of.name, of.negligible_error)) for of in (*outcomes, *unnamed)]
+
+
+def _negligible_error(text: str, label: str) -> float:
+    """A negligible error that was typed."""
+    error = read_number(text, label, "0.2")
+    if not 0 <= error < math.inf:
+        raise ValueError(f"{label} must be at least 0 and finite, got {text!r}; 0 is none")
+    return error
 
 
 def _in_new_names(options: dict[str, Any]) -> dict[str, Any]:
@@ -154,11 +177,36 @@ def _outcomes(
     return {key: value or None for key, value in arguments.items()}
 
 
+@commands.command()
+def change(
+    journal: Journal,
+    space: Annotated[
+        typer.FileBinaryRead, typer.Argument(metavar="SPACE", help="TOML or JSON, as for create.", show_default=False)
+    ],
+    was: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="The value that a new parameter had in all trials so far."),
+    ] = None,
+    constraint: ConstraintOption = None,
+) -> None:
+    """Change the space of an optimization: what was measured stays, and asks follow the new one."""
+    from robustbo.cli.typed import fixed_values, space_of
+    from robustbo.optimizer import Optimizer
+    from robustbo.searchspace.parameters.text import measured_value_of
+
+    with mendable():
+        opt = Optimizer.resume(journal)
+        changed, _ = space_of(space, None, constraint or ())
+        changed = opt.change(changed, was=fixed_values(changed, was or (), "--was", measured_value_of))
+    terminal.lines([f"the space from now on: {changed!r}"])
+
+
 @commands.command("add-rows")
 def add_rows(
     journal: Journal,
     table: Annotated[
-        typer.FileBinaryRead, typer.Argument(metavar="CSV", help="With the columns of the pool.", show_default=False)
+        typer.FileBinaryRead,
+        typer.Argument(metavar="FILE", help="A .csv or .xlsx with the columns of the pool.", show_default=False),
     ],
 ) -> None:
     """Add the rows of a table to the pool that an optimization chooses from; all, or none where one is wrong."""

@@ -20,6 +20,8 @@ SinceOption = Annotated[
     int | None, typer.Option(metavar="TRIAL", help="From the telling of this trial on; from the beginning unless said.")
 ]
 
+NO_SOURCE = "no source of any value was told"
+
 commands = typer.Typer(no_args_is_help=True, add_completion=False)
 
 
@@ -72,6 +74,7 @@ def include(
 def sources(journal: Journal, format_: FormatOption = Format.table) -> None:
     """Show every source of measurements that was told, and how much too high its values read, since when."""
     from robustbo.cli.results import say_ahead
+    from robustbo.loop.belief.unjudged_sources import sentences
     from robustbo.report.summary.sources import source_values
     from robustbo.report.summary.text_sources import TITLE, rows
     from robustbo.trials.codec import open_journal
@@ -84,6 +87,8 @@ def sources(journal: Journal, format_: FormatOption = Format.table) -> None:
     reports = summary.get("sources", [])
     if "uncomputed" in summary:
         raise RobustBOError(f"which source is in error could not be computed: {summary['uncomputed']}")
+    if not reports and format_ is not Format.table:
+        terminal.log(NO_SOURCE)
     if format_ is Format.json:
         terminal.objects(reports)
         return
@@ -91,7 +96,7 @@ def sources(journal: Journal, format_: FormatOption = Format.table) -> None:
         names = ("trials", "text")
         terminal.rows([{key: v for key, v in report.items() if key not in names} for report in reports], format_)
         return
-    terminal.lines([report["text"] for report in reports] or ["no source of any value was told"])
+    terminal.lines(sentences((report["status"], report["text"]) for report in reports) or [NO_SOURCE])
     if reports:
         outcome = [quantity.to_dict() for quantity in view.settings.outcome]
         terminal.rows(rows({"sources": reports, "outcome": outcome}), format_, TITLE)

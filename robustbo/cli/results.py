@@ -34,7 +34,11 @@ def show(
     ] = Format.table,
     html: Annotated[bool, typer.Option("--html", help="Write a page, with slices; as `report` does.")] = False,
     out: Annotated[
-        Path | None, typer.Option(help="That page, or a picture (.png, .pdf, .svg); beside the journal unless said.")
+        Path | None,
+        typer.Option(
+            help="That page, a picture (.png, .pdf, .svg) or a table of all trials (.csv, .xlsx); beside the journal "
+            "unless said."
+        ),
     ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Show it again when it has changed, until Ctrl-C.")] = False,
     serve: Annotated[
@@ -53,9 +57,10 @@ def show(
     if html or out is not None:
         from robustbo.report.charts.matplotlib_canvas import FORMATS
 
-        if html and out is not None and out.suffix in FORMATS:
-            raise RobustBOError(f"--html writes a page, got --out {out}; a picture needs no --html")
-        terminal.lines([str(report_journals([journal], out))])
+        if html and out is not None and out.suffix in (*FORMATS, ".csv", ".xlsx"):
+            raise RobustBOError(f"--html writes a page, got --out {out}; a picture or a table needs no --html")
+        is_table = out is not None and out.suffix in (".csv", ".xlsx")
+        terminal.lines([str(_write_trials(journal, out) if is_table and out else report_journals([journal], out))])
         return
     from robustbo.trials.storage.places import display_name
 
@@ -107,7 +112,9 @@ def _print(name: str, format_: Format, summary: dict[str, Any]) -> None:
         terminal.objects([summary])
         return
     if format_ is Format.csv:
-        terminal.rows([{k: v for k, v in o.items() if k != "params"} for o in summary["outliers"]], format_)
+        plain = [{k: v for k, v in o.items() if k not in ("params", "labels")} for o in summary["outliers"]]
+        labels = [{f"label.{name}": v for name, v in o.get("labels", {}).items()} for o in summary["outliers"]]
+        terminal.rows(_with_same_columns([row | of for row, of in zip(plain, labels, strict=True)]), format_)
         return
     terminal.lines(text_summary.lines(name, summary))
     for title, rows in text_summary.results(summary).items():
@@ -119,12 +126,32 @@ def _print(name: str, format_: Format, summary: dict[str, Any]) -> None:
     terminal.lines(text_todo.lines(name, summary))
 
 
+def _with_same_columns(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows with the same columns, those of each row."""
+    empty = dict.fromkeys(column for row in rows for column in row)
+    return [{**empty, **row} for row in rows]
+
+
 def say_ahead(name: str, view: "View") -> None:
     """Say before a long fit how long it takes, and print what needs no fit."""
     from robustbo.report.summary.progress import ahead
 
     for line in ahead(name, view):
         terminal.log(line)
+
+
+def _write_trials(journal: str, out: Path) -> Path:
+    """Write the table of a journal's trials, with the evidence on each value."""
+    from robustbo.sheets.table import write_table
+    from robustbo.trials.codec import open_journal
+    from robustbo.trials.storage.places import display_name
+    from robustbo.view.view import View
+
+    view = View(*open_journal(journal))
+    say_ahead(display_name(journal), view)
+    with writable(out) as path:
+        write_table(view.frame(), path)
+    return out
 
 
 def report_journals(places: list[str], out: Path | None) -> Path:
@@ -187,6 +214,8 @@ def best(
         if not raw:
             say_ahead(display_name(journal), view)
         incumbent = view.raw_best() if raw else view.best(partial_point)
+    if incumbent.caveat:
+        terminal.log(incumbent.caveat.removeprefix("; "))
     terminal.objects([overview.point(incumbent)])
 
 

@@ -17,8 +17,17 @@ ValueOption = Annotated[
     str | None,
     typer.Option("--value", metavar="NAME", help="With --sheet: its column of values, where there is one outcome."),
 ]
+LabelOption = Annotated[
+    list[str] | None,
+    typer.Option("--label", metavar="NAME=VALUE", help="What is kept with the trial for people; may be repeated."),
+]
 AmendOption = Annotated[
     bool, typer.Option("--amend", help="With --sheet: take values that have changed since they were told.")
+]
+
+MeasuredOption = Annotated[
+    bool,
+    typer.Option("--as-measured", help="With --sheet: settings other than those asked for are where it was measured."),
 ]
 
 
@@ -30,9 +39,7 @@ def add_rows(opt: Any, sheet: Path, n: int, value: str | None, fixed: Mapping[st
     return opt.write_sheet(sheet, n, value=value, fixed=fixed, by=by)
 
 
-def tell_sheet(
-    opt: Any, sheet: Path, value: str | None, typed_besides: Mapping[str, Any], *, amends: bool, out_of_range: str
-) -> None:
+def tell_sheet(opt: Any, sheet: Path, value: str | None, typed_besides: Mapping[str, Any], **options: Any) -> None:
     """Tell what is filled in in a sheet, and say what that is.
 
     Args:
@@ -40,12 +47,11 @@ def tell_sheet(
         sheet: The file.
         value: Its column of values.
         typed_besides: What else was typed, by its name; nothing of it may be.
-        amends: Whether values that were told may change.
-        out_of_range: What to do with a value that is not possible.
+        options: Of `Optimizer.read_sheet`.
     """
     if typed := [f"{name} {text}".strip() for name, text in typed_besides.items() if text]:
         raise SheetError(f"--sheet has trials and values by itself, got {typed[0]!r} too; leave one of them out")
-    told = _lines(opt.read_sheet(sheet, value=value, amend=amends, out_of_range=out_of_range), opt)
+    told = _lines(opt.read_sheet(sheet, value=value, **options), opt)
     terminal.lines(told)
     if not told:
         terminal.log(f"nothing new is filled in in {sheet}")

@@ -10,8 +10,18 @@ from typing import Annotated, Any
 import typer
 
 from robustbo.cli import terminal
-from robustbo.cli.arguments import json_object, mendable, noise_of, only_value, seconds, source_of, trial_and_value
-from robustbo.cli.sheets import AmendOption, SheetOption, ValueOption, add_rows, tell_sheet
+from robustbo.cli.arguments import (
+    has_trial,
+    json_object,
+    labels_of,
+    mendable,
+    noise_of,
+    only_value,
+    seconds,
+    source_of,
+    trial_and_value,
+)
+from robustbo.cli.sheets import AmendOption, LabelOption, MeasuredOption, SheetOption, ValueOption, add_rows, tell_sheet
 from robustbo.cli.terminal import Format
 
 JOURNAL_HELP = "The journal: a file, or a study in a database (postgresql://...#name)."
@@ -82,15 +92,22 @@ def tell(
         list[str] | None,
         typer.Argument(metavar="[TRIAL] VALUE", help="Its number; the value, or several outcomes' as NAME=VALUE ..."),
     ] = None,
-    params: Annotated[str | None, typer.Option(metavar="JSON", help="The point, in the place of TRIAL.")] = None,
+    params: Annotated[
+        str | None, typer.Option(metavar="JSON", help="The point, in the place of TRIAL; or where TRIAL was measured.")
+    ] = None,
     sd: SdOption = None,
     sheet: SheetOption = None,
     column: ValueOption = None,
+    count: Annotated[
+        int | None, typer.Option("--n", metavar="N", help="Of how many measurements the value is the mean.")
+    ] = None,
     source: SourceOption = None,
     measured_at: Annotated[
         str | None, typer.Option(metavar="TIME", help='When it was measured, such as "2026-11-24 14:10", in UTC.')
     ] = None,
+    label: LabelOption = None,
     amend: AmendOption = False,
+    as_measured: MeasuredOption = False,
     out_of_range: Annotated[
         str, typer.Option(metavar="WHAT", help="Of a value that is not possible: raise, or exclude (keep it so).")
     ] = "raise",
@@ -98,6 +115,7 @@ def tell(
     """Tell a measured value, or all that has been filled in in a sheet.
 
     That of a trial; or (with --params) at a point, which means the trial that is being measured there, or begins one.
+    With both, the point is where that trial was measured, which need not be where it was asked for.
     The value may be negative, or in quotes a bound, such as "<0.05" where it is below a detection limit, or ">200". One
     that is not finite (nan, inf) makes the trial a failed one. Of several outcomes some may be left out: 3 yield=0.81
     cost=3.2.
@@ -111,19 +129,23 @@ def tell(
         if sheet is not None:
             typed_besides = {"": " ".join(numbers or ()), "--params": params, "--sd": " ".join(sd or ())}
             typed_besides |= {"--source": " ".join(source or ()), "--measured-at": measured_at}
-            tell_sheet(opt, sheet, column, typed_besides, amends=amend, out_of_range=out_of_range)
+            typed_besides |= {"--label": " ".join(label or ()), "--n": None if count is None else str(count)}
+            options = {"amend": amend, "as_measured": as_measured, "out_of_range": out_of_range}
+            tell_sheet(opt, sheet, column, typed_besides, **options)
             return
+        if as_measured:
+            raise ValueError("--as-measured goes with --sheet; of one trial --params says where it was measured")
         if amend:
             raise ValueError("--amend goes with --sheet; one value is corrected by robustbo amend JOURNAL TRIAL VALUE")
         names = outcome_names(opt)
         rest: dict[str, Any] = {"sd": noise_of(sd or (), names), "source": source_of(source or ())}
-        rest |= {"out_of_range": out_of_range, "measured_at": measured_at}
-        if params is None:
-            number, value = trial_and_value("tell", numbers or (), names)
-            told = opt.tell(number, value, **rest)
+        rest |= {"out_of_range": out_of_range, "measured_at": measured_at, "n": count, "labels": labels_of(label or ())}
+        point = None if params is None else json_object("--params", params)
+        if point is None or has_trial(numbers or (), names):
+            place, value = trial_and_value("tell", numbers or (), names)
+            told = opt.tell(place, value, params=point, **rest)
         else:
-            point, value = json_object("--params", params), only_value("tell", numbers or (), names)
-            told = opt.tell(point, value, **rest)
+            told = opt.tell(point, only_value("tell", numbers or (), names), **rest)
     say_trials([told], opt)
 
 
@@ -136,14 +158,30 @@ def fail(
         bool | None,
         typer.Option("--retry/--no-retry", help="Whether it was a flake, to be asked again, or lies in the point."),
     ] = None,
+    label: LabelOption = None,
 ) -> None:
     """Say that a trial gave no value; the next asks stay away from where trials fail."""
     from robustbo.optimizer import Optimizer
 
     with mendable():
         opt = Optimizer.resume(journal)
-        failed = opt.fail(trial, reason, retry=retry)
+        failed = opt.fail(trial, reason, retry=retry, labels=labels_of(label or ()))
     say_trials([failed], opt)
+
+
+@commands.command()
+def withdraw(
+    journal: Journal,
+    trial: TrialArgument,
+    reason: Annotated[str | None, typer.Option(help="Why.")] = None,
+) -> None:
+    """Say that nobody will measure a trial, which says nothing of its point: it is neither pending nor failed."""
+    from robustbo.optimizer import Optimizer
+
+    with mendable():
+        opt = Optimizer.resume(journal)
+        withdrawn = opt.withdraw(trial, reason)
+    say_trials([withdrawn], opt)
 
 
 @commands.command()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
 from robustbo import limits
 from robustbo.errors import FileError
-from robustbo.foreign.reading import text_in
+from robustbo.foreign.reading import bytes_in, text_in
 from robustbo.foreign.texts import json_of, toml_of
 from robustbo.formulas import restore_text
 from robustbo.lazy import Module
@@ -19,6 +19,7 @@ from robustbo.searchspace.parameters.reading import read_parameter
 from robustbo.searchspace.parameters.text import number, value_of, whole_number
 from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.space import Space
+from robustbo.sheets.workbook_file import table_in
 from robustbo.trials.outcome import Outcome
 from robustbo.validation import nearest, short_list
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     import pandas as pd
 else:
     pd = Module("pandas")
+
+Read = Callable[[str, Parameter, str], Value]  # of a text as a value of a parameter
 
 DECIMAL_COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+([eE][-+]?[0-9]+)?")
 AS_CSV = "save it again with commas and decimal points, or in Python: rb.Pool(pd.read_csv(path, sep={!r}, decimal=','))"
@@ -97,11 +100,11 @@ def _parts(file: IO[bytes]) -> tuple[Any, list[Any], list[Outcome]]:
 
 
 def frame_of(file: IO[bytes], parameters: Mapping[str, Parameter]) -> pd.DataFrame:
-    """The table in a CSV file, its rows labelled by the lines of the file; only an empty cell is missing.
+    """The table in a CSV file or a workbook, its rows labelled by those of the file; only an empty cell is missing.
 
-    A text that is guarded from being a formula is restored. A column is of whole numbers, of numbers, of true and
-    false, or of words: of the first that all its cells are. One of numbers with decimal commas is refused, unless they
-    are known to be words.
+    A text that is guarded from being a formula is restored. A column of texts is of whole numbers, of numbers, of true
+    and false, or of words: of the first that all its cells are. One of numbers with decimal commas is refused, unless
+    they are known to be words.
 
     Args:
         file: It.
@@ -110,18 +113,11 @@ def frame_of(file: IO[bytes], parameters: Mapping[str, Parameter]) -> pd.DataFra
     Raises:
         ValueError: If it cannot be read; the message begins with its name.
     """
-    rows: dict[int, list[str]] = {}
-    try:
-        reader = csv.reader(io.StringIO(text_in(file, limits.TABLE_BYTES), newline=""), strict=True)
-        rows |= ((reader.line_num, [*map(restore_text, row)]) for row in reader if row)
-    except csv.Error as error:
-        raise ValueError(f"{file.name}: cannot be read as CSV: {error}") from None
+    is_workbook = file.name.lower().endswith(".xlsx")
+    rows = table_in(bytes_in(file, limits.TABLE_BYTES), file.name) if is_workbook else _csv_rows(file)
     if not rows:
         raise ValueError(f"{file.name}: there must be a line with the names of the columns, the file is empty")
-    header = rows.pop(min(rows))
-    for mark in (";", "\t") if len(header) == 1 else ():
-        if mark in header[0]:
-            raise ValueError(f"{file.name}: cells must be parted by commas, got {header[0]!r}; {AS_CSV.format(mark)}")
+    header = ["" if name is None else restore_text(str(name)) for name in rows.pop(min(rows))]
     for line, row in rows.items():
         if len(row) != len(header):
             rule = f"must have {len(header)} cells, as the first line"
@@ -135,17 +131,37 @@ def frame_of(file: IO[bytes], parameters: Mapping[str, Parameter]) -> pd.DataFra
     return frame.set_axis(header, axis=1)
 
 
+def _csv_rows(file: IO[bytes]) -> dict[int, list[Any]]:
+    """The cells of a CSV file, by the lines of the file."""
+    rows: dict[int, list[Any]] = {}
+    try:
+        reader = csv.reader(io.StringIO(text_in(file, limits.TABLE_BYTES), newline=""), strict=True)
+        rows |= ((reader.line_num, row) for row in reader if row)
+    except csv.Error as error:
+        raise ValueError(f"{file.name}: cannot be read as CSV: {error}") from None
+    header = rows[min(rows)] if rows else []
+    for mark in (";", "\t") if len(header) == 1 else ():
+        if mark in header[0]:
+            raise ValueError(f"{file.name}: cells must be parted by commas, got {header[0]!r}; {AS_CSV.format(mark)}")
+    return rows
+
+
 def _is_words(parameter: Parameter) -> bool:
     return isinstance(parameter, Choice | Ordinal) and all(isinstance(value, str) for value in parameter.values)
 
 
-def _column(name: str, texts: Sequence[str], *, is_words: bool) -> list[Any]:
+def _column(name: str, cells: Sequence[Any], *, is_words: bool) -> list[Any]:
     """A column's values; None where a cell is empty."""
+    texts = ["" if cell is None else restore_text(cell) if isinstance(cell, str) else cell for cell in cells]
+    if is_words:
+        return [str(text) or None for text in texts]
+    if not all(isinstance(text, str) for text in texts):  # a workbook's
+        return [None if text == "" else text for text in texts]
     texts_there = [text for text in texts if text]
-    if not is_words and texts_there and all(map(DECIMAL_COMMA.fullmatch, texts_there)):
+    if texts_there and all(map(DECIMAL_COMMA.fullmatch, texts_there)):
         advice = f"{AS_CSV.format(';')}; or say that it is a choice of words in the file of the space"
         raise ValueError(f"{name} must have numbers with a decimal point, got {texts_there[0]!r}; {advice}")
-    for kind in () if is_words else (whole_number, number, _flag):
+    for kind in (whole_number, number, _flag):
         try:
             return [None if text == "" else kind(text) for text in texts]
         except (ValueError, KeyError):
@@ -157,7 +173,9 @@ def _flag(text: str) -> bool:
     return {"true": True, "false": False}[text.lower()]
 
 
-def fixed_values(space: Space, texts: Sequence[str]) -> dict[str, Value]:
+def fixed_values(
+    space: Space, texts: Sequence[str], option: str = "--fixed", read: Read = value_of
+) -> dict[str, Value]:
     """Values that were typed as ``NAME=VALUE``.
 
     Raises:
@@ -168,10 +186,10 @@ def fixed_values(space: Space, texts: Sequence[str]) -> dict[str, Value]:
     for text in texts:
         name = max((n for n in named if text.startswith(f"{n}=")), key=len, default=text.partition("=")[0])
         if "=" not in text:
-            raise ValueError(f"--fixed must be like NAME=VALUE, such as {space.names[0]}=..., got {text!r}")
+            raise ValueError(f"{option} must be like NAME=VALUE, such as {space.names[0]}=..., got {text!r}")
         if name not in named:
-            raise ValueError(f"--fixed: {name!r} is no parameter, there are {space.names}{nearest(name, space.names)}")
+            raise ValueError(f"{option}: {name!r} is no parameter, there are {space.names}{nearest(name, space.names)}")
         if name in values:
-            raise ValueError(f"--fixed: {name!r} must be given once, got it twice")
-        values[name] = value_of(name, named[name], text[len(name) + 1 :])
+            raise ValueError(f"{option}: {name!r} must be given once, got it twice")
+        values[name] = read(name, named[name], text[len(name) + 1 :])
     return values

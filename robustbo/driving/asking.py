@@ -13,7 +13,7 @@ from robustbo.study.lines import line_of
 from robustbo.study.next_trials import as_of_now, hand_out
 from robustbo.study.queueing import own
 from robustbo.trials import worker
-from robustbo.trials.extent import space_of
+from robustbo.trials.extent import settings_at, space_of
 from robustbo.trials.history import History, Trial
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import Store
@@ -85,7 +85,7 @@ class Asking:
             histories[0] = history
             if not self.is_wanted(history):
                 return None
-            settings = self._store.settings  # the function is the target's, where sources are declared
+            settings = settings_at(self._store.settings, history)  # the function is the target's, of declared sources
             return hand_out(View(settings, history, self._fits), 1, self._by, labels=target_labels(settings))
 
         events = self._store.decide(events_of, as_of_now)

@@ -5,7 +5,6 @@ it asked under, and what has been measured is told before anything else, so it d
 """
 
 import logging
-import time
 from contextlib import suppress
 from functools import partial
 
@@ -76,7 +75,7 @@ class Loop:
     ) -> None:
         self._optimizer, self._asking, self._plan, self._evaluator = optimizer, asking, plan, evaluator
         self._display, self._interrupts = display, interrupts
-        self._deadline = time.monotonic() + plan.timeout_s
+        self._deadline = plan.deadline()
         self._callbacks, self._running = plan.callbacks, set[int]()
         self._error: BaseException | None = None
         self._stopped_by = ""
@@ -96,13 +95,15 @@ class Loop:
             self._keep_what_came()
             self._clean_up(is_at_once=True)
             raise
-        self._clean_up(is_at_once=False)
+        self._clean_up(is_at_once=self._deadline.is_overdue)
         if self._error is not None:
             raise self._error
         self._say_why()
 
     def _go_on(self) -> bool:
         """A trial more, if one may begin, and what has ended; False where there is nothing more to do."""
+        if self._deadline.is_overdue:
+            return False
         request = self._ask() if self._may_begin() else None
         if request is not None:
             self._begin(request)
@@ -110,12 +111,12 @@ class Loop:
             return False
         is_more_to_begin = request is not None and self._may_begin()
         with self._interrupts.let_in():
-            self._evaluator.wait(0.0 if is_more_to_begin else None)
+            self._evaluator.wait(0.0 if is_more_to_begin else self._deadline.time_left_s)
         self._record_all()
         return True
 
     def _is_open(self) -> bool:
-        return not self._stopped_by and self._error is None and time.monotonic() < self._deadline
+        return not self._stopped_by and self._error is None and not self._deadline.is_over
 
     def _may_begin(self) -> bool:
         return self._is_open() and self._evaluator.has_room() and self._asking.is_wanted(self._optimizer.history)
@@ -240,8 +241,9 @@ class Loop:
         elif self._asking.has_nothing_new(history):
             again = f"ask() gives them out again, with the reason {NOTHING_NEW!r}"
             log.warning("%s, and every point of the space has been asked for; %s", so_far, again)
-        elif time.monotonic() >= self._deadline:
-            log.info("%s: the time is over", so_far)
+        elif self._deadline.is_over:
+            back = f", {len(self._running)} that ran wait for the next ask" if self._running else ""
+            log.info("%s: the time is over%s", so_far, back)
         else:
             askers = sorted({trial.asked_by or "somebody" for trial in history.having("pending")})
             rest = "work on the rest; requeue(older_than=...) takes it back if they are gone"

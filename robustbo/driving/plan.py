@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import time
 from collections.abc import Callable, Iterable
 from datetime import timedelta
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -18,6 +19,33 @@ Several: TypeAlias = T | Iterable[T]
 Callback: TypeAlias = Callable[[Any, Trial], object]
 
 
+class Deadline(NamedTuple):
+    """The end of a loop's time.
+
+    Attributes:
+        at: When, by the monotonic clock.
+        is_strict: Whether evaluations are ended then, since they can be; else they are finished.
+    """
+
+    at: float
+    is_strict: bool
+
+    @property
+    def is_over(self) -> bool:
+        """Return whether nothing may begin any more."""
+        return time.monotonic() >= self.at
+
+    @property
+    def is_overdue(self) -> bool:
+        """Return whether evaluations that run are not waited for any more, but given back."""
+        return self.is_strict and self.is_over
+
+    @property
+    def time_left_s(self) -> float | None:
+        """The time to wait for evaluations; None where they are waited for however long they take."""
+        return max(self.at - time.monotonic(), 0.0) if self.is_strict and self.at < math.inf else None
+
+
 class Plan(NamedTuple):
     """The work of a call, where it is done, and when it stops.
 
@@ -29,6 +57,7 @@ class Plan(NamedTuple):
         client: Of a Dask cluster, if it is to be there.
         catch: What the function may raise without ending the loop.
         callbacks: Called after each trial.
+        evaluation_timeout_s: After so many seconds an evaluation is ended, and its trial has failed.
     """
 
     func: Function
@@ -38,6 +67,16 @@ class Plan(NamedTuple):
     client: Any = None
     catch: Types = ()
     callbacks: tuple[Callback, ...] = ()
+    evaluation_timeout_s: float = math.inf
+
+    @property
+    def has_limit(self) -> bool:
+        """Return whether evaluations are ended that take too long."""
+        return self.evaluation_timeout_s < math.inf
+
+    def deadline(self) -> "Deadline":
+        """The end of the time that begins now."""
+        return Deadline(time.monotonic() + self.timeout_s, self.has_limit)
 
     def evaluator(self) -> Evaluator:
         """The evaluator of the function.
@@ -46,11 +85,23 @@ class Plan(NamedTuple):
             TypeError: If it cannot be evaluated there; the message says what to do.
         """
         if self.client is not None:
-            return Cluster(self.func, self.client, self.jobs)
-        return LocalEvaluator(self.func, self.catch) if self.jobs == 1 else Processes(self.func, self.jobs)
+            return Cluster(self.func, self.client, self.jobs, self.evaluation_timeout_s)
+        is_here = self.jobs == 1 and not self.has_limit  # nothing ends a function in this process
+        limit_s = self.evaluation_timeout_s
+        return LocalEvaluator(self.func, self.catch) if is_here else Processes(self.func, self.jobs, limit_s)
 
 
-def plan_of(func: Any, num_trials: Any, *, timeout: Any, jobs: Any, client: Any, catch: Any, callbacks: Any) -> Plan:
+def plan_of(
+    func: Any,
+    num_trials: Any,
+    *,
+    timeout: Any,
+    jobs: Any,
+    client: Any,
+    catch: Any,
+    callbacks: Any,
+    evaluation_timeout: Any = None,
+) -> Plan:
     """The plan.
 
     Raises:
@@ -63,21 +114,28 @@ def plan_of(func: Any, num_trials: Any, *, timeout: Any, jobs: Any, client: Any,
     if not callable(func):
         raise TypeError(f"func must be callable with a dict of parameters, got {func!r}")
     check_takes_a_dict(func)
-    seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else timeout
-    if isinstance(timeout, str):
-        raise TypeError(f"timeout must be a number of seconds, or a timedelta, got {timeout!r}")
-    timeout_s = math.inf if seconds is None else real("timeout", seconds)
-    if not timeout_s >= 0:
-        raise ValueError(f"timeout must be at least 0 seconds, got {timeout!r}")
+    timeout_s, limit_s = _seconds("timeout", timeout), _seconds("evaluation_timeout", evaluation_timeout)
+    if limit_s == 0:
+        raise ValueError(f"evaluation_timeout must be more than 0 seconds, got {evaluation_timeout!r}")
     kinds = (catch,) if isinstance(catch, type) else _tuple_of("catch", catch)
     if wrong := [kind for kind in kinds if not (isinstance(kind, type) and issubclass(kind, BaseException))]:
         raise TypeError(f"catch must be exception types, got {wrong[0]!r}")
     calls = (callbacks,) if callable(callbacks) else _tuple_of("callbacks", callbacks)
     if wrong := [call for call in calls if not callable(call)]:
         raise TypeError(f"callbacks must be callable with the optimizer and a trial, got {wrong[0]!r}")
-    return Plan(
-        func, whole_number("num_trials", num_trials, 1), timeout_s, whole_number("jobs", jobs, 1), client, kinds, calls
-    )
+    count, num_jobs = whole_number("num_trials", num_trials, 1), whole_number("jobs", jobs, 1)
+    return Plan(func, count, timeout_s, num_jobs, client, kinds, calls, limit_s)
+
+
+def _seconds(name: str, duration: Any) -> float:
+    """A duration in seconds; infinite where there is none."""
+    seconds = duration.total_seconds() if isinstance(duration, timedelta) else duration
+    if isinstance(duration, str):
+        raise TypeError(f"{name} must be a number of seconds, or a timedelta, got {duration!r}")
+    number = math.inf if seconds is None else real(name, seconds)
+    if not number >= 0:
+        raise ValueError(f"{name} must be at least 0 seconds, got {duration!r}")
+    return number
 
 
 def check_takes_a_dict(func: Any) -> None:

@@ -5,7 +5,8 @@ import math
 from robustbo.loop.candidates.rules import Promise
 from robustbo.study.study import Study
 from robustbo.trials.history import History, Trial
-from robustbo.trials.settings import Settings, default_num_initial
+from robustbo.trials.initial import default_num_initial
+from robustbo.trials.settings import Settings
 from robustbo.trials.tree import Trials
 from robustbo.validation import real, whole_number
 from robustbo.view.view import View

@@ -99,13 +99,18 @@ def text_in(file: IO[bytes], most: int) -> str:
     Raises:
         FileError: If it is none, or longer than ``most`` bytes.
     """
+    return decode_text(bytes_in(file, most), file.name)
+
+
+def bytes_in(file: IO[bytes], most: int) -> bytes:
+    """All bytes of an open file; a `FileError` if it cannot be read, or is longer than ``most`` bytes."""
     try:
         data = file.read(most + 1)
     except OSError as reason:
         raise FileError(f"{file.name}: cannot be read: {why(reason)}") from None
     if len(data) > most:
         raise FileError(too_large(file.name, most))
-    return decode_text(data, file.name)
+    return data
 
 
 def decompress_file(path: str | os.PathLike[str], most: int, error: Kind = FileError) -> bytes:

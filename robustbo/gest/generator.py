@@ -16,6 +16,7 @@ from robustbo.gest.recording import events_of
 from robustbo.gest.results import results_of, rows_of
 from robustbo.loop.belief.incumbent import Incumbent
 from robustbo.optimizer import Optimizer
+from robustbo.searchspace.tabular import warn_of_violations
 from robustbo.surrogates.names import SurrogateName
 from robustbo.trials.former_names import reads_old_names
 from robustbo.trials.outcome import Outcome
@@ -155,13 +156,17 @@ class RobustGenerator(Generator):
         evaluation has failed. A result that is there already is not recorded again.
 
         Raises:
-            ValueError: If an ``_id`` was not suggested, or a point is another than the one suggested, or outside the
-                variables' bounds; the message tells of each.
+            ValueError: If an ``_id`` was not suggested, or a choice is another than was suggested; the message tells of
+                each. Other numbers than were suggested, as of a readback, are where it was measured, outside the
+                variables' bounds too (with a `SpaceWarning`).
         """
         rows, problem = rows_of(results), self._problem
 
         def new_events(state: State) -> list[Event]:
-            return events_of(problem.space, state.history, results_of(problem, state.history, rows, self._kinds))
+            results = results_of(problem, state.history, rows, self._kinds)
+            events = events_of(problem.space, state.history, results)
+            warn_of_violations(problem.space, [event["params"] for event in events if "params" in event])
+            return events
 
         self.optimizer._commit(new_events)
 

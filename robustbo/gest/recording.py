@@ -39,7 +39,7 @@ def _event_of(history: History, result: Result) -> Event:
     if result.number is None:
         return end_event(history, result.kind, result.params, result.content)
     if history[result.number].is_open:
-        return end_event(history, result.kind, result.number, result.content)
+        return end_event(history, result.kind, result.number, {**result.content, "params": result.params})
     late = {"params": result.params, "repeats": result.number, "origin": "late"}
     author = {"by": worker.name(), "at": worker.now()}
     return {"event": result.kind, "trial": len(history), **result.content, **late, **author}

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from robustbo.gest.problem import ID, VocsProblem, in_words
-from robustbo.searchspace.parameters import Value
+from robustbo.searchspace.parameters import Choice, Value
 from robustbo.trials.history import History, Trial
 from robustbo.trials.sources import labels_to_record
 from robustbo.validation import plain_scalar, real
@@ -82,11 +82,10 @@ def _read(problem: VocsProblem, history: History, row: Mapping[str, Any]) -> Res
     names = problem.space.names
     if (number := _identifier(row.get(ID))) is not None:
         trial = _suggested_trial(history, number)
-        _check_place(problem, trial, row)
-        return Result(number, trial.params, *_outcome(problem, row))
+        return Result(number, _measured_place(problem, trial, row), *_outcome(problem, row))
     if missing := [name for name in names if name not in row]:
         raise ValueError(f"a result without {ID} must have every variable, {missing} is missing in {dict(row)}")
-    return Result(None, problem.space.validate({name: row[name] for name in names}), *_outcome(problem, row))
+    return Result(None, problem.space.measured_point({name: row[name] for name in names}), *_outcome(problem, row))
 
 
 def _identifier(cell: Any) -> int | None:
@@ -107,23 +106,31 @@ def _suggested_trial(history: History, number: int) -> Trial:
     )
 
 
-def _check_place(problem: VocsProblem, trial: Trial, row: Mapping[str, Any]) -> None:
-    """Raise a ValueError if a result is of another point than was suggested, by more than is lost on the way."""
+def _measured_place(problem: VocsProblem, trial: Trial, row: Mapping[str, Any]) -> dict[str, Value]:
+    """The point of a result: that suggested, or where it was measured, if that differs by more than is lost on the way.
+
+    Raises:
+        ValueError: If a choice is another than was suggested: that is no reading, but another point.
+    """
+    place = dict(trial.target_params)
     for name, parameter in problem.space.parameters:
         value = plain_scalar(row.get(name))
         if is_missing(value):
             continue
-        suggested: Any = trial.params[name]
+        suggested: Any = trial.target_params[name]
         if parameter.interval is None:
             is_there = value == suggested
         else:
             low, high = parameter.interval
             is_there = abs(real(name, value) - suggested) <= NEARLY * (high - low + abs(suggested)) + DECIMALS
-        if not is_there:
+        if not is_there and isinstance(parameter, Choice):
             raise ValueError(
                 f"{name} must be {suggested!r}, as suggested with {ID} {trial.number}, got {value!r}; "
                 f"leave {ID} out if another point was measured"
             )
+        if not is_there:
+            place[name] = value
+    return problem.space.measured_point(place)
 
 
 def _outcome(problem: VocsProblem, row: Mapping[str, Any]) -> tuple[Literal["tell", "fail"], dict[str, Any]]:

@@ -10,6 +10,7 @@ from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.loop.belief.outcome_models import OutcomeModels, unknown_rows, unmeasured_outcomes, use_models
 from robustbo.loop.candidates.choose import choose
 from robustbo.loop.candidates.initial_design import feasible_sobol_point, is_filled, sobol_point
+from robustbo.loop.candidates.no_signal import NO_SIGNAL, has_signal
 from robustbo.loop.candidates.other_source import choose_source, name_target, suggest_row
 from robustbo.loop.candidates.pending import NOTHING_NEW, is_exhausted
 from robustbo.loop.candidates.retry import retry_by_user
@@ -45,8 +46,9 @@ def step(
     """The point of trial number ``trial``: same arguments, same point, bit for bit.
 
     The first `Settings.num_initial` points are scrambled Sobol points, and so is any point asked before a value has
-    been told. Measurements made elsewhere count among the first; failed trials do not, unless few others are there (see
-    `initial_design.is_filled`). Where some have failed, it keeps away from there.
+    been told, and while all values are equal within noise (`no_signal`). Measurements made elsewhere count among the
+    first; failed trials do not, unless few others are there (see `initial_design.is_filled`). Where some have failed,
+    it keeps away from there.
 
     Args:
         settings: What the run was told at its beginning.
@@ -108,6 +110,9 @@ def _step(settings: Settings, data: Data, trial: int, fits: FitCache) -> Suggest
     if names := unmeasured_outcomes(settings, data.trials):
         why = f"space-filling, since no value of {' and '.join(names)} has been told"
         return _with_fallbacks(fill(), why, unlearned)
+    if not has_signal(data, [outcome.name for outcome in settings.outcomes]):
+        filling = fill()
+        return _with_fallbacks(replace(filling, reason=filling.reason or NO_SIGNAL), unlearned)
     suggestion, fallback = use_models(
         settings, data, partial(_decide, settings, data, trial, reason, feasibility), fits
     )

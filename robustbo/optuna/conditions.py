@@ -2,7 +2,8 @@
 
 A parameter that some trials have and others do not is taken to depend on a parameter of few values, if the values where
 it is there are never those where it is not. That is a guess, which later trials refute or bear out; a wrong one costs
-little, since Optuna asks for a parameter where it needs it, whatever was expected.
+little, since Optuna asks for a parameter where it needs it, whatever was expected. Where no parameter tells, whether it
+is there is one more thing that a point has: values with it and without it are not held against each other.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,23 +12,21 @@ from typing import Any
 from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
 from optuna.trial import FrozenTrial, TrialState
 
+from robustbo.optuna.ranges import Distributions, ranges_of
+
 FEW = 64  # values of a parameter on which others may depend
 
-Distributions = dict[str, BaseDistribution]
 Conditions = dict[str, dict[str, list[Any]]]  # parameter -> the other, and its values where it exists
 
 
 def search_space(trials: Iterable[FrozenTrial]) -> Distributions:
-    """The distributions of the completed trials that all agree on and of which it is known where they exist.
+    """The distributions of the parameters of completed trials; of a range that changes see `robustbo.optuna.ranges`.
 
     Where none has been completed yet, those that have ended otherwise say what is known of the space. Those of
-    single values are left out, as are those whose range changes.
+    single values are left out.
     """
-    completed = _informative_trials(trials)
-    common = _common_distributions(completed)
-    explained = conditions(common, completed)
-    always = {name for name in common if all(name in trial.distributions for trial in completed)}
-    return {name: common[name] for name in sorted(common) if name in always or name in explained}
+    ranges = ranges_of(_informative_trials(trials))
+    return {name: ranges[name] for name in sorted(ranges)}
 
 
 def conditions(named: Mapping[str, BaseDistribution], trials: Iterable[FrozenTrial]) -> Conditions:
@@ -56,19 +55,19 @@ def _informative_trials(trials: Iterable[FrozenTrial]) -> list[FrozenTrial]:
     return [trial for trial in ended if trial.state == TrialState.COMPLETE] or ended
 
 
-def _common_distributions(completed: Sequence[FrozenTrial]) -> Distributions:
-    """Distributions that are the same in all trials that have them, but for single values."""
-    distributions: Distributions = {}
-    changing = set[str]()
-    for trial in completed:
-        for name, distribution in trial.distributions.items():
-            if distributions.setdefault(name, distribution) != distribution:
-                changing.add(name)
-    return {
-        name: distribution
-        for name, distribution in distributions.items()
-        if name not in changing and not distribution.single()
-    }
+def presence_indicators(named: Mapping[str, BaseDistribution], trials: Iterable[FrozenTrial]) -> dict[str, list[str]]:
+    """The parameters that come and go without a plain reason, by the name of what says whether they are there.
+
+    Those that come and go together have one.
+    """
+    trials = [*trials]
+    completed, explained = _informative_trials(trials), conditions(named, trials)
+    by_presence: dict[tuple[bool, ...], list[str]] = {}
+    for name in sorted(named):
+        presence = tuple(name in trial.distributions for trial in completed)
+        if not all(presence) and name not in explained:
+            by_presence.setdefault(presence, []).append(name)
+    return {f"{' and '.join(names)} there": names for names in by_presence.values()}
 
 
 def _on(

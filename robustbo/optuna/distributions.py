@@ -57,6 +57,22 @@ def ours(distribution: BaseDistribution, value: Any) -> Value:
     return float(internal) if is_real else int(internal)
 
 
+def measured_value(distribution: BaseDistribution, value: Any) -> Value:
+    """A value of Optuna's as ours, beyond its distribution too: trials may have had another range."""
+    if isinstance(distribution, CategoricalDistribution):
+        return ours(distribution, value)
+    internal = distribution.to_internal_repr(value)
+    return float(internal) if isinstance(distribution, FloatDistribution) or _is_wide(distribution) else int(internal)
+
+
+def nearest(distribution: BaseDistribution, value: Value) -> Any:
+    """The value of Optuna's that is nearest to a number of ours, beyond its range; None where there is none."""
+    range_ = parameter(distribution)
+    if range_ is None or isinstance(range_, Choice) or isinstance(value, bool | str | None):
+        return None
+    return theirs(distribution, range_.from_unit(range_.to_unit(value)))
+
+
 def theirs(distribution: BaseDistribution, value: Value) -> Any:
     """A value of ours as Optuna's."""
     if isinstance(distribution, IntDistribution) and _is_wide(distribution):

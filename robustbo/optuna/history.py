@@ -7,7 +7,8 @@
     RUNNING, WAITING              pending, as far as their parameters are known
 
 A trial that breaks a constraint of Optuna's gives no value, and lies in its point. One that has not all parameters of
-the space, or a value beyond its range, is left out.
+the space is left out; one of another range is where it was measured. Of parameters that come and go a parameter of
+ours says whether they are there.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,11 +19,11 @@ from optuna.distributions import BaseDistribution
 from optuna.trial import FrozenTrial
 
 from robustbo.optuna import notes
-from robustbo.optuna.conditions import conditions
+from robustbo.optuna.conditions import conditions, presence_indicators
 from robustbo.optuna.content import Content, content, sources
-from robustbo.optuna.distributions import ours, parameter
+from robustbo.optuna.distributions import measured_value, ours, parameter
 from robustbo.optuna.pruned import stand_ins
-from robustbo.searchspace.parameters import Value
+from robustbo.searchspace.parameters import Choice, Value
 from robustbo.searchspace.space import Space
 from robustbo.trials.history import History, Trial
 from robustbo.trials.tree import Trials
@@ -62,7 +63,25 @@ class GatheredTrials:
         Raises:
             ValueError: If one is beyond its range.
         """
-        return {name: ours(self.distributions[name], params[name]) for name in self.space.names if name in params}
+        return {name: ours(of, params[name]) for name, of in self.distributions.items() if name in params}
+
+    def measured_point(self, trial: FrozenTrial, decided: Mapping[str, Value]) -> dict[str, Value]:
+        """The point of a trial, outside the space too: its values, before them what was decided, and what is there.
+
+        Raises:
+            ValueError: If a value is none of a choice, or one is missing.
+        """
+        fixed = trial.system_attrs.get("fixed_params", {})
+        params = {**fixed, **trial.params}
+        values = {
+            **decided,
+            **{n: measured_value(of, params[n]) for n, of in self.distributions.items() if n in params},
+        }
+        for name, of in self.space.parameters:
+            for other, _ in of.condition:
+                if other not in self.distributions and (trial.state.is_finished() or name in trial.params):
+                    values[other] = name in trial.params
+        return self.space.measured_point(self.space.select_present(values))
 
 
 def objective_names(count: int, space: Space) -> tuple[str, ...]:
@@ -76,9 +95,12 @@ def objective_names(count: int, space: Space) -> tuple[str, ...]:
 def space_of(search_space: Mapping[str, BaseDistribution], trials: Sequence[FrozenTrial]) -> Space | None:
     """The space of some parameters, each existing where completed trials say; None of none that we have."""
     depends = conditions(search_space, trials)
-    parameters: dict[str, Any] = {}
+    indicators = presence_indicators(search_space, trials)
+    presence = {name: indicator for indicator, names in indicators.items() for name in names}
+    parameters: dict[str, Any] = {indicator: Choice(False, True) for indicator in indicators}
     for name in sorted(search_space, key=lambda name: (name in depends, name)):
         when = {o: [ours(search_space[o], v) for v in values] for o, values in depends.get(name, {}).items()}
+        when |= {presence[name]: [True]} if name in presence else {}
         parameters[name] = parameter(search_space[name], when or None)
     present = {
         name: p for name, p in parameters.items() if p is not None and all(parameters[o] for o in depends.get(name, {}))
@@ -110,7 +132,7 @@ def gather_trials(
         is_exact: Whether values have no noise, unless the user has said how much a trial's has. None is exact where
             others stand in for those of pruned trials.
     """
-    named = {name: search_space[name] for name in space.names}
+    named = {name: search_space[name] for name in space.names if name in search_space}
     empty = GatheredTrials(space, named, History(), ())
     gathered, numbers, standing = list[Trial](), dict[int, int](), set[int]()
     instead = stand_ins(trials, user_notes) if considers_pruned and not names else {}
@@ -138,8 +160,6 @@ def _origin(trial: FrozenTrial) -> str:
 def _params(empty: GatheredTrials, trial: FrozenTrial, note: notes.Note) -> dict[str, Value] | None:
     """The point of a trial, as far as it is known what it will be; None where it is none of the space."""
     try:
-        decided: dict[str, Value] = dict(note.get("params", {}))
-        decided |= empty.point(trial.system_attrs.get("fixed_params", {})) | empty.point(trial.params)
-        return empty.space.validate(empty.space.select_present(decided))
+        return empty.measured_point(trial, note.get("params", {}))
     except (KeyError, ValueError):
         return None

@@ -12,7 +12,7 @@ from optuna.trial import FrozenTrial, TrialState
 from robustbo import seeds
 from robustbo.optuna import notes
 from robustbo.optuna.conditions import search_space
-from robustbo.optuna.distributions import parameter
+from robustbo.optuna.distributions import nearest, parameter
 
 log = logging.getLogger("robustbo")
 
@@ -45,6 +45,9 @@ class IndependentParameters:
         for again in () if first is None else study.get_trials(deepcopy=False):
             if again.number == first and again.distributions.get(name) == distribution:
                 return again.params[name]
+        decided = notes.read(trial).get("params", {}).get(name)
+        if (value := nearest(distribution, decided)) is not None:  # of another range than was expected
+            return value
         self._warn(study, name, distribution)
         sampler = self.sampler
         if sampler is None:
@@ -60,7 +63,7 @@ class IndependentParameters:
             trials = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
             if sum(name in trial.distributions for trial in trials) < 2 or name in search_space(trials):
                 return
-            why = "its range changes, or it is not plain when it exists"
+            why = "its ranges are of different kinds"
         self._warned.add(name)
         text = "the parameter %r is drawn at random: %s (warn_independent_sampling=False to be silent)"
         log.warning(text, name, why)

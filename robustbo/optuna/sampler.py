@@ -47,15 +47,16 @@ class RobustSampler(BaseSampler):
 
     It decides as `robustbo.Optimizer` does, from what the study's storage has: several threads and processes may work
     on one study, and one that is loaded again goes on with the points that it would have had. A trial may measure an
-    earlier one's point again, where its value is in doubt. It asks for parameters that all completed trials have,
-    and for those of which it is plain where they exist; others are drawn at random, as are those of the first trial.
+    earlier one's point again, where its value is in doubt. It asks for the parameters of completed trials; where it is
+    not plain when one is there, that is a part of the point. Those of the first trial are drawn at random. Values of
+    another range than today's are modelled where they are.
     Of several objectives (up to four) each has a surrogate of its own.
 
     Args:
         surrogate: As for `robustbo.Optimizer`, with all that follows.
         surrogate_options: Keyword options of the surrogate; JSON values.
         acquisition: Its name.
-        num_initial: How many space-filling trials come first; 2 (d + 1), at least 5, unless said.
+        num_initial: How many space-filling trials come first; 2 (d + 1), from 5 to 20, unless said.
         replicate: As there; "never" suits an objective that always gives the same value.
         max_replicates: How many replicates one point may get.
         quarantine: As there.
@@ -177,7 +178,8 @@ class RobustSampler(BaseSampler):
                 if not notes.is_overtaken(study, trial, trials):
                     break
         log.info("trial %d: %s", trial.number, suggestion.decision)
-        return {name: theirs(gathered.distributions[name], value) for name, value in suggestion.params.items()}
+        of = gathered.distributions
+        return {name: theirs(of[name], value) for name, value in suggestion.params.items() if name in of}
 
     def gather(
         self,

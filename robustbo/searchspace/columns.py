@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from robustbo.searchspace.parameters import MAX_LEVELS, Float, Int, Parameter
+from robustbo.searchspace.parameters import MAX_LEVELS, Choice, Float, Int, Parameter
 from robustbo.searchspace.parameters.listed import key
 from robustbo.searchspace.space import Space
 
@@ -53,6 +53,13 @@ def cell_numbers(parameter: Parameter, u: Tensor) -> Tensor:
     return (u * (parameter.count or 1)).floor().clamp(0, (parameter.count or 1) - 1).long()
 
 
+def value_numbers(parameter: Parameter, u: Tensor) -> Tensor:
+    """The numbers of `cell_numbers`; those of values that a choice had once follow on the others."""
+    if isinstance(parameter, Choice) and parameter.former:
+        return (u.nan_to_num(0.0) * len(parameter.values)).floor().clamp(0, parameter.num_modelled - 1).long()
+    return cell_numbers(parameter, u)
+
+
 def cell_middles(parameter: Parameter, index: Tensor) -> Tensor:
     """The unit coordinates of the values of these numbers."""
     return value_cells(parameter).middles[index]
@@ -90,8 +97,10 @@ def existence(space: Space, U: Tensor) -> dict[str, Tensor]:
         holds = torch.ones(U.shape[:-1], dtype=torch.bool)
         for other, keys in needed.items():
             parameter = parameters[other]
-            is_needed = torch.tensor([key(parameter.nth(k)) in keys for k in range(parameter.count or 0)])
-            holds &= is_needed[cell_numbers(parameter, U[..., columns[other]])]
+            values = [parameter.nth(k) for k in range(parameter.count or 0)]
+            values += parameter.former if isinstance(parameter, Choice) else ()
+            is_needed = torch.tensor([key(value) in keys for value in values])
+            holds &= is_needed[value_numbers(parameter, U[..., columns[other]])]
             if other in exists:
                 holds &= exists[other]
         exists[name] = holds

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from robustbo.searchspace.columns import cell_middles, cell_numbers
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter
+from robustbo.searchspace.parameters.ordinal import OFF_LIST
 from robustbo.searchspace.parameters.scale import cell_middle
 from robustbo.searchspace.space import ABSENT, Space
 
@@ -24,8 +25,8 @@ def input_parameters(space: Space) -> list[Parameter]:
 
 
 def category_counts(space: Space) -> dict[int, int]:
-    """Input -> number of values, for every Choice of a space."""
-    return {i: len(p.values) for i, p in enumerate(input_parameters(space)) if isinstance(p, Choice)}
+    """Input -> number of values, for every Choice of a space; those that it had once among them."""
+    return {i: p.num_modelled for i, p in enumerate(input_parameters(space)) if isinstance(p, Choice)}
 
 
 def discrete_levels(space: Space) -> dict[int, list[float]]:
@@ -42,8 +43,14 @@ def encode(space: Space, rows: list[list[float]] | Tensor) -> Tensor:
         if isinstance(parameter, Choice):
             columns[i] = (columns[i] * parameter.count).floor()
         elif isinstance(parameter, Ordinal):
-            columns[i] = U.new_tensor(parameter.places)[cell_numbers(parameter, columns[i])]
+            columns[i] = _places(parameter, columns[i])
     return torch.stack(columns, -1)
+
+
+def _places(parameter: Ordinal, u: Tensor) -> Tensor:
+    """The places of an ordinal's values at unit coordinates, and of numbers that it does not list."""
+    places, is_off = u.new_tensor(parameter.places)[cell_numbers(parameter, u)], u > OFF_LIST / 2
+    return torch.where(is_off, u - OFF_LIST, places) if is_off.any() else places
 
 
 def decode(space: Space, X: Tensor) -> list[list[float]]:

@@ -1,18 +1,48 @@
 """The check of what people give as points: all parameters that exist, or some of them, with values of theirs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from robustbo.errors import SpaceError
 from robustbo.searchspace.conditions import Conditions, condition_text, present_names
-from robustbo.searchspace.parameters import Parameter, Value
+from robustbo.searchspace.parameters import Choice, Parameter, Value
+from robustbo.searchspace.parameters.measured import measured_value
 from robustbo.validation import nearest
 
 Parameters = Sequence[tuple[str, Parameter]]
+Read = Callable[[str, Parameter, Any], Value]
 
 
-def validate_point(parameters: Parameters, conditions: Conditions, params: Mapping[str, Any]) -> dict[str, Value]:
+def validate(name: str, parameter: Parameter, value: Any) -> Value:
+    """A value of a parameter that may be asked for."""
+    return parameter.validate(name, value)
+
+
+def measured_point(parameters: Parameters, conditions: Conditions, params: Mapping[str, Any]) -> dict[str, Value]:
+    """The point at which something was measured; see `robustbo.Space.measured_point`.
+
+    Raises:
+        SpaceError: As `validate_point`, but for bounds and steps.
+    """
+    decisive = {other for needed in conditions.values() for other in needed}  # on which it hangs what there is
+
+    def read(name: str, parameter: Parameter, value: Any) -> Value:
+        is_exact = name in decisive and not isinstance(parameter, Choice)
+        return parameter.validate(name, value) if is_exact else measured_value(name, parameter, value)
+
+    return validate_point(parameters, conditions, params, read)
+
+
+def validate_point(
+    parameters: Parameters, conditions: Conditions, params: Mapping[str, Any], read: Read = validate
+) -> dict[str, Value]:
     """The point as plain Python values in the order of the parameters; see `robustbo.Space.validate`.
+
+    Args:
+        parameters: All of them.
+        conditions: Their conditions.
+        params: The values.
+        read: Gives a value of a parameter as it is kept.
 
     Raises:
         SpaceError: If a parameter is unknown, missing, absent by its condition, of the wrong type, out of its
@@ -20,9 +50,9 @@ def validate_point(parameters: Parameters, conditions: Conditions, params: Mappi
     """
     names = [name for name, _ in parameters]
     if list(params) == names and not conditions:  # as a journal has it
-        return {name: parameter.validate(name, params[name]) for name, parameter in parameters}
+        return {name: read(name, parameter, params[name]) for name, parameter in parameters}
     _check_names(names, params)
-    values = {name: parameter.validate(name, params[name]) for name, parameter in parameters if name in params}
+    values = {name: read(name, parameter, params[name]) for name, parameter in parameters if name in params}
     present = present_names(parameters, conditions, values)
     if missing := [name for name in names if name in present and name not in params]:
         raise SpaceError(f"{missing[0]}: every parameter must be given, it is missing in {dict(params)!r}")

@@ -24,9 +24,11 @@ from robustbo.searchspace.listing import (
     validate_column,
 )
 from robustbo.searchspace.parameters import Choice, Parameter, Value
+from robustbo.searchspace.parameters.listed import Listed
 from robustbo.searchspace.parameters.reading import pop_constraints
 from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import is_frame
+from robustbo.searchspace.units import as_numbers
 from robustbo.validation import plain_scalar
 
 if TYPE_CHECKING:
@@ -39,7 +41,8 @@ class Pool(Space):
     """A space of listed points, the rows of a data frame: each is asked for once, and again where a value is in doubt.
 
     A column of numbers is a number to the surrogate, one of words (or True and False) a choice. Say it otherwise by a
-    parameter of the column's name: ``Pool(frame, dose=rb.Float(1e-3, 10, log=True))``.
+    parameter of the column's name: ``Pool(frame, dose=rb.Float(1e-3, 10, log=True))``. Numbers with one unit, such as
+    "0.1 mL", are numbers, and the column "dose" is called "dose (mL)"; one of numbers and words is refused.
 
     Args:
         frame: A row a point, a column a parameter; no cell may be missing, and no two rows the same.
@@ -67,6 +70,8 @@ class Pool(Space):
         names = list(frame.columns)
         if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
             raise SpaceError(f"the columns of a pool must have different names (str), got {names}")
+        frame = as_numbers(frame, [name for name, parameter in parameters.items() if isinstance(parameter, Listed)])
+        names = list(frame.columns)
         if unknown := [name for name in parameters if name not in names]:
             raise SpaceError(f"{unknown[0]}: is no column of the pool, which has {names}")
         rows = plain_rows(frame)
@@ -149,7 +154,8 @@ class Pool(Space):
         Raises:
             SpaceError: If it has other columns, cells are missing, or a row is there already.
         """
-        if not is_frame(frame) or set(frame.columns) != set(self.names):
+        words = [name for name, parameter in self.parameters if isinstance(parameter, Listed)]
+        if not is_frame(frame) or set((frame := as_numbers(frame, words)).columns) != set(self.names):
             raise SpaceError(f"rows must be a data frame with the columns {self.names}, got {_columns_of(frame)}")
         rows = plain_rows(frame[self.names])
         check_cells(self.names, rows, list(frame.index))
@@ -176,9 +182,23 @@ class Pool(Space):
             raise SpaceError(f"{dict(zip(self.names, row, strict=True))} is no row of the pool; add it by add_rows")
         return self.point(index)
 
+    def measured_point(self, params: Mapping[str, Any]) -> dict[str, Value]:
+        """The row of the pool with these values; or the point beside the rows at which something was measured.
+
+        Raises:
+            SpaceError: If a value is none of its parameter, wherever it was measured.
+        """
+        if set(params) == set(self.names) and self.has(tuple(plain_scalar(params[name]) for name in self.names)):
+            return self.validate(params)
+        return super().measured_point(params)
+
     def is_as_written(self, params: Mapping[str, Any]) -> bool:
         """Return whether a point is written as a row of this pool, or one that may be added."""
         return list(params) == self.names and self.may_have(list(params.values()))
+
+    def is_as_measured(self, params: Mapping[str, Any]) -> bool:
+        """Return whether a point is written as a row, of this pool or added later, or as one measured beside them."""
+        return self.is_as_written(params) or super().is_as_measured(params)
 
     def may_have(self, row: Sequence[Any]) -> bool:
         """Return whether a row, of this pool or added later, can have these values: numbers where it has numbers."""

@@ -15,7 +15,7 @@ from robustbo.searchspace.constraints.constraint_set import ConstraintSet
 from robustbo.searchspace.constraints.system import constraints_of
 from robustbo.searchspace.parameters import Choice, Float, Int, Ordinal, Parameter, Value
 from robustbo.searchspace.parameters.reading import EXAMPLE_SPACES, check_parameters, pop_constraints, read_parameter
-from robustbo.searchspace.point_check import validate_part, validate_point
+from robustbo.searchspace.point_check import measured_point, validate_part, validate_point
 from robustbo.searchspace.sobol import MAX_DIMENSIONS, sobol_rows
 
 __all__ = ["Choice", "Float", "Int", "Ordinal", "Space"]
@@ -141,9 +141,38 @@ class Space:
         """
         return validate_point(self.parameters, self.conditions, params)
 
+    def measured_point(self, params: Mapping[str, Any]) -> dict[str, Value]:
+        """The point at which something was measured, inside the space or not, as plain values in the space's order.
+
+        Raises:
+            SpaceError: As `validate`, but for bounds and steps; and where a value is no finite number, is not above 0
+                on a log scale, or is a thousand ranges away.
+
+        Example:
+            >>> Space(angle=Float(0, 90)).measured_point({"angle": 90.03})
+            {'angle': 90.03}
+        """
+        return measured_point(self.parameters, self.conditions, params)
+
+    def why_outside(self, params: Mapping[str, Any]) -> str | None:
+        """The reason why the space does not allow a measured point, constraints aside; None where it does."""
+        try:
+            self.validate(params)
+        except SpaceError as error:
+            return str(error)
+        return None
+
+    def allows(self, params: Mapping[str, Any]) -> bool:
+        """Return whether a point may be asked for: within bounds, on steps, and keeping all constraints."""
+        return self.why_outside(params) is None and not self.broken(params)
+
     def is_as_written(self, params: Mapping[str, Any]) -> bool:
         """Return whether a point is written as `validate` gives it; a `SpaceError` if it is none."""
         return self.validate(params) == params
+
+    def is_as_measured(self, params: Mapping[str, Any]) -> bool:
+        """Return whether a point is written as `measured_point` gives it; a `SpaceError` if it is none."""
+        return self.measured_point(params) == params
 
     def partial(self, params: Mapping[str, Any] | None) -> tuple[tuple[str, Value], ...]:
         """Values of some parameters, as plain Python values in the space's order; none for None.

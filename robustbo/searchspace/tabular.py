@@ -10,6 +10,7 @@ from robustbo.errors import SpaceError, SpaceWarning, warn
 from robustbo.lazy import is_instance, value_in
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.space import Space
+from robustbo.searchspace.units import as_numbers_of, in_the_names
 from robustbo.validation import nearest
 
 if TYPE_CHECKING:
@@ -44,7 +45,16 @@ def point_of(space: Space, point: Point) -> Params:
     Raises:
         SpaceError: If it is no point of the space.
     """
-    return space.validate(point.to_dict() if is_series(point) else point)
+    return space.validate(in_the_names(space.names, point.to_dict() if is_series(point) else point))
+
+
+def measured_point_of(space: Space, point: Point) -> Params:
+    """A point at which something was measured, inside the space or not, as plain values in the space's order.
+
+    Raises:
+        SpaceError: If it cannot be modelled; see `robustbo.Space.measured_point`.
+    """
+    return space.measured_point(in_the_names(space.names, point.to_dict() if is_series(point) else point))
 
 
 def points_of(space: Space, points: Points, *, ignore_extra: bool = True) -> list[Params]:
@@ -54,7 +64,8 @@ def points_of(space: Space, points: Points, *, ignore_extra: bool = True) -> lis
         SpaceError: If any is no point of the space; the message tells of each.
     """
     if is_frame(points):
-        return convert_rows(rows_of(space, points, (), ignore_extra), lambda row: point_of(space, row[0]))
+        rows = rows_of(space, as_numbers_of(space.names, points), (), ignore_extra)
+        return convert_rows(rows, lambda row: point_of(space, row[0]))
     return convert_rows(list(enumerate(_point_list(points))), lambda row: point_of(space, row))
 
 
@@ -69,7 +80,16 @@ def check_constraints(space: Space, points: Sequence[Params]) -> None:
 
 
 def warn_of_violations(space: Space, points: Iterable[Mapping[str, Any]]) -> None:
-    """Warn where measured points break constraints."""
+    """Warn where measured points are outside the space, in one warning; and of each that breaks constraints."""
+    points, outside = [*points], dict[int, str]()
+    for number, point in enumerate(points):
+        if (why := space.why_outside(point)) is not None:
+            outside[number] = why
+    if outside:
+        first = next(iter(outside))
+        subject = f"{points[first]} is outside the space ({outside[first]})"
+        more = f", and so are {len(outside) - 1} others" if len(outside) > 1 else ""
+        warn(f"{subject}{more}; it is kept where it was measured, and not asked for", SpaceWarning)
     for point in points:
         if broken := space.broken(point):
             warn(f"{point} breaks {' and '.join(map(repr, broken))}; it is kept, since it was measured", SpaceWarning)
@@ -87,10 +107,11 @@ def rows_of(
     accepted = [name for name in frame.columns if name in columns or name in value_columns]
     if (extra := [name for name in frame.columns if name not in accepted]) and not ignore_extra:
         hint = nearest(extra[0], [column for column in columns if column not in accepted])
+        labels = " (labels=True keeps them with the trials)" if value_columns else ""
         and_others = f" and {list(value_columns)}" if value_columns else ""
         raise SpaceError(
             f"columns must be the parameters {space.names}{and_others}, got {extra} too"
-            f"{hint + ' rename it,' if hint else ';'} drop them, or pass ignore_extra=True"
+            f"{hint + ' rename it,' if hint else ';'} drop them, or pass ignore_extra=True{labels}"
         )
     if missing := [column for column in columns if column not in accepted]:
         columns_text = columns_and_hint(frame, missing[0], accepted)

@@ -7,7 +7,8 @@ from typing import Any
 
 from robustbo.censored import from_json, is_bound
 from robustbo.searchspace.space import Space
-from robustbo.sheets.filled import CellValue, FilledRow, is_as_asked, point_in
+from robustbo.sheets.filled import WITHDRAWN, CellValue, FilledRow, point_in
+from robustbo.sheets.places import OWN_ROW, check_place, measured_place
 from robustbo.study.handing import end_event, end_events
 from robustbo.trials.history import History, Trial
 from robustbo.trials.storage.line import Event
@@ -15,7 +16,6 @@ from robustbo.trials.trial import point_of
 
 Tell = Callable[[Any, Any], tuple[str, dict[str, Any]]]  # a value and its noise as the kind and content of an event
 Check = Callable[[Any], None]
-OWN_ROW = "empty its cell 'trial': then the row is a measurement of its own"
 
 
 @dataclass
@@ -46,6 +46,7 @@ class RowRules:
         check: Raises a ValueError of a value that may not be told.
         check_amended: The same of one in the place of a value that was told.
         amends: Whether values that were told may change.
+        are_measured: Whether other settings than those asked for are where a trial was measured.
     """
 
     space: Space
@@ -54,6 +55,7 @@ class RowRules:
     check: Check
     check_amended: Check
     amends: bool
+    are_measured: bool = False
 
 
 def changes(history: History, rows: Sequence[FilledRow], rules: RowRules) -> Changes:
@@ -80,14 +82,16 @@ def _of_trial(
     if number >= len(history):
         raise ValueError(f"there must be a trial {number} in this study, which has {len(history)}; {OWN_ROW}")
     trial = history[number]
-    _check_place(trial, row, rules)
-    if trial.is_open:
+    place = measured_place(rules.space, rules.decimal, trial, row) if rules.are_measured and trial.is_open else {}
+    if not place:
+        check_place(rules.space, rules.decimal, trial, row)
+    if trial.is_open or (trial.state == "withdrawn" and any(math.isfinite(v.number) for v in row.values.values())):
         if row.waits:
             result.waiting.append(_missing_values_text(f"trial {number}", row))
             return None
         kind, content = _content_of(row, rules)
         _check_possible(kind, content, rules)
-        return end_event(history, kind, number, content)
+        return end_event(history, kind, number, {**content, **place})
     changed = _changed_outcomes(trial, row)
     if not changed:
         return None
@@ -101,25 +105,6 @@ def _of_trial(
     return end_event(history, "amend", number, content)
 
 
-def _check_place(trial: Trial, row: FilledRow, rules: RowRules) -> None:
-    """Raise a ValueError where a row was measured elsewhere than its trial was asked for."""
-    named = dict(rules.space.parameters)
-    for name, text in row.cells.items():
-        if name not in trial.params:
-            raise ValueError(
-                f"trial {trial.number} has no {name}, the cell has {text!r}; empty it, or {_elsewhere(trial)}"
-            )
-        if not is_as_asked(named[name], text, trial.params[name], rules.decimal):
-            place = f"trial {trial.number} is at {name}={trial.params[name]!r}, the cell has {text!r}"
-            raise ValueError(f"{place}; if that is right, {_elsewhere(trial)}; else write {trial.params[name]!r} again")
-
-
-def _elsewhere(trial: Trial) -> str:
-    """Advice on a row that was measured elsewhere; its trial's value must not be told twice."""
-    before = f"exclude trial {trial.number} and " if trial.state == "told" else ""
-    return f"it was measured elsewhere: {before}{OWN_ROW}"
-
-
 def _missing_values_text(subject: str, row: FilledRow) -> str:
     advice = "fill it in, or say in words why there is none"
     return f"{row.label}: {subject} waits for {', '.join(row.waits)}; {advice}"
@@ -128,10 +113,15 @@ def _missing_values_text(subject: str, row: FilledRow) -> str:
 def _content_of(row: FilledRow, rules: RowRules) -> tuple[str, Mapping[str, Any]]:
     """The kind and the content of the event that a row is which is filled in as a whole."""
     reasons = [shown.reason for shown in row.values.values() if shown.reason is not None]
+    if reasons and len(reasons) == len(row.values) and all(map(WITHDRAWN.match, reasons)):
+        return "withdraw", {
+            "reason": "; ".join(dict.fromkeys(WITHDRAWN.sub("", why) for why in reasons)) or "withdrawn"
+        }
+    labels = {"labels": row.labels} if row.labels else {}
     if len(reasons) == len(row.values):
-        return "fail", {"reason": "; ".join(dict.fromkeys(reasons))}
+        return "fail", {"reason": "; ".join(dict.fromkeys(reasons)), **labels}
     kind, content = rules.tell(_plain(row.values), _noise(row.sds))
-    return kind, content | ({"source": row.sources} if row.sources else {})
+    return kind, content | ({"source": row.sources} if row.sources else {}) | labels
 
 
 def _check_possible(kind: str, content: Mapping[str, Any], rules: RowRules) -> None:
@@ -219,6 +209,8 @@ def _own_rows(
                 result.waiting.append(_missing_values_text("its point", row))
                 continue
             kind, content = _content_of(row, rules)
+            if kind == "withdraw":
+                raise ValueError("there is no trial to withdraw; delete the row, or give it a trial's number")
             if same := told.get((point_of(point), _key(content.get("value"), content.get("reason")))):
                 result.numbers[row.row] = same.pop()
                 continue

@@ -1,12 +1,14 @@
 """The columns of a sheet by the names in its header; columns of other people are passed over."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from robustbo import limits
 from robustbo.errors import SheetError
 from robustbo.searchspace.parameters import Value
 from robustbo.sheets.grid import TRIAL, Grid, header_of, missing_column_error, places_of
 from robustbo.trials.history import Trial, column_names
+from robustbo.trials.labels import LABEL
 from robustbo.trials.outcome import Outcome
 
 REPEATS = "repeats"
@@ -74,6 +76,7 @@ class Columns:
         sds: Those of their noise, as far as they are there.
         repeats: That of what a trial repeats.
         sources: By kind, those that say what measured a value, whose names are "source.KIND", as far as they are there.
+        labels: Those of other people, by their names, which are kept with the trials.
     """
 
     header: int
@@ -84,6 +87,7 @@ class Columns:
     sds: dict[str | None, int]
     repeats: int | None
     sources: dict[str, int] = field(default_factory=dict)
+    labels: dict[str, int] = field(default_factory=dict)
 
     @property
     def places(self) -> set[int]:
@@ -121,7 +125,7 @@ def build_columns(row: int, header: list[str], names: Names, at: Mapping[str, in
         names: What the columns are called.
         at: Where they are, by these names.
     """
-    return Columns(
+    columns = Columns(
         row,
         header,
         at[TRIAL],
@@ -131,6 +135,9 @@ def build_columns(row: int, header: list[str], names: Names, at: Mapping[str, in
         at.get(REPEATS),
         _source_columns(header, {*at.values()}),
     )
+    further = {i: cell.strip() for i, cell in enumerate(header) if i not in columns.places and cell.strip()}
+    labels = {cell.removeprefix(LABEL): i for i, cell in reversed(further.items())}
+    return replace(columns, labels=dict(sorted(labels.items(), key=lambda pair: pair[1])[: limits.LABELS]))
 
 
 def _source_columns(header: Sequence[str], places: Collection[int]) -> dict[str, int]:

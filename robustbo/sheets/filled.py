@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 
+from robustbo import limits
 from robustbo.censored import is_bound, read_bound
 from robustbo.errors import SpaceError
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter, Value
-from robustbo.searchspace.parameters.text import value_of
+from robustbo.searchspace.parameters.text import measured_value_of, value_of
 from robustbo.searchspace.space import Space
+from robustbo.searchspace.units import without_unit
 from robustbo.sheets.cells import agrees, number_of
 from robustbo.sheets.columns import Columns
 from robustbo.sheets.grid import Grid
@@ -21,6 +23,7 @@ from robustbo.validation import short_list
 WAITING = {"n/a", "na", "tbd", "todo", "to do", "pending", "later", "waiting", "running", "in progress", "none", "null"}
 WAITING |= {"ok", "done", "yes", "no", "true", "false", "queued", "open"}
 FAILED = re.compile("fail", re.IGNORECASE)
+WITHDRAWN = re.compile(r"withdrawn\b[\s:,;-]*", re.IGNORECASE)
 
 T = TypeVar("T")
 
@@ -59,6 +62,7 @@ class FilledRow:
         sds: And in those of their noise.
         waits: The outcomes whose cells are empty.
         sources: The labels that say what measured it, by the kind of source.
+        labels: What is in the columns of other people, cut where it is too long.
     """
 
     row: int
@@ -69,6 +73,7 @@ class FilledRow:
     sds: dict[str | None, float]
     waits: list[str]
     sources: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
 
 
 def cell_value(text: str, decimal: str) -> CellValue:
@@ -90,7 +95,7 @@ def cell_value(text: str, decimal: str) -> CellValue:
         return CellValue(text, number)
     has_digits, has_letters = re.search("[0-9]", word), re.search(r"[^\W\d_]", word)
     is_waiting = word.casefold() in WAITING or not has_letters
-    if (is_waiting or has_digits or word.startswith("#")) and not FAILED.match(word):
+    if (is_waiting or has_digits or word.startswith("#")) and not (FAILED.match(word) or WITHDRAWN.match(word)):
         advice = (
             "leave the cell empty where nothing has been measured yet"
             if is_waiting
@@ -150,10 +155,13 @@ def _row_with_values(grid: Grid, columns: Columns, index: int) -> FilledRow | No
         return None
     waits = [str(name) for name in columns.values if name not in values]
     sds = _read_cells(cells, columns.sds, columns, lambda text: _sd(text, grid.decimal))
-    parameter_cells = {name: text for name, at in columns.parameters.items() if (text := _cell(cells, at)).strip()}
+    texts = {name: without_unit(columns.names[at], _cell(cells, at)) for name, at in columns.parameters.items()}
+    parameter_cells = {name: text for name, text in texts.items() if text.strip()}
     number = number_in(_cell(cells, columns.trial))
     sources = labels_to_record({kind: _cell(cells, at) for kind, at in columns.sources.items()})
-    return FilledRow(index, grid.labels[index], number, parameter_cells, values, sds, waits, sources)
+    texts = {name: _cell(cells, at).strip()[: limits.LABEL_CHARACTERS] for name, at in columns.labels.items()}
+    labels = {name[: limits.LABEL_CHARACTERS]: text for name, text in texts.items() if text}
+    return FilledRow(index, grid.labels[index], number, parameter_cells, values, sds, waits, sources, labels)
 
 
 def _read_cells(
@@ -164,7 +172,7 @@ def _read_cells(
     for name, at in places.items():
         if (text := _cell(cells, at)).strip():
             try:
-                contents[name] = read(text)
+                contents[name] = read(without_unit(columns.names[at], text))
             except ValueError as error:
                 raise ValueError(f"{columns.names[at]} {error}") from None
     return contents
@@ -182,7 +190,7 @@ def _cell(cells: Sequence[str], at: int) -> str:
 
 
 def point_in(space: Space, cells: Mapping[str, str], decimal: str) -> dict[str, Value]:
-    """The point in a row of somebody's own.
+    """The point in a row of somebody's own, where it was measured.
 
     Raises:
         ValueError: If it is none.
@@ -190,10 +198,10 @@ def point_in(space: Space, cells: Mapping[str, str], decimal: str) -> dict[str, 
     if not cells:
         raise ValueError("has a value, but neither a trial's number nor a point; fill in one of these, or delete it")
     named = dict(space.parameters)
-    return space.validate({name: _value(name, named[name], text, decimal) for name, text in cells.items()})
+    return space.measured_point({name: value_in(name, named[name], text, decimal) for name, text in cells.items()})
 
 
-def _value(name: str, parameter: Parameter, text: str, decimal: str) -> Value:
+def value_in(name: str, parameter: Parameter, text: str, decimal: str) -> Value:
     if isinstance(parameter, Choice | Ordinal):
         try:
             return value_of(name, parameter, text)
@@ -203,7 +211,7 @@ def _value(name: str, parameter: Parameter, text: str, decimal: str) -> Value:
         number = number_of(text, decimal)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
-    return value_of(name, parameter, text.strip() if number is None else text.strip().replace(",", "."))
+    return measured_value_of(name, parameter, text.strip() if number is None else text.strip().replace(",", "."))
 
 
 def is_as_asked(parameter: Parameter, text: str, value: Value, decimal: str) -> bool:

@@ -75,7 +75,7 @@ class Sheets(Asking):
                 sheet = open_sheet(file, self.settings, value)
                 sheet.check_writable()
                 sheet.check_whole(self.settings.space.names, "for new rows")
-                now, numbers = self._tell_rows(sheet, amends=False, out_of_range="raise")
+                now, numbers = self._tell_rows(sheet, False, "raise")
                 told += now
                 if count > len(new):
                     new += self.ask(count, fixed=fixed, by=labels) if labels else self.ask_as(asker, count, fixed=fixed)
@@ -95,6 +95,7 @@ class Sheets(Asking):
         *,
         value: str | None = None,
         amend: bool = False,
+        as_measured: bool = False,
         out_of_range: OutOfRange = "raise",
     ) -> list[Trial]:
         """Tell what has been filled in in a sheet: all of it, or nothing where a row breaks a rule.
@@ -108,6 +109,8 @@ class Sheets(Asking):
             value: The name of its column of values, as in `write_sheet`; OUTCOME.sd, or "sd", may have the standard
                 deviations of their noise.
             amend: Whether values that have changed since they were told are corrected, as by `amend`.
+            as_measured: Whether settings that are not those asked for are where a trial was measured, as ``params`` of
+                `tell`; else they are a question.
             out_of_range: As for `tell`; a value that corrects another must be possible all the same.
 
         Returns:
@@ -116,15 +119,16 @@ class Sheets(Asking):
         Raises:
             SheetError: If the sheet cannot be read, or rows break a rule; the message tells of each. A value that has
                 changed since it was told is one, unless ``amend``; so are settings that are not those asked for,
-                and a value that is not possible, as ``out_of_range`` says.
+                unless ``as_measured``, and a value that is not possible, as ``out_of_range`` says.
         """
         file, amends, told = Path(path), flag("amend", amend), list[Trial]()
+        are_measured = flag("as_measured", as_measured)
         try:
             for _ in range(TRIES):
                 sheet = open_sheet(file, self.settings, value)
                 if sheet.before is None:
                     raise SheetError(f"{file}: there is no such sheet; write_sheet (robustbo ask --sheet) begins one")
-                now, numbers = self._tell_rows(sheet, amends=amends, out_of_range=out_of_range)
+                now, numbers = self._tell_rows(sheet, amends, out_of_range, are_measured=are_measured)
                 told += now
                 if not numbers or sheet.add_rows(numbers, []):
                     return told
@@ -132,7 +136,9 @@ class Sheets(Asking):
         except SheetError as error:
             raise _with_progress(error, told, []) from error
 
-    def _tell_rows(self, sheet: Sheet, *, amends: bool, out_of_range: OutOfRange) -> tuple[list[Trial], dict[int, int]]:
+    def _tell_rows(
+        self, sheet: Sheet, amends: bool, out_of_range: OutOfRange, *, are_measured: bool = False
+    ) -> tuple[list[Trial], dict[int, int]]:
         """Tell what is filled in; the trials, and by row the numbers of those of rows without one."""
         settings, errors = self.settings, list[str]()
         check = value_check(settings, out_of_range, TO_KEEP_IT)
@@ -142,7 +148,7 @@ class Sheets(Asking):
             always = [name for name, parameter in space.parameters if not parameter.condition]
             sheet.check_whole(always, "for rows without a trial's number")
         amended, numbers = check_possible(settings, TO_AMEND), dict[int, int]()
-        rules = RowRules(space, sheet.grid.decimal, self._value_content, check, amended, amends)
+        rules = RowRules(space, sheet.grid.decimal, self._value_content, check, amended, amends, are_measured)
 
         def events_of(state: State) -> Sequence[Event]:
             result = changes(state.history, rows, rules)

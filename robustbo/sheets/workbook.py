@@ -1,20 +1,13 @@
 """Sheets as workbooks (.xlsx), through openpyxl. What openpyxl would lose is never saved over."""
 
 import io
-import re
-import warnings
-import zipfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from robustbo import limits
 from robustbo.errors import SheetError
 from robustbo.sheets.grid import Place, header_of
+from robustbo.sheets.workbook_file import load, openpyxl_for
 
-LOST = re.compile(
-    "xl/(drawings/drawing|charts|media|threadedComments|slicer|timeline|ctrlProps|activeX|embeddings|richData"
-    "|queryTables|connections|model|vbaProject|metadata)"
-)
 NEW_TITLE = "trials"
 
 
@@ -40,16 +33,15 @@ class Workbook:
     def __init__(self, data: bytes, name: str) -> None:
         self._name, self._data = name, data
         self._lost: list[str] = []
-        openpyxl = _openpyxl(name)
         if not data:
-            self._book = openpyxl.Workbook()
+            self._book = openpyxl_for(name).Workbook()
             self._sheet = self._book.active
             self._sheet.title = NEW_TITLE
             self.rows: list[list[str]] = []
             self.uncomputed: frozenset[Place] = frozenset()
         else:
-            self._book = self._load(openpyxl, rich_text=True)
-            results = self._load(openpyxl, data_only=True)
+            self._book, self._lost = load(data, name, rich_text=True)
+            results, _ = load(data, name, data_only=True)
             self._sheet, self.rows = self._with_trials(results)
             self.uncomputed = frozenset(
                 (cell.row - 1, cell.column - 1)
@@ -60,32 +52,6 @@ class Workbook:
         end = 1 + max((row for row, _ in self.uncomputed), default=-1)  # below all values, too
         self.rows += [[""] * self._sheet.max_column for _ in range(len(self.rows), end)]
         self.labels = [f"row {index + 1}" for index in range(len(self.rows))]
-
-    def _load(self, openpyxl: Any, **options: Any) -> Any:
-        try:
-            with zipfile.ZipFile(io.BytesIO(self._data)) as parts:
-                sizes = {part.filename: part.file_size for part in parts.infolist()}
-            if sum(sizes.values()) > limits.WORKBOOK_BYTES:
-                raise SheetError(
-                    f"{self._name}: must unpack to at most {limits.WORKBOOK_BYTES:,} bytes; keep trials by themselves"
-                )
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                book = openpyxl.load_workbook(io.BytesIO(self._data), **options)
-            for sheet in book.worksheets:
-                if sheet.max_row * sheet.max_column > limits.WORKBOOK_CELLS:
-                    size = f"{sheet.max_row:,} rows of {sheet.max_column:,} cells"
-                    must = f"a worksheet must have at most {limits.WORKBOOK_CELLS:,} cells, {sheet.title!r} has {size}"
-                    raise SheetError(f"{self._name}: {must}; delete what is far below or beside the trials")
-        except SheetError:
-            raise
-        except Exception as error:  # of a broken file openpyxl raises anything
-            advice = "save it as .xlsx, without a password"
-            reason = str(error).partition("\n")[0]
-            raise SheetError(f"{self._name}: cannot be read as a workbook; {advice} ({reason})") from None
-        self._lost = sorted({match[1] for part in sizes if (match := LOST.match(part))})
-        self._lost += [str(warning.message) for warning in caught if "removed" in str(warning.message)]
-        return book
 
     def _with_trials(self, results: Any) -> tuple[Any, list[list[str]]]:
         """The worksheet that has them, the first if none has, and its cells."""
@@ -134,16 +100,6 @@ class Workbook:
         if isinstance(value, str):  # a text, whatever it begins with
             cell.data_type = "s"
             cell.quotePrefix = True
-
-
-def _openpyxl(name: str) -> Any:
-    try:
-        import openpyxl
-    except ImportError:
-        raise SheetError(
-            f"{name}: workbooks need openpyxl, which comes with the extra robustbo[xlsx]; install it, or name a .csv"
-        ) from None
-    return openpyxl
 
 
 def _text(cell: object) -> str:

@@ -43,14 +43,22 @@ class FittedRegression:
             options: Its own options.
             X: ``n x d`` inputs, numbers between 0 and 1.
             y: ``n`` values.
-            noise: ``n`` noise variances, where they are known.
+            noise: ``n`` noise variances where any are known, NaN of those that are not.
             seed: Of methods that draw.
         """
         registry.check_options(name, options)
-        columns = [torch.tensor(x) for x in (y, noise) if x is not None]
+        model_class: Any = registry.model_class(name)
+        is_partly_known = noise is not None and bool(np.isnan(noise).any())
+        if is_partly_known and not contract.capabilities_for(model_class, options).mixes_noise:
+            raise ValueError(f"noise_sd must be known of all rows or of none by {name!r}, got NaN among them")
+        columns = [torch.tensor(x) for x in (y, None if is_partly_known else noise) if x is not None]
         inputs: Any = torch.tensor(X), *(column.unsqueeze(-1) for column in columns)
         with seed_everything(seed):
-            return cls(contract.fit(registry.model_class(name)(*inputs, **options)), seed)
+            model = model_class(*inputs, **options)
+            if is_partly_known:
+                variances = torch.tensor(noise)
+                model.set_noise_parts(variances.nan_to_num(0.0), variances.isnan().double())
+            return cls(contract.fit(model), seed)
 
     @property
     def diagnosis(self) -> dict[str, Any]:
@@ -89,10 +97,10 @@ class FittedRegression:
 
     @property
     def kernel(self) -> Any:
-        """The kernel as scikit-learn's where it is a named one, else the model's own."""
-        module: Any = self.model.covar_module
+        """The kernel as scikit-learn's, where the model has a kernel of a name."""
         if not (isinstance(self.model, MapGP) and self.model.is_named):
-            return module
+            return None
+        module: Any = self.model.covar_module
         name, is_signal_free = self.model.options.kernel, self.model.options.is_signal_free
         *lengths, signal = priors.get_kernel(module, is_signal_free).exp().tolist() + [1.0] * (not is_signal_free)
         shape = Matern(length_scale=lengths, nu=2.5) if name == "matern52" else RBF(length_scale=lengths)

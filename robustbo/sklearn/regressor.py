@@ -44,7 +44,7 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
         expected_sd_: ``n`` standard deviations of these predictions, noise included.
         evidence_: ``n`` log-likelihood ratios, in nats, of a value having an error of its own.
         kernel_: The kernel with its hyperparameters, as scikit-learn's, for inputs scaled to [0, 1] and standardized
-            targets.
+            targets; None of methods whose kernel has another form.
         log_marginal_likelihood_value_: Of the training values in the units of the fit, at these; None where the
             method maximizes something else.
         method_: The surrogate that was fitted.
@@ -92,7 +92,8 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
         Args:
             X: ``n x d`` rows.
             y: ``n`` target values, of which some may be wrong.
-            noise_sd: Standard deviation of the noise of right values, where it is known: one for all, or ``n``.
+            noise_sd: Standard deviation of the noise of right values, where it is known: one for all, or ``n``, of
+                which NaN are not known (by "relevance-pursuit" and "standard").
 
         Returns:
             The regressor itself.
@@ -179,12 +180,14 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
 
 
 def _noise(sd: ArrayLike | None, n: int) -> Array | None:
-    """``n`` noise variances, where they are known."""
+    """``n`` noise variances where any are known, NaN of those that are not."""
     if sd is None:
         return None
     sds = np.asarray(sd, dtype=np.float64)
-    if sds.shape not in ((), (n,)) or not (np.isfinite(sds) & (sds > 0)).all():
+    if sds.shape not in ((), (n,)) or not ((sds > 0) & (sds < np.inf) | np.isnan(sds)).all():
         raise ValueError(f"noise_sd must be a positive number, or one for each of {n} rows, got {sd!r}")
+    if np.isnan(sds).all():
+        return None
     return np.broadcast_to(np.square(sds), n).copy()
 
 

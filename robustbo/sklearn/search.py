@@ -43,7 +43,7 @@ class RobustSearchCV(BaseSearchCV):
         random_state: An int, a RandomState or None.
         surrogate: As for `robustbo.Optimizer`.
         surrogate_options: As for `robustbo.Optimizer`.
-        num_initial: How many Sobol points come first; 2 (d + 1), at least 5, unless said.
+        num_initial: How many Sobol points come first; 2 (d + 1), from 5 to 20, unless said.
         replicate: As for `robustbo.Optimizer`. "never" evaluates no candidate that gave a score again, as is right
             where the same fit gives the same score; others are for fits that differ each time.
         max_replicates: As for `robustbo.Optimizer`.

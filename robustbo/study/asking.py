@@ -14,8 +14,9 @@ from robustbo.study.lines import line_of
 from robustbo.study.queueing import own
 from robustbo.study.recording import Recording
 from robustbo.study.source_warning import warn_of_sources
-from robustbo.study.sources import labels_of
+from robustbo.study.sources import labels_to_tell
 from robustbo.trials import worker
+from robustbo.trials.extent import settings_at
 from robustbo.trials.history import History, Trial
 from robustbo.trials.sources import Source
 from robustbo.trials.storage.line import Event
@@ -84,7 +85,7 @@ class Asking(Recording):
             SpaceExhausted: If every point of the space is being measured.
             SpaceError: If no point keeps the constraints, or what is fixed is no value of the space.
         """
-        labels = labels_of(self.history, source_to_measure(self.settings, by, source))
+        labels = labels_to_tell(self.history, source_to_measure(self.settings, by, source), "by")
         asker = ", ".join(labels.values()) if labels else worker.name()
         return self._ask(asker, n, self.settings.space.partial(fixed), labels)
 
@@ -102,7 +103,7 @@ class Asking(Recording):
         count = 1 if n is None else whole_number("n", n, 1)
 
         def decide(history: History) -> list[Event]:
-            view = views.View(self._store.settings, history, self.fits)
+            view = views.View(settings_at(self._store.settings, history), history, self.fits)
             events = next_trials.hand_out(view, count, asker, fixed, labels)
             self._warn(events, fixed)  # before anything is recorded: a warning may be made an error
             return events

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+from robustbo import limits
 from robustbo.errors import SpaceError
 from robustbo.searchspace.measurements import sign_column
-from robustbo.searchspace.tabular import is_frame
+from robustbo.searchspace.tabular import is_frame, parameter_columns
+from robustbo.searchspace.units import without
+from robustbo.study.origin import OF_LABEL
+from robustbo.trials.labels import LABEL, NAME, read_labels
 from robustbo.trials.settings import Settings
 from robustbo.view.frame import EVIDENCE, OWN, VALUE
 
@@ -27,6 +32,102 @@ def check_names(settings: Settings) -> None:
     columns += [] if outcomes else ["sd", *EVIDENCE]
     if clash := [quantity.name for quantity in quantities if quantity.name in columns]:
         raise ValueError(f"an outcome must have another name than a column of `frame`, got {clash[0]!r}")
+
+
+def label_columns_of(
+    settings: Settings,
+    frame: Any,
+    labels: bool | str | Sequence[str] | Mapping[str, str],
+    claimed: Collection[Any],
+) -> dict[str, str]:
+    """The column of each label, by `OF_LABEL` and its name.
+
+    Args:
+        settings: Those of the study.
+        frame: A table with plain names.
+        labels: Columns, or columns by label, or True for all that are nothing else; those that begin with `LABEL` are
+            always some.
+        claimed: Columns that are read for something else, besides parameters and values.
+
+    Raises:
+        SpaceError: If there is no such column.
+    """
+    if not is_frame(frame):
+        return {}
+    names = [name for name in frame.columns if isinstance(name, str)]
+    by_label = {name.removeprefix(LABEL): name for name in names if name.startswith(LABEL) and name not in claimed}
+    if labels is True:
+        by_label |= {name: name for name in names if not _is_own(settings, frame, name) and name not in claimed}
+    elif labels is not False:
+        by_name = (
+            labels if isinstance(labels, Mapping) else {n: n for n in ([labels] if isinstance(labels, str) else labels)}
+        )
+        if missing := [column for column in by_name.values() if column not in names]:
+            raise SpaceError(f"labels: there must be a column {missing[0]!r}, as it was named, got {names}")
+        by_label |= {label.removeprefix(LABEL): column for label, column in by_name.items()}
+    return {OF_LABEL + label: column for label, column in by_label.items()}
+
+
+def _is_own(settings: Settings, frame: Any, name: str) -> bool:
+    """Return whether a column is a parameter, of values, or one that `frame` has of every trial."""
+    outcomes = [outcome.name for outcome in settings.outcomes]
+    of_values = [
+        f"{outcome}.{key}" for outcome in outcomes for key in ("sd", "n", "excluded", "sign", *EVIDENCE)
+    ] + outcomes
+    of_values += [] if outcomes else ["sd", "n", *EVIDENCE]
+    is_frames = name in (*OWN, *of_values) or name.startswith((LABEL, "asked.", "source."))
+    return is_frames or name in parameter_columns(settings.space, frame)
+
+
+def readable_labels(settings: Settings, frame: pd.DataFrame, value: str) -> dict[str, str]:
+    """The columns of a table that are nothing else, and whose cells are labels, as `label_columns_of` has them."""
+    columns = label_columns_of(settings, frame, True, [value, sign_column(value)])
+    readable = {key: column for key, column in columns.items() if all(map(_is_label, frame[column]))}
+    return dict(list(readable.items())[: limits.LABELS])
+
+
+def _is_label(cell: object) -> bool:
+    try:
+        read_labels({NAME: cell})
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def with_names(frame: Any) -> Any:
+    """A table with its index as a column of names, where that has texts and there is no such column."""
+    if not is_frame(frame) or {NAME, LABEL + NAME} & {*frame.columns} or not len(frame):
+        return frame
+    has_texts = all(isinstance(label, str) for label in frame.index)
+    return frame.assign(**{LABEL + NAME: frame.index}) if has_texts else frame
+
+
+def with_plain_values(settings: Settings, frame: pd.DataFrame, value: str) -> tuple[pd.DataFrame, str]:
+    """A table of values without units: `with_plain_names`, and numbers in place of texts such as "48.8 %"."""
+    table, value = with_plain_names(settings, frame, value)
+    if not is_frame(table):
+        return table, value
+    units = {name or value: quantity.unit for name, quantity in settings.quantities.items() if quantity.unit}
+    columns = {f"{name}{sd}": unit for name, unit in units.items() for sd in ("", ".sd")}
+    if None in settings.quantities and units:
+        columns["sd"] = settings.quantity.unit
+    texts = {name: unit for name, unit in columns.items() if name in table.columns and name not in settings.space.names}
+    texts = {name: unit for name, unit in texts.items() if table[name].dtype.kind == "O"}
+    if not texts:
+        return table, value
+    return table.assign(
+        **{name: [_plain_cell(cell, unit) for cell in table[name]] for name, unit in texts.items()}
+    ), value
+
+
+def _plain_cell(cell: object, unit: str) -> object:
+    """The number of a cell with this unit, or the bound without it; any other cell as it is."""
+    if not isinstance(cell, str) or (bare := without(unit, cell)) == cell:
+        return cell
+    try:
+        return float(bare)
+    except ValueError:
+        return bare
 
 
 def with_plain_names(settings: Settings, frame: pd.DataFrame, value: str) -> tuple[pd.DataFrame, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from robustbo.study.beginning import Content, Prior, prior_contents
+from robustbo.study.prior import Content, Prior, prior_contents
 from robustbo.trials.declared import check_source_name, target_of
 from robustbo.trials.settings import DEFAULT_SURROGATE, Settings
 from robustbo.trials.sources import DEFAULT_KIND, Source, labels_to_record

@@ -12,6 +12,7 @@ from typing import Any
 from robustbo.censored import from_json, to_json
 from robustbo.errors import SpaceWarning, warn
 from robustbo.searchspace.measurements import Measurement
+from robustbo.study.origin import OF_TRIAL
 from robustbo.trials import worker
 from robustbo.trials.declared import Declared, source_in
 from robustbo.trials.history import History, Trial
@@ -21,7 +22,7 @@ from robustbo.trials.trial import point_of
 from robustbo.validation import index, real
 
 TrialLike = Trial | int
-LATEST = 16  # trials at which a tell looks for who else tells values: a number that does not grow
+LATEST = 16  # trials at which a tell looks for who else tells values, and of which sources
 LONGEST_S = 10 * 365 * 86400.0
 
 
@@ -59,15 +60,24 @@ def end_event(
         trial = min(waiting, key=lambda t: (t.state != "pending", t.number))
     number = trial.number if isinstance(trial, Trial) else index(trial)
     own_trial = history[number]
-    if isinstance(trial, Trial) and trial.params != own_trial.params:
+    if isinstance(trial, Trial) and not _is_same(trial, own_trial):
         raise ValueError(f"trial {number} must be one of this optimization, got one elsewhere: {trial.params}")
     if kind == "fail" and own_trial.state == "failed" and "retry" in content:  # a verdict, later
         return {"event": kind, "trial": number, **content, "reason": own_trial.reason}
-    if kind in ("tell", "fail") and not own_trial.is_open and own_trial.handouts > 1:
-        late = {"params": own_trial.params, "repeats": number, "origin": "late"}
-        return {"event": kind, "trial": len(history), **content, **late, **_computer(history, kind, content)}
+    has_ended = not own_trial.is_open and own_trial.state != "withdrawn"
+    if kind in ("tell", "fail") and has_ended and own_trial.handouts > 1:
+        late = {"params": own_trial.target_params, "repeats": number, "origin": "late"}
+        return {"event": kind, "trial": len(history), **late, **content, **_computer(history, kind, content)}
+    if content.get("params") == own_trial.params:  # where it was asked for
+        del content["params"]
     is_named = bool(own_trial.sources)
     return {"event": kind, "trial": number, **content, **({} if is_named else _computer(history, kind, content))}
+
+
+def _is_same(trial: Trial, own: Trial) -> bool:
+    """Return whether a trial of the caller's is that of this optimization, whose space may have grown since."""
+    places = [place.items() for place in (own.params, own.target_params)]
+    return any(trial.target_params.items() <= place for place in places)
 
 
 def _computer(history: History, kind: str, content: Mapping[str, Any]) -> dict[str, Any]:
@@ -75,9 +85,14 @@ def _computer(history: History, kind: str, content: Mapping[str, Any]) -> dict[s
     if kind != "tell" or "source" in content:
         return {}
     own = worker.computer()
-    tellers = [trial.told_by for trial in (*history.trials[:1], *history.trials[-LATEST:])]
+    tellers = [trial.told_by for trial in first_and_latest(history)]
     is_alone = all(teller is None or worker.computer(teller) == own for teller in tellers)
     return {} if is_alone else {"source": {COMPUTER: own}}
+
+
+def first_and_latest(history: History) -> tuple[Trial, ...]:
+    """The trials that a tell looks at for what is usual: their number does not grow."""
+    return (*history.trials[:1], *history.trials[-LATEST:])
 
 
 def value_content(
@@ -104,7 +119,7 @@ def end_events(
     rows: Iterable[tuple[Mapping[str, Any], str, Mapping[str, Any]]],
     declared: Declared = (),
 ) -> list[Event]:
-    """The events that end open trials at these points, or else begin and end others.
+    """The events that end open trials at these points, or those that rows name, or else begin and end others.
 
     Args:
         history: All trials.
@@ -114,6 +129,13 @@ def end_events(
     author, number, events = {"by": worker.name(), "at": worker.now()}, len(history), list[Event]()
     waiting: dict[Any, list[Trial]] = {}
     for params, kind, content in rows:
+        if OF_TRIAL in content:
+            rest = {key: value for key, value in content.items() if key != OF_TRIAL} | {"params": dict(params)}
+            event = end_event(history, kind, content[OF_TRIAL], rest)
+            is_late = event["trial"] == len(history)  # the value of one that has been told: a trial of its own
+            events.append({**event, "trial": number} if is_late else event)
+            number += is_late
+            continue
         if (point := point_of(params)) not in waiting:
             open_trials = sorted(history.trials.open_at(point), key=lambda t: (t.state == "pending", -t.number))
             waiting[point] = open_trials

@@ -6,18 +6,19 @@ from collections.abc import Mapping
 from typing import Any, overload
 
 from robustbo.guidance import explain_misfits
-from robustbo.searchspace.tabular import Point, is_point, point_of, warn_of_violations
+from robustbo.searchspace.tabular import Point, is_point, measured_point_of, warn_of_violations
 from robustbo.study.handing import TrialLike, end_event, value_content
 from robustbo.study.possible import check_possible, with_exclusions
 from robustbo.study.queueing import Queueing, own
 from robustbo.study.sources import trials_of, verdict_event
 from robustbo.trials.history import Trial
+from robustbo.trials.noise import Count
 from robustbo.trials.sources import Source
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State
 from robustbo.trials.values import Noise, Value, values_to_record
 from robustbo.trials.verdicts import Verdict
-from robustbo.validation import one_of, real
+from robustbo.validation import index, one_of, real
 
 log = logging.getLogger("robustbo")
 
@@ -112,15 +113,16 @@ class Judging(Queueing):
             return self._judge("include", trial, source, since, self._of(outcome, reason))
         return self._end("include", {"vouch": True, **self._of(outcome, reason)}, trial)
 
-    def amend(self, trial: TrialLike, value: Value, *, sd: Noise = None) -> Trial:
+    def amend(self, trial: TrialLike, value: Value, *, sd: Noise = None, n: Count | None = None) -> Trial:
         """Record a corrected value of a told, excluded or failed trial; the old one stays in the journal.
 
-        Of several outcomes only those that are given change; one that was missing is there then.
+        ``sd`` and ``n`` are those of `tell`. Of several outcomes only those that are given change; one that was missing
+        is there then.
 
         Raises:
             ValueError: If the value is not finite or not possible (exclude the trial instead), or the trial is pending.
         """
-        kind, content = self._value_content(value, sd)
+        kind, content = self._value_content(value, sd, n)
         if kind != "tell" or (isinstance(value, Mapping) and len(content["value"]) < len(value)):
             raise ValueError(f"value must be finite to amend a trial, got {value}; use exclude to leave it out")
         check_possible(self.settings, "amend takes the right value; use exclude to leave it out")(content["value"])
@@ -184,8 +186,19 @@ class Judging(Queueing):
         log.info("%s: %d trials", word.text, len(trials))
         return [own(trial) for trial in trials]
 
-    def _value_content(self, value: Value, sd: Noise) -> tuple[str, dict[str, Any]]:
-        return value_content(*values_to_record(self.settings.outcomes, value, sd))
+    def _value_content(self, value: Value, sd: Noise, n: Count | None = None) -> tuple[str, dict[str, Any]]:
+        return value_content(*values_to_record(self.settings.outcomes, value, sd, n))
+
+    def _measured_place(self, trial: TrialLike | Point, params: Point) -> dict[str, Any]:
+        """The point at which a trial was measured: of what is not given, as it was asked for."""
+        if is_point(trial):
+            raise TypeError("params say where a trial was measured, got a point in the place of the trial")
+        if not is_point(params):
+            raise TypeError(f"params must be a mapping of parameters to measured values, got {params!r}")
+        number = trial.number if isinstance(trial, Trial) else index(trial)
+        place = measured_point_of(self.settings.space, {**self.history[number].target_params, **dict(params)})
+        warn_of_violations(self.settings.space, [place])
+        return place
 
     def _of(self, outcome: str | None, reason: str | None) -> dict[str, Any]:
         names = [outcome.name for outcome in self.settings.outcomes]
@@ -196,11 +209,13 @@ class Judging(Queueing):
             raise ValueError(f"outcome must not be given where there is only one, got {outcome!r}; leave it out")
         return {"outcome": one_of("outcome", outcome, names), **content}
 
-    def _end(self, kind: str, content: dict[str, Any], trial: TrialLike | Point) -> Trial:
+    def _end(self, kind: str, content: dict[str, Any], trial: TrialLike | Point, params: Point | None = None) -> Trial:
         place = trial
+        if params is not None:
+            content = content | {"params": self._measured_place(trial, params)}
         if is_point(trial):
             space = self.settings.space
-            place = point_of(space, trial)
+            place = measured_point_of(space, trial)
             warn_of_violations(space, [place])
         settings = self._store.settings
 

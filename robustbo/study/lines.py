@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from robustbo.trials.history import Trial
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.sources import source_text
+from robustbo.trials.target import target_text
 from robustbo.trials.trial import FAILURE_VERDICTS, Measured
 
 
@@ -26,6 +27,8 @@ def line_of(trial: Trial, quantities: Mapping[str | None, Outcome] | None = None
     """
     outcome_of: Mapping[str | None, Outcome] = quantities or {None: Outcome()}
     place = ", ".join(f"{name}={value!r}" for name, value in trial.params.items())
+    target = target_text(trial)
+    place += f" ({target})" if target else ""
     values = ", ".join(f"{name} {_with_unit(outcome_of.get(name), value)}" for name, value in trial.values.items())
     values = values if trial.value is None else _with_unit(outcome_of.get(None), trial.value)
     result = f": {values}" if values else f": {trial.reason}" if trial.reason else ""
@@ -40,6 +43,8 @@ def line_of(trial: Trial, quantities: Mapping[str | None, Outcome] | None = None
         mean, sd = trial.expectation
         expected = f", expected {only.amount(only.nearest(mean), sd)}"
     retry = "" if trial.retry is None else f", {FAILURE_VERDICTS[trial.retry]}"
+    labels = ", ".join(f"{name}={value}" for name, value in trial.labels.items())
+    expected += f" [{labels}]" if labels else ""
     return f"trial {trial.number} ({trial.state}, {trial.origin}{retry}), {place}{result}{expected}"
 
 

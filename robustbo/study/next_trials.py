@@ -33,7 +33,7 @@ def hand_out(
         SpaceExhausted: If every point of the space is being measured.
         SpaceError: If no point keeps the constraints, with what is fixed.
     """
-    region = region_of(view.space, fixed) if fixed else None
+    region = region_of(view.space, fixed) if fixed or view.history.changes else None
     new_events: list[Event] = []
     for _ in range(n):
         author: Event = {"by": by, "at": worker.now(), **_source(labels)}

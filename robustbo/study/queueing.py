@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from robustbo.errors import SpaceWarning, warn
 from robustbo.guidance import explain_misfits
 from robustbo.searchspace.pool import Pool
+from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import Points, check_constraints, is_point, points_of
+from robustbo.study.columns import check_names
 from robustbo.study.handing import TrialLike, enqueue_events, requeue_events
 from robustbo.study.lines import line_of
+from robustbo.study.origin import origin_to_record
 from robustbo.study.study import Study
 from robustbo.trials import worker
+from robustbo.trials.changes import change_of, check_change
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import Trial
 from robustbo.trials.storage.line import Event
@@ -49,11 +54,14 @@ class Queueing(Study):
         """
         return self._commit(lambda state: requeue_events(state.history, trials, older_than))
 
-    def enqueue(self, points: Points, *, ignore_extra: bool = False) -> list[Trial]:
+    def enqueue(
+        self, points: Points, *, labels: Mapping[str, Any] | None = None, ignore_extra: bool = False
+    ) -> list[Trial]:
         """Points of your own that the next asks give out first: a mapping, a pandas Series or frame, or a list.
 
         Args:
             points: One, or several.
+            labels: What is to be kept with them for people, as for `tell`.
             ignore_extra: Whether columns of a frame that are no parameters are passed over.
 
         Raises:
@@ -63,7 +71,53 @@ class Queueing(Study):
         is_free = flag("ignore_extra", ignore_extra)
         params = points_of(space, [points] if is_point(points) else points, ignore_extra=is_free)
         check_constraints(space, params)
-        return self._commit(lambda state: enqueue_events(state.history, params))
+        own = origin_to_record(None, None, labels)
+        return self._commit(lambda state: [{**event, **own} for event in enqueue_events(state.history, params)])
+
+    def change(self, space: Space, *, was: Mapping[str, Any] | None = None) -> Space:
+        """Change the space from now on: other bounds, steps, values or constraints, or further parameters.
+
+        What was measured stays where it was measured, and is modelled, outside the new space too; asks and `best`
+        follow the new one. What waits outside it is given out no more, as a `SpaceWarning` says.
+
+        Args:
+            space: The new one, with all parameters of the old; one that is not to vary any more is fixed in asks
+                (``ask(fixed=...)``).
+            was: By new parameter, the value that it had in all trials so far.
+
+        Returns:
+            The space as it is now.
+
+        Raises:
+            SpaceError: If a parameter is left out, a new one has no old value, or a trial has no place in the new space
+                (a value at or below 0 on a log scale).
+            TypeError: If the space is a pool: its rows grow by `add_rows`.
+
+        Example:
+            >>> import robustbo as rb
+            >>> opt = rb.Optimizer(rb.Space(heat=rb.Float(20, 80)), direction="maximize", seed=0)
+            >>> _ = opt.tell({"heat": 75.0}, 0.4)
+            >>> space = rb.Space(heat=rb.Float(20, 70), stirring=rb.Float(100, 900))
+            >>> opt.change(space, was={"stirring": 300.0}).names, opt.history[0].params
+            (['heat', 'stirring'], {'heat': 75.0, 'stirring': 300.0})
+        """
+        if not isinstance(space, Space) or space.is_pool or self.settings.space.is_pool:
+            raise TypeError(f"space must be a robustbo.Space, in the place of one, got {space!r}; a pool has add_rows")
+
+        def events(state: State) -> Sequence[Event]:
+            before = space_of(self._store.settings, state.history)
+            change = change_of(len(state.history), space, was or {})
+            check_change(before, change, state.history)
+            check_names(replace(self._store.settings, space=space))
+            waiting = [t.number for t in state.history.having("queued") if not space.allows(change.apply(t).params)]
+            if waiting:
+                text = f"trials {waiting} wait outside the changed space, and are given out no more"
+                warn(f"{text}; withdraw them, or change the space again", SpaceWarning)
+            return [{**change.event(), "at": worker.now(), "by": worker.name()}]
+
+        self._store.commit(events)
+        log.info("change: %r", space)
+        return self.settings.space
 
     def add_rows(self, frame: pd.DataFrame) -> int:
         """Add rows to the pool, from which the next asks choose too; all of them, or none where one breaks a rule.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -11,7 +10,7 @@ from robustbo.guidance import STUDY, explain_misfits
 from robustbo.lazy import Module
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.study.predicting import Predicting
-from robustbo.trials.extent import space_of
+from robustbo.trials.extent import settings_at
 from robustbo.trials.history import History, Trial
 from robustbo.trials.settings import Settings
 from robustbo.trials.store import Store
@@ -90,9 +89,8 @@ class Study(Predicting):
 
     @property
     def settings(self) -> Settings:
-        """Settings that the optimization was begun with; a pool has the rows added since."""
-        settings = self._store.settings
-        return replace(settings, space=space_of(settings, self.history)) if settings.space.is_pool else settings
+        """Settings that the optimization was begun with, the space as it is now: changed, or with rows added since."""
+        return settings_at(self._store.settings, self.history)
 
     @property
     def view(self) -> views.View:

@@ -68,7 +68,11 @@ class WorkerError(ABC):
     @property
     def is_in_error(self) -> bool:
         """Return whether the trial is measured by the worker that is in error, since it is."""
-        return self.number >= self.begin and worker_of(self.root, self.number, self.workers) == self.worker
+        return (
+            self.error != 0
+            and self.number >= self.begin
+            and worker_of(self.root, self.number, self.workers) == self.worker
+        )
 
     @property
     def spread(self) -> float:

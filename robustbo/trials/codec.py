@@ -75,14 +75,13 @@ def fold(place: Place, contents: Contents) -> tuple[Settings, History]:
     settings = settings_of(place, contents.header)
     line = 1
 
-    def check_events() -> Iterator[Event]:
+    def events() -> Iterator[Event]:
         nonlocal line
         for line, event in enumerate(contents.events, start=2):  # noqa: B007 - the message has it
-            schema.check(event, settings)
             yield event
 
     try:
-        history = History().apply_all(check_events())
+        history = History().apply_all(schema.check_all(events(), settings))
         check_extent(settings, history)
     except (KeyError, ValueError, TypeError) as error:
         raise JournalError(

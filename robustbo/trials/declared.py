@@ -63,7 +63,7 @@ def sources_by_name(sources: Any) -> Declared:
     pairs = dict(sources).items() if isinstance(sources, Mapping | tuple) else None
     if pairs is None or not all(isinstance(source, Source) for _, source in pairs):
         raise TypeError(f'sources must be such as {{"lab": robustbo.Source(target=True)}}, got {sources!r}')
-    names = [labels_to_record(name).get(DEFAULT_KIND, "") for name, _ in pairs]
+    names = [labels_to_record({DEFAULT_KIND: name}).get(DEFAULT_KIND, "") for name, _ in pairs]
     if "" in names or len({*names}) < len(names):
         raise ValueError(f"sources must have a name each, all different, got {[name for name, _ in pairs]}")
     targets = [name for name, (_, source) in zip(names, pairs, strict=True) if source.target]

@@ -1,6 +1,8 @@
-"""Diagnoses that a history keeps of surrogates that judge on a schedule."""
+"""The verdicts of a surrogate that judges on a schedule."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -20,3 +22,9 @@ class Diagnosis:
     outliers: tuple[int, ...]
     percentiles: tuple[float, ...]
     void: bool
+
+
+def diagnosis_of(event: Mapping[str, Any]) -> Diagnosis:
+    """The diagnosis that an event records."""
+    outliers, percentiles = (tuple(event[key]) for key in ("outliers", "percentiles"))
+    return Diagnosis(event["trial"], event["observations"], outliers, percentiles, event["void"])

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from robustbo.censored import from_json
-from robustbo.trials.diagnosis import Diagnosis
+from robustbo.trials.noise import ValueNoise
 from robustbo.trials.storage.line import Event
 from robustbo.trials.tree import Draft
 from robustbo.trials.trial import EXPECTATION, EXPECTED_ERROR, OPEN, REMEASURE, RETRY, Measured, Trial
@@ -15,9 +15,10 @@ NO_EXPECTATION: dict[str, Any] = dict.fromkeys((*EXPECTATION, *EXPECTED_ERROR))
 BEGIN = ("ask", "enqueue")  # the events that begin a trial without ending it
 ALLOWED_STATES = {
     "assign": ("queued",),
-    "requeue": ("pending",),
-    "tell": OPEN,
-    "fail": OPEN,
+    "requeue": ("pending", "withdrawn"),
+    "withdraw": (*OPEN, "failed"),
+    "tell": (*OPEN, "withdrawn"),
+    "fail": (*OPEN, "withdrawn"),
     "exclude": ("told",),
     "include": ("excluded", "told"),
     "amend": ("told", "excluded", "failed"),
@@ -27,12 +28,18 @@ ADVICE = {
     "excluded": "use include to take the exclusion back",
     "failed": "use amend to give it a value, or fail with retry to say whether it was a flake",
     "pending": "use tell or fail to end it",
+    "withdrawn": "use requeue to have it measured after all, or tell its value",
     "queued": "the next ask gives it out; use tell or fail to end it",
 }
 
 
-def find_trial(trials: Sequence[Trial] | Draft, number: int) -> Trial:
+def find_trial(trials: Sequence[Trial] | Draft, number: int, name: str = "trial") -> Trial:
     """The trial of that number among all so far.
+
+    Args:
+        trials: All trials.
+        number: The number.
+        name: Of the argument that has it.
 
     Raises:
         ValueError: If there is none.
@@ -40,7 +47,7 @@ def find_trial(trials: Sequence[Trial] | Draft, number: int) -> Trial:
     if not 0 <= number < len(trials):
         numbers = f"one of the trials so far, 0 to {len(trials) - 1}" if len(trials) > 1 else "0, the only one so far"
         rule = numbers if trials else "asked for or told first, there is none yet"
-        raise ValueError(f"trial must be {rule}, got {number}")
+        raise ValueError(f"{name} must be {rule}, got {number}")
     return trials[number]
 
 
@@ -52,7 +59,7 @@ def states_for(event: Event) -> tuple[str, ...]:
 def fold(trials: list[Trial] | Draft, event: Event) -> None:
     """Change the trials by an event; the order of telling is known of a draft alone."""
     kind, number = event["event"], event["trial"]
-    if kind in BEGIN or (kind in ("tell", "fail") and "params" in event):
+    if kind in BEGIN or (kind in ("tell", "fail") and "params" in event and number >= len(trials)):
         trials.append(_new_trial(trials, event))
         if kind not in BEGIN:
             trials[number] = _change(trials, trials[number], event)
@@ -74,7 +81,7 @@ def _new_trial(trials: Sequence[Trial] | Draft, event: Event) -> Trial:
     number, repeats = event["trial"], event.get("repeats")
     if number != len(trials):
         raise ValueError(f"the next trial must be number {len(trials)}, got {number}")
-    if repeats is not None and find_trial(trials, repeats).params != event["params"]:
+    if repeats is not None and not _is_at(find_trial(trials, repeats), event):
         raise ValueError(f"trial {number} must be at the point of trial {repeats} to repeat it")
     is_asked = event["event"] == "ask"
     return Trial(
@@ -90,8 +97,21 @@ def _new_trial(trials: Sequence[Trial] | Draft, event: Event) -> Trial:
         asked_at=_when(event) if is_asked else None,
         handouts=int(is_asked),
         sources=dict(event.get("source", {})) if is_asked else {},
+        labels=dict(event.get("labels", {})),
         elsewhere=dict(event.get("elsewhere", {})) if is_asked else {},
     )
+
+
+def _is_at(first: Trial, event: Event) -> bool:
+    """Return whether an event is at the point of a trial; what is told, wherever it was measured."""
+    return event["event"] in ("tell", "fail") or event["params"] in (first.params, first.target)
+
+
+def _place_fields(trial: Trial, event: Event) -> dict[str, Any]:
+    """The point of a trial that was asked for, where it was measured at another."""
+    if "params" not in event or event["params"] == trial.params:
+        return {}
+    return {"params": dict(event["params"]), "target": trial.target_params}
 
 
 def _when(event: Event, key: str = "at") -> datetime | None:
@@ -125,8 +145,11 @@ def _change(trials: Sequence[Trial] | Draft, trial: Trial, event: Event) -> Tria
             return _with(trial, state="queued", sources={})
         case "tell":
             return _with(trial, state="told", **_end_fields(trials, trial, event), **_value_fields(trial, event))
-        case "fail":
+        case "withdraw":
             end = _end_fields(trials, trial, event) if trial.is_open else {}
+            return _with(trial, state="withdrawn", reason=event.get("reason"), retry=None, **end)
+        case "fail":
+            end = _end_fields(trials, trial, event) if trial.state != "failed" else {}
             return _with(trial, state="failed", reason=event["reason"], retry=event.get("retry"), **end)
         case "exclude" if "outcome" in event:
             return _with(trial, outcomes=_judge(trial, event, is_excluded=True))
@@ -156,6 +179,7 @@ def _end_fields(trials: Sequence[Trial] | Draft, trial: Trial, event: Event) -> 
     order = trials.num_ended if isinstance(trials, Draft) else None
     sources = {**trial.sources, **event.get("source", {})}
     told = {"order": order, "told_by": event.get("by"), "told_at": _when(event), "sources": sources}
+    told |= _place_fields(trial, event) | {"labels": {**trial.labels, **event.get("labels", {})}}
     return told | ({"measured_at": _when(event, "measured_at")} if "measured_at" in event else {})
 
 
@@ -168,13 +192,14 @@ def _value_fields(trial: Trial, event: Event, *, is_amended: bool = False) -> di
     """The value of an event, or those of several outcomes beside what is known of others."""
     value, sd = event["value"], event["sd"]
     if not isinstance(value, Mapping):
-        return {"value": from_json(value), "sd": sd}
+        return {"value": from_json(value), **ValueNoise.of(sd)._asdict()}
     outcomes = dict(trial.outcomes)
     for name, number in value.items():
         before = outcomes.get(name, Measured())
         if is_amended:
             before = Measured(is_excluded=before.is_excluded, note=before.note if before.is_excluded else None)
-        outcomes[name] = replace(before, value=from_json(number), sd=(sd or {}).get(name), is_lost=False)
+        of_value = ValueNoise.of((sd or {}).get(name))
+        outcomes[name] = replace(before, value=from_json(number), sd=of_value.sd, n=of_value.n, is_lost=False)
     outcomes |= {name: replace(outcomes.get(name, Measured()), is_lost=True) for name in event.get("lost", ())}
     return {"outcomes": outcomes}
 
@@ -182,7 +207,7 @@ def _value_fields(trial: Trial, event: Event, *, is_amended: bool = False) -> di
 def _include(outcome: Measured, *, has: bool) -> Measured:
     """An outcome where its trial is included; where that ``has`` a word for its values, it is no more excluded."""
     if has and outcome.value is not None:
-        return Measured(outcome.value, outcome.sd, is_vouched=True)
+        return Measured(outcome.value, outcome.sd, is_vouched=True, n=outcome.n)
     return replace(outcome, **NO_EXPECTATION, is_vouched=False)
 
 
@@ -195,7 +220,7 @@ def _judge(trial: Trial, event: Event, *, is_excluded: bool) -> dict[str, Measur
         standing = "missing" if outcome.value is None else "excluded already" if is_excluded else "not excluded"
         must = "excluded" if standing == "not excluded" else "told"
         raise ValueError(f"{name!r} of trial {trial.number} must be {must} to {kind} it, it is {standing}")
-    word = Measured(outcome.value, outcome.sd, is_vouched=is_vouched, note=note)
+    word = Measured(outcome.value, outcome.sd, is_vouched=is_vouched, note=note, n=outcome.n)
     changed = replace(outcome, is_excluded=True, is_vouched=False, note=note) if is_excluded else word
     return {**trial.outcomes, name: changed}
 
@@ -205,8 +230,3 @@ def _ask_reason(trials: Sequence[Trial] | Draft, trial: Trial) -> str | None:
     if trial.repeats is None:
         return None
     return RETRY if trials[trial.repeats].state == "failed" else REMEASURE
-
-
-def diagnosis_of(event: Event) -> Diagnosis:
-    outliers, percentiles = (tuple(event[key]) for key in ("outliers", "percentiles"))
-    return Diagnosis(event["trial"], event["observations"], outliers, percentiles, event["void"])

@@ -1,33 +1,52 @@
-"""The search space as it is now: a pool's rows may have been added to."""
+"""The search space as it is now: it may have been changed, and a pool's rows added to."""
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
 from robustbo.searchspace.pool import Pool, Row
 from robustbo.searchspace.space import Space
+from robustbo.trials.changes import changed_space
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
 
 def space_of(settings: Settings, history: History) -> Space:
-    """The space of an optimization, with all rows that have been added, be they in these settings' pool or not."""
+    """The space of an optimization after all changes, with all rows that have been added, in these settings or not."""
+    if history.changes:
+        return changed_space(settings.space, history.changes)
     if not history.rows or not isinstance(settings.space, Pool):
         return settings.space
     return _extend(_Added(settings.space, history.rows))
 
 
+def spaces_now(settings: Settings, history: History) -> list[Space]:
+    """The space as it is now, in the forms that people may give it in."""
+    return [space_of(settings, history), *(change.space for change in history.changes[-1:])]
+
+
+def settings_at(settings: Settings, history: History) -> Settings:
+    """The settings with the space as it is now."""
+    is_new = bool(history.changes) or settings.space.is_pool
+    return replace(settings, space=space_of(settings, history)) if is_new else settings
+
+
 def check_extent(settings: Settings, history: History, first: int = 0) -> None:
     """Raise a `SpaceError` if rows that were added are none of the pool, or trials are at none of its rows.
+
+    What was measured may be beside them; in a space that was changed each trial must have a place.
 
     Args:
         settings: With the pool.
         history: All trials.
         first: The number of the first trial that has not been looked at before.
     """
-    if settings.space.is_pool:
-        space = space_of(settings, history)
-        for trial in history.trials[first:]:
-            space.validate(trial.params)
+    if not (settings.space.is_pool or history.changes):
+        return
+    space = space_of(settings, history)
+    for trial in history.trials[first:]:
+        is_row = settings.space.is_pool and trial.is_open
+        (space.validate if is_row else space.measured_point)(trial.params)
 
 
 class _Added(NamedTuple):

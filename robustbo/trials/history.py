@@ -15,8 +15,12 @@ from robustbo.censored import CensoredValue
 from robustbo.lazy import Module
 from robustbo.searchspace.measurements import sign_column
 from robustbo.searchspace.parameters import Value
-from robustbo.trials.diagnosis import Diagnosis
-from robustbo.trials.events import diagnosis_of, find_trial, fold
+from robustbo.trials.changes import KIND as CHANGE
+from robustbo.trials.changes import SpaceChange
+from robustbo.trials.diagnosis import Diagnosis, diagnosis_of
+from robustbo.trials.events import find_trial, fold
+from robustbo.trials.labels import label_columns
+from robustbo.trials.noise import single_noise
 from robustbo.trials.sources import DEFAULT_KIND
 from robustbo.trials.storage.line import Event
 from robustbo.trials.tree import Draft, Trials
@@ -36,7 +40,8 @@ __all__ = ["REMEASURE", "RETRY", "STATES", "Diagnosis", "Event", "History", "Tri
 
 @dataclass(frozen=True)
 class History:
-    """All trials so far, in order, the diagnoses made on the way, rows added to a pool and words on sources; frozen.
+    """All trials so far, in order, the diagnoses made on the way, rows added to a pool, words on sources and changes of
+    the space; frozen.
 
     Example:
         >>> history = History().apply({"event": "ask", "trial": 0, "params": {"x": 0.5}, "origin": "sobol"})
@@ -48,6 +53,7 @@ class History:
     diagnoses: tuple[Diagnosis, ...] = ()
     rows: tuple[tuple[Value, ...], ...] = ()
     verdicts: tuple[SourceVerdict, ...] = ()
+    changes: tuple[SpaceChange, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "trials", Trials.of(self.trials))
@@ -67,8 +73,9 @@ class History:
         return find_trial(self.trials, index(number))
 
     def counts(self) -> dict[str, int]:
-        """Number of trials in each state."""
-        return {state: self.trials.num(state) for state in STATES}
+        """Number of trials in each state; withdrawn ones only where there are some."""
+        counts = {state: self.trials.num(state) for state in STATES}
+        return {state: count for state, count in counts.items() if count or state != "withdrawn"}
 
     def having(self, state: str) -> tuple[Trial, ...]:
         """The trials in a state."""
@@ -88,11 +95,13 @@ class History:
             event: ``{"event": kind, "trial": number, ...}`` with kind "ask" (params, origin; expected, expected_sd,
                 expected_noise and expected_error where a model asks; repeats and reason where it replicates another;
                 fixed where some values were given), "enqueue" (params), "assign" (a queued trial is given out),
-                "requeue" (a pending one waits again), "tell" (value, sd), "fail" (reason), "exclude", "include" (vouch:
-                whether it is a word for the value) or "amend" (value, sd). A "tell" or "fail" that carries params
-                begins a trial that nobody had asked for. A "diagnose" (all of `Diagnosis`) and an "extend" (rows of a
-                pool) change no trial. A "verdict" (`SourceVerdict`) changes all trials of a source. "at" and "by" say
-                when and who, "reason" of a verdict why, "source" what measured a value, or is to.
+                "requeue" (a pending one waits again), "withdraw" (reason), "tell" (value, sd), "fail" (reason),
+                "exclude", "include" (vouch: whether it is a word for the value) or "amend" (value, sd). A "tell" or
+                "fail" that carries params begins a trial that nobody had asked for, or says where another was measured.
+                A "diagnose" (all of `Diagnosis`) and an "extend" (rows of a pool) change no trial. A "change"
+                (`SpaceChange`) gives all of them the old values of new parameters, a "verdict" (`SourceVerdict`)
+                changes all trials of a source. "at" and "by" say when and who, "reason" of a verdict why, "source" what
+                measured a value, or is to.
 
         Raises:
             ValueError: If the trial's state does not allow the event, or it repeats a trial that is not there.
@@ -102,12 +111,16 @@ class History:
     def apply_all(self, events: Iterable[Event]) -> History:
         """The history after more events, in time linear in these, however many came before; see `apply`."""
         trials, diagnoses, rows = Draft(self.trials), list[Diagnosis](), list[tuple[Value, ...]]()
-        verdicts = [*self.verdicts]
+        verdicts, changes = [*self.verdicts], self.changes
         for event in events:
             if event["event"] == "diagnose":
                 diagnoses.append(diagnosis_of(event))
             elif event["event"] == "extend":
                 rows += map(tuple, event["rows"])
+            elif event["event"] == CHANGE:
+                changes = (*changes, SpaceChange.of(event))
+                if changes[-1].was:
+                    trials = Draft(Trials(map(changes[-1].apply, trials.to_trials())))
             elif event["event"] == KIND:
                 since = None if event.get("since") is None else find_trial(trials, event["since"])
                 verdicts.append(verdict_of(event, since))
@@ -119,7 +132,7 @@ class History:
                     trials.put(judge(trials[event["trial"]], verdicts))
         all_diagnoses = self.diagnoses + tuple(diagnoses) if diagnoses else self.diagnoses
         all_rows = (*self.rows, *rows) if rows else self.rows
-        return History(trials.to_trials(), all_diagnoses, all_rows, tuple(verdicts) if verdicts else ())
+        return History(trials.to_trials(), all_diagnoses, all_rows, tuple(verdicts) if verdicts else (), changes)
 
     extended = apply_all  # its public name in 0.1
 
@@ -136,7 +149,8 @@ class History:
         OUTCOME.excluded: whether it is by itself. Where values were told as bounds their limits stand there, and after
         the columns of values value.sign, or OUTCOME.sign, says "<" or ">", and "" of any other value. Where sources
         were told a column source.KIND each is the last; the kind "source" has the column source. Where times of
-        measurement were told the column measured_at has them.
+        measurement were told the column measured_at has them. Where trials were measured elsewhere than asked for,
+        columns asked.NAME have what was asked for. Where trials have labels, columns label.NAME have these.
 
         A parameter that has one of these names, "trial" or one of those that are ``reserved`` is under ``params.NAME``.
         The columns are those of the ``names``, or of all that the trials have; where a parameter does not exist at a
@@ -148,7 +162,7 @@ class History:
         excluded = {
             f"{name}.excluded": [t.outcomes.get(name, Measured()).is_excluded for t in self] for name in outcomes
         }
-        labels = source_columns(self.trials)
+        labels = source_columns(self.trials) | target_columns(self.trials) | label_columns(self.trials)
         names = column_names(parameters, [*own, "asked_by", "asked_at", *excluded, *labels, *reserved])
         rows = [
             [*(t.params.get(name) for name in parameters), *values, t.state, t.origin, in_a_line(t.reason), t.repeats]
@@ -171,11 +185,14 @@ class History:
 def _value_columns(trials: Sequence[Trial], outcomes: Sequence[str]) -> dict[str, list[float]]:
     """The columns of values and of their noise."""
     if not outcomes:
-        return {"value": [_or_nan(t.value) for t in trials], "sd": [_or_nan(t.sd) for t in trials]}
-    columns: dict[str, list[float]] = {}
+        columns = {"value": [_or_nan(t.value) for t in trials], "sd": [_or_nan(single_noise(t).sd) for t in trials]}
+        return columns | ({"n": [float(t.n) for t in trials]} if any(t.n > 1 for t in trials) else {})
+    columns = {}
     for name in outcomes:
         measurements = [t.outcomes.get(name, Measured()) for t in trials]
-        columns |= {name: [_or_nan(m.value) for m in measurements], f"{name}.sd": [_or_nan(m.sd) for m in measurements]}
+        columns[name] = [_or_nan(m.value) for m in measurements]
+        columns[f"{name}.sd"] = [_or_nan(single_noise(m).sd) for m in measurements]
+        columns |= {f"{name}.n": [float(m.n) for m in measurements]} if any(m.n > 1 for m in measurements) else {}
     return columns
 
 
@@ -198,6 +215,13 @@ def source_columns(trials: Sequence[Trial]) -> dict[str, list[Any]]:
     kinds = dict.fromkeys(kind for by_kind in labels for kind in by_kind)
     columns: dict[str, list[Any]] = {source_column(kind): [of.get(kind) for of in labels] for kind in kinds}
     return columns | ({MEASURED_AT: times} if any(time is not None for time in times) else {})
+
+
+def target_columns(trials: Sequence[Trial]) -> dict[str, list[Any]]:
+    """The columns of what was asked for, of parameters that some trial was measured elsewhere in."""
+    moved = [trial for trial in trials if trial.target is not None]
+    names = dict.fromkeys(n for t in moved for n, value in t.params.items() if t.target_params.get(n) != value)
+    return {f"asked.{name}": [trial.target_params.get(name) for trial in trials] for name in names}
 
 
 def column_names(names: Iterable[str], reserved: Iterable[str]) -> list[str]:

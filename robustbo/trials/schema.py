@@ -3,7 +3,8 @@
 A checksum is no signature: whoever changes a line can compute it. So each line is checked when it is read.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
@@ -12,6 +13,9 @@ from typing_extensions import TypedDict
 from robustbo import limits
 from robustbo.printable import printable
 from robustbo.searchspace.pool import Pool
+from robustbo.trials.changes import KIND as CHANGE
+from robustbo.trials.changes import SpaceChange, changed_space, check_parameters
+from robustbo.trials.noise import PATTERN
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage.line import Event
 from robustbo.trials.trial import EXPECTATION, EXPECTED_ERROR
@@ -25,10 +29,15 @@ Text = Annotated[str, Field(strict=True)]
 Finites = Finite | dict[Text, Finite]  # of several outcomes by name
 Limit = Annotated[str, Field(strict=True, pattern=r"^[<>]-?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?$")]  # a bound, as written
 Values = Finite | Limit | dict[Text, Finite | Limit]
+OfMean = Annotated[str, Field(strict=True, pattern=PATTERN)]  # the noise of a mean, as written
 Spreads = Spread | None | dict[Text, Spread | None]
+Noises = Spread | OfMean | None | dict[Text, Spread | OfMean | None]
 Yes = Annotated[bool, Field(strict=True)]
 Label = Annotated[str, Field(strict=True, min_length=1, max_length=limits.SOURCE_CHARACTERS)]
 Source = Annotated[dict[Label, Label], Field(max_length=limits.SOURCE_KINDS)]
+LabelText = Annotated[str, Field(strict=True, min_length=1, max_length=limits.LABEL_CHARACTERS)]
+LabelValue = LabelText | Finite | Annotated[bool, Field(strict=True)]
+Labels = Annotated[dict[LabelText, LabelValue], Field(max_length=limits.LABELS)]
 Time = Annotated[str, Field(strict=True, pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?\+00:00$")]
 Params = Annotated[dict[Text, Value], Field(min_length=1)]
 ANY = ConfigDict(extra="allow")  # what later versions add
@@ -65,10 +74,11 @@ class _Ask(_Event):
 class _Enqueue(_Event):
     event: Literal["enqueue"]
     params: Params
+    labels: NotRequired[Labels]
 
 
 class _Handed(_Event):
-    event: Literal["assign", "requeue", "exclude", "include"]
+    event: Literal["assign", "requeue", "withdraw", "exclude", "include"]
     outcome: NotRequired[Text]
     reason: NotRequired[Text]
     vouch: NotRequired[Yes]
@@ -78,8 +88,9 @@ class _Handed(_Event):
 class _Tell(_Event):
     event: Literal["tell", "amend"]
     value: Values
-    sd: Spreads
+    sd: Noises
     lost: NotRequired[list[Text]]
+    labels: NotRequired[Labels]
     source: NotRequired[Source]
     measured_at: NotRequired[Time]
     params: NotRequired[Params]
@@ -91,6 +102,7 @@ class _Fail(_Event):
     event: Literal["fail"]
     reason: Text
     retry: NotRequired[Yes]
+    labels: NotRequired[Labels]
     source: NotRequired[Source]
     measured_at: NotRequired[Time]
     params: NotRequired[Params]
@@ -111,6 +123,13 @@ class _Extend(_Event):
     rows: Annotated[list[Annotated[list[Value], Field(min_length=1)]], Field(min_length=1)]
 
 
+class _Change(_Event):
+    event: Literal["change"]
+    space: Annotated[dict[Text, dict[str, Any]], Field(min_length=1)]
+    constraints: NotRequired[list[Text]]
+    was: NotRequired[Params]
+
+
 class _Verdict(_Event):
     event: Literal["verdict"]
     verdict: Literal["exclude", "include", "correct"]
@@ -129,7 +148,10 @@ class _JournalHeader(TypedDict):
 
 HEADER: TypeAdapter[Any] = TypeAdapter(_JournalHeader)
 EVENT: TypeAdapter[Any] = TypeAdapter(
-    Annotated[_Ask | _Enqueue | _Handed | _Tell | _Fail | _Diagnose | _Extend | _Verdict, Field(discriminator="event")]
+    Annotated[
+        _Ask | _Enqueue | _Handed | _Tell | _Fail | _Diagnose | _Extend | _Change | _Verdict,
+        Field(discriminator="event"),
+    ]
 )
 
 
@@ -148,13 +170,31 @@ def check(event: Event, settings: Settings) -> None:
     _check_outcomes(event, settings)
     if event["event"] == "diagnose" and len(event["outliers"]) != len(event["percentiles"]):
         raise ValueError(f"percentiles: there must be one for each of {len(event['outliers'])} outliers")
+    if event["event"] == CHANGE and space.is_pool:
+        raise ValueError(f"event: the space must be none of listed points to be changed, got {space!r}")
     if event["event"] == "extend" and not (isinstance(space, Pool) and all(map(space.may_have, event["rows"]))):
         raise ValueError(f"rows must be such as {space!r} may have, got {event['rows'][:3]}")
     params = event.get("params")
-    if params is not None and not space.is_as_written(params):
+    is_measured = event["event"] in ("tell", "fail")
+    if params is not None and not (space.is_as_measured if is_measured else space.is_as_written)(params):
         raise ValueError(f"params must be a point as this program writes it, got {params}")
     if event["event"] == "ask" and not event.get("fixed", {}).items() <= event["params"].items():
         raise ValueError(f"fixed: the point must have these values, got {event['fixed']} and {params}")
+
+
+def check_all(events: Iterable[Event], settings: Settings) -> Iterator[Event]:
+    """Each event, once it is checked by the space that is as it happens.
+
+    Raises:
+        ValueError: As `check`; or if a changed space is none.
+    """
+    for event in events:
+        check(event, settings)
+        if event["event"] == CHANGE:
+            change = SpaceChange.of(event)
+            check_parameters(settings.space, change)
+            settings = replace(settings, space=changed_space(settings.space, (change,)))
+        yield event
 
 
 def _check_outcomes(event: Event, settings: Settings) -> None:

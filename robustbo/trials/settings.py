@@ -34,12 +34,6 @@ DEFAULT_MAX_REPLICATES = 2  # with the first value that is three, of which two m
 DEFAULT_REPLICATE: Replicate = "flagged"  # by its figures: see the README, runs/figure-*
 
 
-def default_num_initial(space: Space) -> int:
-    """Number of points of the initial design by default: 2 (d + 1), at least 5, of d parameters that can be chosen."""
-    d = sum(parameter.count != 1 for _, parameter in space.parameters)
-    return max(5, 2 * (d + 1))
-
-
 @dataclass(frozen=True)
 class Settings:
     """The immutable part of an optimization; its JSON form is a journal's header.

@@ -16,13 +16,13 @@ EXAMPLE = 'such as "R3" or {"reactor": "R3", "operator": "B"}'
 
 
 def labels_to_record(source: Source | None) -> dict[str, str]:
-    """Labels by kind, as a journal keeps them; those that are missing (None, NaN, empty) are left out.
+    """Labels by kind, as a journal keeps them; of several those that are missing (None, NaN, empty) are left out.
 
     Args:
         source: One label, whose kind is "source", or labels by kind.
 
     Raises:
-        TypeError, ValueError: If a kind or a label is no short text on one line.
+        TypeError, ValueError: If a kind or a label is no short text on one line, or the only one is empty.
 
     Example:
         >>> labels_to_record("R3"), labels_to_record({"reactor": "R3", "plate": 7.0, "operator": None})
@@ -30,6 +30,8 @@ def labels_to_record(source: Source | None) -> dict[str, str]:
     """
     if source is None:
         return {}
+    if isinstance(source, str) and not source.strip():
+        raise ValueError(f"source must not be an empty text, got {source!r}; leave it out where it is not known")
     by_kind = source if isinstance(source, Mapping) else {DEFAULT_KIND: source}
     if len(by_kind) > limits.SOURCE_KINDS:
         raise ValueError(f"source must have at most {limits.SOURCE_KINDS} kinds, got {len(by_kind)}")

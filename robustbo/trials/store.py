@@ -17,7 +17,7 @@ from robustbo.errors import JournalError, JournalExists, JournalWarning, warn
 from robustbo.surrogates.names import ALLOWED, name_of
 from robustbo.trials import schema, trust
 from robustbo.trials.codec import changed_versions, fold, header
-from robustbo.trials.extent import check_extent
+from robustbo.trials.extent import check_extent, settings_at
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage import places
@@ -160,9 +160,8 @@ class Store:
     def _fold_events(self, events: Sequence[Event]) -> History:
         """The history with what others have written."""
         try:
-            for event in events:
-                schema.check(event, self.settings)
-            history = self._state.history.apply_all(events)
+            settings = settings_at(self.settings, self._state.history)
+            history = self._state.history.apply_all(schema.check_all(events, settings))
             check_extent(self.settings, history, len(self._state.history))
             return history
         except (KeyError, TypeError, ValueError) as error:

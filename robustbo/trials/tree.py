@@ -13,7 +13,7 @@ from itertools import chain, groupby
 from typing import Any, NamedTuple, Self, cast, overload
 
 from robustbo.trials.by_point import ByPoint
-from robustbo.trials.trial import OPEN, STATES, Point, Trial
+from robustbo.trials.trial import OPEN, STATES, Point, Trial, point_of
 
 WIDTH = 32
 LOST = "lost"  # told, where one of several outcomes came to no finite number
@@ -123,14 +123,18 @@ class Trials(Sequence[Trial]):
 
     @property
     def by_point(self) -> ByPoint:
-        """The trials at each point."""
+        """The trials at each point: where they were measured, and where they had been asked for."""
         if self._by_point is None:
             self._by_point = ByPoint.of(None if trial.state == ASIDE else trial.point for trial in self)
+            for trial in self:
+                if trial.target is not None and trial.state != ASIDE:
+                    self._by_point = self._by_point.with_trial(trial.number, point_of(trial.target))
         return self._by_point
 
     def at(self, point: Point) -> tuple[Trial, ...]:
         """The trials at a point, in order."""
-        return tuple(self[number] for number in self.by_point.at(point))[::-1]
+        trials = (self[number] for number in sorted({*self.by_point.at(point)}))
+        return tuple(trial for trial in trials if trial.target is None or trial.point == point)
 
     def open_at(self, point: Point) -> list[Trial]:
         """The trials at a point that may still be told, in order."""
@@ -140,19 +144,20 @@ class Trials(Sequence[Trial]):
         return [trial for trial in self.at(point) if trial.is_open]
 
     def with_changes(self, changes: Mapping[int, Trial]) -> Self:
-        """The sequence with other trials in some places, whose points are the same, and new ones behind the last.
+        """The sequence with other trials in some places, and new ones behind the last.
 
         Args:
             changes: By the place; new ones follow each other without a gap.
         """
-        trials = object.__new__(type(self))
+        trials, new = object.__new__(type(self)), sorted(place for place in changes if place >= self._length)
         trials._length = max([self._length, *(place + 1 for place in changes)])
         root, trials._height, trials._by_point = self._root, self._height, self._by_point
         while trials._length > WIDTH ** (trials._height + 1):
             root, trials._height = Node((root,), root.tally), trials._height + 1
         trials._root = _rebuild(root, trials._height, sorted(changes.items()))
         if trials._by_point is not None:
-            for place in range(self._length, trials._length):
+            moved = [place for place, trial in changes.items() if place < self._length and trial.target is not None]
+            for place in [*(place for place in moved if self[place].params != changes[place].params), *new]:
                 trials._by_point = trials._by_point.with_trial(place, changes[place].point)
         return trials
 

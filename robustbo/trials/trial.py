@@ -2,17 +2,18 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, get_args
 
-from robustbo.guidance import TRIAL, Guided
 from robustbo.searchspace.parameters import Value
+from robustbo.trials.brief import Expecting
+from robustbo.trials.labels import NAME, Label
 
 REMEASURE = "re-measure"  # the reason of a trial that repeats another, whose value is in doubt
 RETRY = "retry"  # likewise, which failed and looks like a flake
 FAILURE_VERDICTS = {True: "said to be a flake", False: "said to lie in its point"}  # a failure, by the user
-State = Literal["told", "pending", "queued", "failed", "excluded"]
+State = Literal["told", "pending", "queued", "failed", "excluded", "withdrawn"]
 STATES: tuple[State, ...] = get_args(State)
 Origin = Literal["sobol", "model", "user", "late"]
 EXPECTATION = ("expected", "expected_sd", "expected_noise")  # of a trial or outcome: what belongs to an expectation
@@ -33,6 +34,11 @@ def point_of(params: Mapping[str, Value]) -> Point:
     return tuple((name, isinstance(value, bool), value) for name, value in params.items())
 
 
+def title_of(number: int, name: object = None) -> str:
+    """The words for a trial, with its name where it has one."""
+    return f"trial {number}" if name is None else f"{name} (trial {number})"
+
+
 def in_a_line(reason: str | None) -> str:
     """The reason why a trial failed, in a line: the last of a traceback, where the error is; "" where there is none.
 
@@ -44,32 +50,15 @@ def in_a_line(reason: str | None) -> str:
     return lines[-1] if "Traceback" in lines[0] or lines[0].startswith("...") else lines[0]
 
 
-class Brief(Guided):
-    """A dataclass that is shown without what is as it is unless said.
-
-    Example:
-        >>> Trial(3, {"x": 0.5}, state="told", value=1.25)
-        Trial(number=3, params={'x': 0.5}, state='told', value=1.25)
-    """
-
-    MEANT = TRIAL
-
-    def __repr__(self) -> str:
-        shown = {f.name: getattr(self, f.name) for f in fields(self) if f.repr}  # type: ignore[arg-type]
-        plain = {f.name: f.default for f in fields(self)}  # type: ignore[arg-type]
-        parts = (f"{name}={value!r}" for name, value in shown.items() if value != plain[name] and value != {})
-        return f"{type(self).__name__}({', '.join(parts)})"
-
-
 @dataclass(frozen=True, repr=False)
-class Measured(Brief):
+class Measured(Expecting):
     """One of several outcomes of a trial.
 
     Attributes:
         value: What was measured; None where it is missing.
         sd: The standard deviation of its noise, where known.
         expected: What the model that asked for it expected, unless the user has vouched for a value since.
-        expected_sd: Standard deviation of that expectation, noise included.
+        expected_sd: Standard deviation of that expectation, noise included; also `expected_measurement_sd`.
         expected_noise: Standard deviation of the noise in it; None where that is not known, as in old journals.
         expected_error, expected_error_sd: As of a `Trial`.
         is_excluded: Whether it is excluded by itself.
@@ -78,6 +67,7 @@ class Measured(Brief):
         note: Why the user excluded it, or included it, by itself, where that was said.
         as_told: The value as it was told, where a correction of its source has changed it.
         is_source_excluded: Whether it is excluded with all values of its source.
+        n: Of how many measurements the value is the mean; sd is that of the mean.
     """
 
     value: float | None = None
@@ -93,28 +83,30 @@ class Measured(Brief):
     note: str | None = None
     as_told: float | None = None
     is_source_excluded: bool = False
+    n: int = 1
 
 
 @dataclass(frozen=True, repr=False)
-class Trial(Brief):
+class Trial(Expecting):
     """One ask, or one measurement made elsewhere.
 
     Attributes:
         number: 0, 1, 2, ... in the order of asking.
-        params: The point.
-        state: "pending" (somebody measures it), "queued" (waits to be given out by an ask), "told", "failed" or
-            "excluded".
+        params: The point: where it was measured, or is to be.
+        state: "pending" (somebody measures it), "queued" (waits to be given out by an ask), "told", "failed",
+            "excluded" or "withdrawn" (nobody will measure it, and that says nothing of its point).
         value: The measured value, if there is one.
         sd: The standard deviation of its noise, where known.
         origin: "sobol", "model", "user" (enqueued, or told without having been asked) or "late" (a further value of a
             trial that was given out more than once).
         reason: Why it failed, or why it was asked: "re-measure" (a value in doubt), "retry" (a failure that looks like
             a flake), "asked before" (the model wants another value at a point), "away from failures" (a Sobol point
-            would probably fail), "nothing new left" (a finite space has been asked for as a whole).
+            would probably fail), "no signal yet" (all values are equal within noise), "nothing new left" (a finite
+            space has been asked for as a whole).
         repeats: The number of the trial that it replicates, if it was asked for that.
         expected: What the model that asked for it expected of the value, without any source's error; None again once
             the user has vouched for a value (`include`, `amend`). What it expected to be told is in `expectation`.
-        expected_sd: Standard deviation of that expectation, noise included.
+        expected_sd: Standard deviation of that expectation, noise included; also `expected_measurement_sd`.
         expected_noise: Standard deviation of the noise in it; None where that is not known, as in old journals.
         expected_error: How much higher the source that was to measure it reads, by what was believed of it then; None
             where no source was named (``ask(by=)``), or nothing was wrong with it.
@@ -137,6 +129,9 @@ class Trial(Brief):
         told_by: Who told its value, or that it failed, as ``host:process:token``.
         told_at: When.
         order: Its place in the order of telling: how many had ended before it.
+        n: Of how many measurements the value is the mean; sd is that of the mean.
+        target: The point that was asked for, where it was measured at another.
+        labels: What else people know of it, such as ``{"name": "Knock Hill", "lot": 7}``; no model sees it.
     """
 
     number: int
@@ -168,6 +163,9 @@ class Trial(Brief):
     told_by: str | None = field(default=None, compare=False, repr=False)
     told_at: datetime | None = field(default=None, compare=False, repr=False)
     order: int | None = field(default=None, compare=False, repr=False)
+    target: dict[str, Value] | None = None
+    n: int = 1
+    labels: dict[str, Label] = field(default_factory=dict)
 
     @property
     def values(self) -> dict[str, float]:
@@ -179,9 +177,13 @@ class Trial(Brief):
         outcome, state = self.outcomes.get(name, Measured()), self.state
         if state in ("told", "excluded"):
             state = "failed" if outcome.value is None else "excluded" if outcome.is_excluded else state
-        told: dict[str, Any] = {"value": outcome.value, "sd": outcome.sd}
+        told: dict[str, Any] = {"value": outcome.value, "sd": outcome.sd, "n": outcome.n}
         told |= {key: getattr(outcome, key) for key in (*EXPECTATION, *EXPECTED_ERROR, "is_vouched", "as_told")}
         return replace(self, state=state, outcomes={}, note=outcome.note or self.note, **told)
+
+    def noise_sd(self, of_one: float) -> float:
+        """The standard deviation of its value's noise, where that of a single measurement is believed to be so much."""
+        return of_one / math.sqrt(self.n) if self.sd is None else self.sd
 
     @property
     def source(self) -> str | None:
@@ -199,9 +201,24 @@ class Trial(Brief):
         return self.state in OPEN
 
     @property
+    def title(self) -> str:
+        """The trial for people: its number, behind the label "name" where it has one.
+
+        Example:
+            >>> Trial(17, {"x": 0.5}, labels={"name": "Knock Hill"}).title, Trial(3, {"x": 0.5}).title
+            ('Knock Hill (trial 17)', 'trial 3')
+        """
+        return title_of(self.number, self.labels.get(NAME))
+
+    @property
     def point(self) -> Point:
         """The parameters, hashable."""
         return point_of(self.params)
+
+    @property
+    def target_params(self) -> dict[str, Value]:
+        """The point that was asked for, wherever it was measured."""
+        return self.params if self.target is None else self.target
 
     @property
     def expectation(self) -> tuple[float, float] | None:

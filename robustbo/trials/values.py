@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, SupportsFloat
 
 from robustbo.censored import Bound, censored_value, check_noise
+from robustbo.trials.noise import Count, count_of, noise_entry
 from robustbo.trials.outcomes import OutcomeGoal
 from robustbo.validation import as_number, noise_sd, one_of, real
 
@@ -40,10 +41,11 @@ def _number(name: str, value: Any) -> float:
 
 
 def values_to_record(
-    outcomes: Sequence[OutcomeGoal], value: Value, sd: Noise
-) -> tuple[float | dict[str, float], float | dict[str, float | None] | None, list[str]]:
-    """A measurement as it is recorded: a number, or the finite numbers of several outcomes by name; its noise; and
-    the outcomes that came to no finite number. What was told as a bound is a `robustbo.censored.CensoredValue`.
+    outcomes: Sequence[OutcomeGoal], value: Value, sd: Noise, n: Count | None = None
+) -> tuple[float | dict[str, float], Any, list[str]]:
+    """A measurement as it is recorded: a number, or the finite numbers of several outcomes by name; its noise (that
+    of a mean of ``n``: `trials.noise`); and the outcomes that came to no finite number. What was told as a bound is a
+    `robustbo.censored.CensoredValue`.
 
     Raises:
         ValueError: If an outcome is not known, or a standard deviation is none.
@@ -52,9 +54,9 @@ def values_to_record(
     if not outcomes:
         if isinstance(value, Mapping):
             raise TypeError(f"value must be a real number, got {value!r}; several outcomes need objectives=")
-        number, spread = _only(value), noise_sd(sd)
-        check_noise(number, spread)
-        return number, spread, []
+        number, spread, count = _only(value), noise_sd(sd), count_of(n)
+        check_noise(number, spread if count in (None, 1) else count)
+        return number, noise_entry(spread, count), []
     names = [outcome.name for outcome in outcomes]
     for argument, mapping in ("value", value), ("sd", sd):
         if not isinstance(mapping, Mapping) and not (argument == "sd" and mapping is None):
@@ -67,6 +69,11 @@ def values_to_record(
     numbers = {name: _number(name, number) for name, number in told.items()}
     finite = {name: number for name, number in numbers.items() if math.isfinite(number)}
     noise = {name: noise_sd(number) for name, number in (sd or {}).items()}
+    counts = {name: count_of(n, name) for name in finite}
     for name, number in finite.items():
-        check_noise(number, noise.get(name), f" of {name!r}")
-    return finite, {name: noise.get(name) for name in finite}, [name for name in numbers if name not in finite]
+        check_noise(number, noise.get(name) if counts[name] in (None, 1) else counts[name], f" of {name!r}")
+    return (
+        finite,
+        {name: noise_entry(noise.get(name), counts[name]) for name in finite},
+        [name for name in numbers if name not in finite],
+    )

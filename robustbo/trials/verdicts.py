@@ -65,6 +65,18 @@ class SourceVerdict:
         """Return whether a trial that has ended is one that it speaks of."""
         return self._is_before(trial) and (not self.source or has_labels(trial.sources, self.source))
 
+    def replaces(self, earlier: "SourceVerdict") -> bool:
+        """Return whether nothing is left of an earlier word."""
+        is_wider = self.outcome in (None, earlier.outcome) and self.source.items() <= earlier.source.items()
+        if self.since is None or not is_wider:
+            return is_wider
+        return earlier.since is not None and earlier.order >= self.order and earlier.is_timed == self.is_timed
+
+    def overlaps(self, other: "SourceVerdict") -> bool:
+        """Return whether another may speak of the same values."""
+        is_same_source = all(other.source.get(kind, label) == label for kind, label in self.source.items())
+        return is_same_source and (None in (self.outcome, other.outcome) or self.outcome == other.outcome)
+
     def _is_before(self, trial: Trial) -> bool:
         """Return whether it holds for what was measured when a trial was, where that was told, or told when it was."""
         if trial.order is None:
@@ -95,6 +107,22 @@ def verdict_of(event: Event, since: Trial | None) -> SourceVerdict:
     if since is not None:
         rest |= {"time": since.time, "is_timed": since.measured_at is not None}
     return SourceVerdict(event["verdict"], dict(event["source"]), number, order, **rest)
+
+
+def standing(verdicts: Sequence[SourceVerdict]) -> list[SourceVerdict]:
+    """The words that hold: of each values the last, without an "include" that takes no word back.
+
+    Example:
+        >>> words = [SourceVerdict("exclude", {"reactor": "R3"}, since=41, order=41), SourceVerdict("include", {})]
+        >>> standing(words[:1]) == words[:1], standing([*words, SourceVerdict("include", {"reactor": "R3"})])
+        (True, [])
+    """
+    words: list[SourceVerdict] = []
+    for verdict in verdicts:
+        words = [earlier for earlier in words if not verdict.replaces(earlier)]
+        if verdict.kind != "include" or any(earlier.overlaps(verdict) for earlier in words):
+            words.append(verdict)
+    return words
 
 
 def judge(trial: Trial, verdicts: Sequence[SourceVerdict]) -> Trial:

@@ -11,6 +11,7 @@ from robustbo.loop.candidates.rules import Promise
 from robustbo.loop.candidates.suggestion import Suggestion
 from robustbo.loop.decide import promise, step
 from robustbo.loop.feasibility.report import chances
+from robustbo.loop.observations.no_value import no_value
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.searchspace.region.region import Fixed
@@ -64,15 +65,20 @@ class PointView:
         return p[0] if is_point(points) else prediction_series("viability", p, index_of(points))
 
     @overload
-    def predict(self, points: Point, by: Labels = ()) -> Any: ...
+    def predict(self, points: Point, by: Labels = (), *, is_noisy: bool = False) -> Any: ...
     @overload
-    def predict(self, points: pd.DataFrame | Iterable[Point], by: Labels = ()) -> pd.DataFrame: ...
-    def predict(self, points: Points, by: Labels = ()) -> Prediction | dict[str, Prediction] | pd.DataFrame:
-        """Mean and standard deviation of the objective or of each of several outcomes, without noise, in your units.
+    def predict(
+        self, points: pd.DataFrame | Iterable[Point], by: Labels = (), *, is_noisy: bool = False
+    ) -> pd.DataFrame: ...
+    def predict(
+        self, points: Points, by: Labels = (), *, is_noisy: bool = False
+    ) -> Prediction | dict[str, Prediction] | pd.DataFrame:
+        """Mean and standard deviation of the objective or of each of several outcomes, in your units.
 
         Args:
             points: One point, or many.
             by: The source whose error is to be in it, as it measures now; none unless given.
+            is_noisy: Whether it is of one new value there, its noise included.
 
         Returns:
             Of one point a `Prediction`, or a dict by outcome; of many a data frame with their index.
@@ -82,7 +88,7 @@ class PointView:
             ValueError: If an outcome has no value that counts.
             FitError: If no surrogate can be fitted.
         """
-        posteriors = self.posteriors(self._rows(points), by)
+        posteriors = self.posteriors(self._rows(points), by, is_noisy=is_noisy)
         if not is_point(points):
             return prediction_frame(posteriors, index_of(points))
         predictions = {name: Prediction(means[0], sds[0]) for name, (means, sds) in posteriors.items()}
@@ -93,14 +99,16 @@ class PointView:
         space = self.space
         return [space.to_unit(point) for point in points_of(space, [points] if is_point(points) else points)]
 
-    def posteriors(self, rows: Rows, by: Labels = ()) -> dict[str | None, Numbers]:
+    def posteriors(self, rows: Rows, by: Labels = (), *, is_noisy: bool = False) -> dict[str | None, Numbers]:
         """Means and standard deviations at unit-cube rows, of each of several outcomes by its name, or under None.
+
+        Noisy ones are of one new value there.
 
         Raises:
             ValueError: If an outcome has no value that counts.
             FitError: If no surrogate can be fitted.
         """
-        return posterior_at(self.settings, self.history, self.fits, rows, by)
+        return posterior_at(self.settings, self.history, self.fits, rows, by, is_noisy=is_noisy)
 
     def chances(self, rows: Rows) -> list[float]:
         """The probability that a trial at each unit-cube row gives a value.
@@ -121,7 +129,7 @@ class PointView:
         """
         data = observations(self.settings, self.history)
         if not data.told:
-            raise FitError("a surrogate needs at least one told value, got none; tell one first")
+            raise FitError(no_value(data.trials, "a surrogate"))
         result, reason = use_models(self.settings, data, lambda models: (use(models),), self.fits, is_judging=True)
         if result is None:
             raise FitError(f"no surrogate could be used {reason}")

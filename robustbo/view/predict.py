@@ -11,6 +11,7 @@ from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
 from robustbo.lazy import Module
 from robustbo.loop.belief.outcome_models import OutcomeModels, unmeasured_outcomes, use_models
+from robustbo.loop.observations.no_value import no_value
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fallback import check_finite
@@ -30,11 +31,18 @@ Numbers = tuple[list[float], list[float]]  # means and standard deviations at ro
 
 @pin_surroundings  # so that it must not look into the store, whose lock somebody may hold who waits for this one
 def posterior_at(
-    settings: Settings, history: History, fits: FitCache, rows: list[list[float]], by: Labels = ()
+    settings: Settings,
+    history: History,
+    fits: FitCache,
+    rows: list[list[float]],
+    by: Labels = (),
+    *,
+    is_noisy: bool = False,
 ) -> dict[str | None, Numbers]:
     """Means and standard deviations at unit-cube rows, of each of several outcomes by its name, or under None.
 
-    Of a source they are of what it reads: the objective and its error, which are taken for independent.
+    Of a source they are of what it reads: the objective and its error, which are taken for independent. Noisy ones are
+    of one new value, whose noise is independent of both.
 
     Raises:
         ValueError: If no value counts of the outcome, or of one of them.
@@ -43,21 +51,22 @@ def posterior_at(
     data = observations(settings, history)
     names = unmeasured_outcomes(settings, data.trials)
     if names or not data.told:
-        of = f" of {names}" if names else ""
-        raise ValueError(f"a prediction needs at least one told value{of}, got none; tell one first")
-    posteriors, why = use_models(settings, data, partial(_posteriors, rows, by), fits, is_judging=True)
+        raise ValueError(no_value(data.trials, "a prediction", names))
+    posteriors, why = use_models(settings, data, partial(_posteriors, rows, by, is_noisy), fits, is_judging=True)
     if posteriors is None:
         raise FitError(f"no surrogate could predict {why}")
     quantities = settings.quantities
     return {name: ([*map(quantities[name].nearest, means)], sds) for name, (means, sds) in posteriors.items()}
 
 
-def _posteriors(rows: list[list[float]], by: Labels, models: OutcomeModels) -> dict[str | None, Numbers]:
-    return {model.name: _posterior(rows, by, model.fitted) for model in models}
+def _posteriors(
+    rows: list[list[float]], by: Labels, is_noisy: bool, models: OutcomeModels
+) -> dict[str | None, Numbers]:
+    return {model.name: _posterior(rows, by, is_noisy, model.fitted) for model in models}
 
 
-def _posterior(rows: list[list[float]], by: Labels, fitted: FittedSurrogate) -> Numbers:
-    means, sds = fitted.predict(fitted.encoded(rows)) if rows else ([], [])
+def _posterior(rows: list[list[float]], by: Labels, is_noisy: bool, fitted: FittedSurrogate) -> Numbers:
+    means, sds = fitted.predict(fitted.encoded(rows), is_noisy=is_noisy) if rows else ([], [])
     if by and (shift := fitted.source_shift(dict(by))) is not None:
         means, sds = [mean + shift.mean for mean in means], [math.hypot(sd, shift.sd) for sd in sds]
     check_finite(*means, *sds)

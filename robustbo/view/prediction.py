@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Prediction(NamedTuple):
-    """Mean and standard deviation that the surrogate predicts of the objective at a point, without noise.
+    """Mean and standard deviation that the surrogate predicts at a point, of the objective or of one new value.
 
     The mean is within the possible range, where one was said.
     """

@@ -7,6 +7,7 @@ import pandas as pd
 
 from robustbo.loop.belief.relations import RelationReport
 from robustbo.loop.belief.source_report import SourceReport
+from robustbo.loop.belief.unjudged_sources import sentences
 from robustbo.numerics.transfer.relations import RELATIONS
 
 COLUMNS = (
@@ -40,7 +41,7 @@ class SourceFrame(pd.DataFrame):
             dtypes | {"since": "Int64", "since_at": "datetime64[us, UTC]"}
         )
         result = cls(frame)
-        result.sentences = tuple(report.text for report in reports)
+        result.sentences = tuple(sentences((report.status, report.text) for report in reports))
         return result
 
     @property

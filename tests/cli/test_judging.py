@@ -64,6 +64,13 @@ def test_a_single_value_is_judged_as_before(begun):
         (("exclude", "j.jsonl", "--source", "a", "--source", "b"), "must be like KIND=NAME"),
         (("tell", "j.jsonl", "3", "1.0", "--source", "a=1", "--source", "a=2"), "'a' must be given once"),
         (("correct", "j.jsonl", "1.0"), "must be given a trial, or a source"),
+        (("correct", "j.jsonl", "1.0", "--source", "reactor=R1", "--since", "-1"), "--since must be one of the trials"),
+        (("exclude", "j.jsonl", "--source", "reacto=R1"), "got 'reacto'; did you mean 'reactor'?"),
+        (("tell", "j.jsonl", "--params", '{"x": 0.9, "c": "a"}', "1.0", "--measured-at", ""), "--measured-at must be"),
+        (
+            ("tell", "j.jsonl", "--params", '{"x": 0.9, "c": "a"}', "1.0", "--source", " "),
+            "--source must not be an empty",
+        ),
     ],
 )
 def test_a_mistake_is_told_in_a_line(begun, command, words):
@@ -80,13 +87,25 @@ def test_sources_are_shown(begun):
     assert code == 0
     assert "reactor R1 is excluded by your word" in out
     code, out, _ = begun("sources", "j.jsonl", "--format", "json")
-    assert [json.loads(line)["status"] for line in out.splitlines()][-1] == "excluded"
+    assert {json.loads(line)["level"]: json.loads(line)["status"] for line in out.splitlines()}["R1"] == "excluded"
     assert begun("sources", "j.jsonl", "--format", "csv")[0] == 0
+
+
+def test_sources_of_few_values_are_shown_as_not_judged(cli):
+    cli("create", "--direction", "minimize", "j.jsonl", "space.toml", "--seed", 1)
+    cli("tell", "j.jsonl", "--params", '{"x": 0.5, "c": "a"}', 1.0, "--source", "reactor=R1")
+    _, out, _ = cli("sources", "j.jsonl")
+    assert out.startswith("reactor R1 is not judged: that takes 3 values of it and 3 of others, there are 1 and 0\n")
+    assert json.loads(cli("sources", "j.jsonl", "--format", "json")[1])["status"] == "not judged"
+    assert "reactor,R1" in cli("sources", "j.jsonl", "--format", "csv")[1]
 
 
 def test_nobody_told_a_source(cli):
     cli("create", "--direction", "minimize", "j.jsonl", "space.toml", "--seed", 1)
     assert cli("sources", "j.jsonl")[1] == "no source of any value was told\n"
+    for format_ in ("json", "csv"):
+        _, out, err = cli("sources", "j.jsonl", "--format", format_)
+        assert (out.strip(), "no source of any value was told" in err) == ("", True)
 
 
 def test_sources_as_they_are_typed():

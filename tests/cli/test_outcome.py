@@ -124,3 +124,27 @@ def test_negligible_errors_are_typed(cli, typed, expected):
     goal = () if "--objective" in typed else ("--direction", "maximize")
     assert cli("create", *goal, "n.jsonl", "space.toml", *typed)[0] == 0
     assert [*rb.Study.resume("n.jsonl").settings.outcome] == expected
+
+
+def test_a_negligible_error_of_zero_is_none(cli):
+    assert cli("create", "--direction", "minimize", "n.jsonl", "space.toml", "--negligible-error", 0)[0] == 0
+    assert rb.Study.resume("n.jsonl").settings.outcome == ()
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        (("--negligible-error", "abc"), "--negligible-error must be a number, such as 0.2, got 'abc'"),
+        (("--negligible-error", "-1"), "--negligible-error must be at least 0 and finite, got '-1'; 0 is none"),
+        ((*SAID, "--negligible-error", "yeild=1"), "one of ['yield'], got 'yeild'; did you mean 'yield'?"),
+        (
+            ("--objective", "a:maximize", "--objective", "b:minimize", "--negligible-error", "0.5"),
+            "of several outcomes NAME=NUMBER, got '0.5'",
+        ),
+    ],
+)
+def test_a_negligible_error_must_be_one(cli, typed, words):
+    goal = () if "--objective" in typed else ("--direction", "maximize")
+    code, _, err = cli("create", *goal, "n.jsonl", "space.toml", *typed)
+    assert code != 0
+    assert words in err

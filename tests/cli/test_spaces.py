@@ -315,3 +315,38 @@ def test_an_empty_journal_is_said_to_be_empty(cli, tmp_path):
         "j.jsonl: is there, and empty; delete it, and create it then"
         in cli("create", "--direction", "minimize", "j.jsonl", "space.json")[2]
     )
+
+
+def test_units_are_said_and_a_mixed_column_is_asked_about(cli, tmp_path):
+    (tmp_path / "p.csv").write_text("dose,tip\n0.1 mL,a\n2 mL,b\n")
+    (tmp_path / "m.csv").write_text("dose,tip\n0.1 mL,a\n2 L,b\n")
+    assert "columns: dose (mL) (Float)" in cli("create", "--direction", "minimize", "j.jsonl", "--pool", "p.csv")[2]
+    code, _, err = cli("create", "--direction", "minimize", "k.jsonl", "--pool", "m.csv")
+    assert (code, "m.csv: dose: cells must be numbers" in err, '{"kind": "choice"' in err) == (2, True, True)
+    (tmp_path / "c.toml").write_text('[dose]\nkind="choice"\nvalues=["0.1 mL", "2 L"]')
+    assert cli("create", "--direction", "minimize", "k.jsonl", "c.toml", "--pool", "m.csv")[0] == 0
+
+
+def test_a_pool_may_be_a_workbook(cli, tmp_path):
+    rows = {"pH": [2.0, 3.5, 4.0], "code": [7, 8, 9], "c": ["NA", "1 mL", "x"]}
+    pd.DataFrame(rows).to_excel(tmp_path / "p.xlsx", index=False)
+    (tmp_path / "c.toml").write_text('[code]\nkind="choice"\nvalues=["7", "8", "9", "11"]')
+    assert cli("create", "--direction", "minimize", "j.jsonl", "c.toml", "--pool", "p.xlsx")[0] == 0
+    assert settings("j.jsonl").space.point(1) == {"pH": 3.5, "code": "8", "c": "1 mL"}
+    more = pd.DataFrame({"pH": [None, 4.5], "code": [None, 11], "c": [None, "y"]})  # an empty line is left out
+    more.to_excel(tmp_path / "more.xlsx", index=False)
+    assert cli("add-rows", "j.jsonl", "more.xlsx")[:2] == (0, "j.jsonl: 1 rows added; 4 rows to choose from\n")
+    (tmp_path / "torn.xlsx").write_bytes(b"PK")
+    code, _, err = cli("create", "--direction", "minimize", "k.jsonl", "--pool", "torn.xlsx")
+    assert (code, "torn.xlsx: cannot be read as a workbook" in err) == (2, True)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
+def test_trials_are_written_as_a_table(cli, tmp_path, suffix):
+    (tmp_path / "s.json").write_text('{"x": {"kind": "float", "low": 0, "high": 1}}')
+    cli("create", "--direction", "minimize", "j.jsonl", "s.json")
+    for i in range(3):
+        cli("tell", "j.jsonl", "--params", f'{{"x": {i / 2}}}', i)
+    assert cli("show", "j.jsonl", "--out", f"t{suffix}")[:2] == (0, f"t{suffix}\n")
+    table = pd.read_csv(tmp_path / "t.csv") if suffix == ".csv" else pd.read_excel(tmp_path / "t.xlsx")
+    assert (table["value"].tolist(), "evidence" in table.columns) == ([0, 1, 2], True)

@@ -152,7 +152,7 @@ class TestAskAndTell:
             (("tell", "j.jsonl", 0, 1, 2), "tell takes a trial's number and a value, such as 3 -1.5, got '0 1 2'"),
             (("tell", "j.jsonl", 0, 1, "--std", 2), "there is no option --std; see robustbo tell --help"),
             (("tell", "j.jsonl", 0, 1, "--sd", -1), "--sd must be finite and at least 0, got -1.0"),
-            (("tell", "j.jsonl", 0, 1, "--params", "{}"), "tell takes one value beside --params, got '0 1'"),
+            (("tell", "j.jsonl", 0, 1, 2, "--params", "{}"), "tell takes one value beside --params, got '0 1 2'"),
             (
                 ("tell", "j.jsonl", 1, "--params", "x=1"),
                 "--params must be a JSON object, such as '{\"x\": 1}', got 'x=1'",
@@ -401,3 +401,19 @@ def test_version_and_help_are_instant():
             times.append(time.perf_counter() - started)
             assert out.startswith(begins)
         assert min(times) < 1.0  # a fifth of that where nothing else runs
+
+
+def test_labels_are_typed_and_shown(cli, tmp_path):
+    (tmp_path / "s.json").write_text('{"x": {"kind": "float", "low": 0, "high": 1}}')
+    cli("create", "--direction", "minimize", "l.jsonl", "s.json")
+    point = ("tell", "l.jsonl", "--params", '{"x": 0.5}', "1.5")
+    code, out, _ = cli(*point, "--label", "name=Knock Hill", "--label", "lot=7", "--label", "code=007")
+    assert (code, out.rstrip().endswith("[name=Knock Hill, lot=7, code=007]")) == (0, True)
+    assert rb.Optimizer.resume(tmp_path / "l.jsonl").history[0].labels == {
+        "name": "Knock Hill",
+        "lot": 7,
+        "code": "007",
+    }
+    assert "Knock Hill (trial 0)" in cli("show", "l.jsonl")[1]
+    code, _, err = cli(*point, "--label", "lot")
+    assert (code, "--label must be like NAME=VALUE" in err) == (2, True)

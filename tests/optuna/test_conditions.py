@@ -2,7 +2,7 @@ import optuna
 import pytest
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
-from robustbo.optuna.conditions import conditions, search_space
+from robustbo.optuna.conditions import conditions, presence_indicators, search_space
 from robustbo.optuna.history import space_of
 
 UNIT = FloatDistribution(0, 1)
@@ -23,12 +23,14 @@ def test_what_all_trials_have_is_asked_for_and_single_values_are_not():
     assert search_space(found) == {"x": UNIT}
 
 
-def test_a_range_that_changes_is_left_out():
+def test_of_a_range_that_changes_it_is_that_of_the_last_trials_or_the_union():
+    wide = FloatDistribution(0, 2)
     found = [
+        *trials({"x": 1.5, "y": 0.1}, x=wide, y=UNIT),
         *trials({"x": 0.1, "y": 0.1}, x=UNIT, y=UNIT),
-        *trials({"x": 1.5, "y": 0.1}, x=FloatDistribution(0, 2), y=UNIT),
     ]
-    assert search_space(found) == {"y": UNIT}
+    assert search_space(found) == {"x": wide, "y": UNIT}
+    assert search_space([*found, *found[1:], *found[1:]]) == {"x": UNIT, "y": UNIT}
 
 
 def test_a_parameter_depends_on_the_choice_whose_values_tell_where_it_is():
@@ -54,12 +56,15 @@ def test_a_guess_is_given_up_where_a_trial_refutes_it():
     found = trials({"kind": "svm", "C": 0.1}, {"kind": "tree"}, kind=KIND, C=UNIT)
     assert "C" in search_space(found)
     found += trials({"kind": "tree", "C": 0.1}, kind=KIND, C=UNIT)
-    assert search_space(found) == {"kind": KIND}
+    assert conditions(search_space(found), found) == {}
+    assert presence_indicators(search_space(found), found) == {"C there": ["C"]}
 
 
-def test_what_depends_on_a_real_number_cannot_be_told():
+def test_of_what_depends_on_a_real_number_a_point_says_whether_it_is_there():
     found = trials({"x": 0.1, "C": 0.1}, {"x": 0.9}, x=UNIT, C=UNIT)
-    assert search_space(found) == {"x": UNIT}
+    space = space_of(search_space(found), found)
+    assert space.names == ["C there", "C", "x"]
+    assert space.existing({"C there": False, "x": 0.1}) == {"C there", "x"}
 
 
 @pytest.mark.parametrize("state", [optuna.trial.TrialState.FAIL, optuna.trial.TrialState.PRUNED])

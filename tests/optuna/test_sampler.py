@@ -260,7 +260,9 @@ def test_an_enqueued_value_beyond_the_range_of_today_ends_nothing():
     study.enqueue_trial({"x": 7.0})
     with pytest.warns(UserWarning, match="out of range"):
         study.optimize(bowl, n_trials=2)
-    assert len(history(study)) == 6  # that one is no point of the space
+    gathered = history(study)
+    assert len(gathered) == 7
+    assert gathered[5].params["x"] == 7.0  # which is where it was measured
 
 
 @pytest.mark.slow
@@ -277,15 +279,15 @@ def test_conditional_parameters_are_searched_together_with_the_choice():
 
 
 @pytest.mark.slow
-def test_a_repeat_has_the_parameters_too_that_are_drawn_at_random():
-    study = study_of(warn_independent_sampling=False)
+def test_a_range_that_is_never_twice_the_same_is_modelled_as_a_whole():
+    study = study_of()
 
     def ranged(trial):
-        trial.suggest_float("r", 0, 1 + trial.number)  # never twice the same
+        trial.suggest_float("r", 0, 1 + trial.number)
         return wrong_once(trial)
 
     study.optimize(ranged, n_trials=16)
-    assert set(study_view(study).view.settings.space.names) == {"x", "y"}
+    assert set(study_view(study).view.settings.space.names) == {"x", "y", "r"}
     assert any(notes.read(t).get("repeats") == 7 for t in study.trials)
 
 
@@ -300,15 +302,30 @@ def test_what_is_repeated_is_found_by_its_number_where_some_trials_are_seen_only
     assert study.sampler.sample_independent(study, trial, "x", SPACE["x"]) == some[1].params["x"]
 
 
-def test_a_parameter_that_is_drawn_at_random_is_said_once(caplog):
+def test_a_range_that_changes_is_asked_in_and_a_value_beyond_it_is_moved_to_its_end(caplog):
     study = study_of()
 
     def ranged(trial):
-        return trial.suggest_float("r", 0, 1 + trial.number) + bowl(trial)
+        high = 0.01 if trial.number == 7 else 1 + trial.number
+        return trial.suggest_float("r", 0, high) + bowl(trial)
 
     with caplog.at_level(logging.WARNING, "robustbo"):
-        study.optimize(ranged, n_trials=6)
-    assert [record.getMessage()[:30] for record in caplog.records] == ["the parameter 'r' is drawn at "]
+        study.optimize(ranged, n_trials=8)
+    assert not caplog.records
+    decided = notes.read(study.trials[7])["params"]["r"]
+    assert study.trials[7].params["r"] == min(decided, 0.01)
+
+
+def test_values_with_and_without_a_parameter_that_comes_and_goes_do_not_look_wrong():
+    study = study_of(surrogate="relevance-pursuit")
+
+    def coming_and_going(trial):
+        value = (trial.suggest_float("x", -5, 5) - 1) ** 2
+        return value + 5 + 3 * trial.suggest_float("z", 0, 1) if trial.number % 3 == 1 else value
+
+    study.optimize(coming_and_going, n_trials=14)
+    assert study_view(study).view.settings.space.names == ["z there", "x", "z"]
+    assert not outliers(study)["flagged"].any()
 
 
 def test_more_trials_at_once_than_the_space_has_points():

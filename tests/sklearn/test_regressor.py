@@ -130,6 +130,11 @@ def test_a_known_noise_counts():
     sds[4] = 10.0
     regressor = RobustGPRegressor().fit(X, y, noise_sd=sds)
     assert np.flatnonzero(regressor.outlier_mask_).tolist() == [19]
+    sds[:] = np.nan
+    sds[4] = 10.0
+    assert np.flatnonzero(RobustGPRegressor().fit(X, y, noise_sd=sds).outlier_mask_).tolist() == [19]
+    with pytest.raises(ValueError, match="known of all rows or of none by 'student-t'"):
+        RobustGPRegressor("student-t").fit(X, y, noise_sd=sds)
     with pytest.raises(ValueError, match="noise_sd must be a positive number, or one for each of 30 rows"):
         RobustGPRegressor().fit(X, y, noise_sd=[0.1, 0.2])
 

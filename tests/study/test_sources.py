@@ -11,6 +11,7 @@ from robustbo.loop.observations.correction import SourceShift
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.numerics.sources.errors import SourceError
 from robustbo.trials.history import History
+from robustbo.trials.tree import Trials
 
 SPACE = rb.Space(x=rb.Float(0.0, 1.0))
 
@@ -79,6 +80,22 @@ def test_a_table_must_have_the_columns_and_labels_in_them():
         opt.tell_frame(frame, source="x", ignore_extra=True)
     with pytest.raises(rb.SpaceError, match=r"1 of 2 rows break a rule:\nrow 0: the label of source 'plate'"):
         opt.tell_frame(frame, source="plate")
+    assert not len(opt.history)
+
+
+def test_a_column_of_values_is_no_source():
+    frame = pd.DataFrame({"x": [0.1, 0.2], "pH": [6.5, 7.0], "sd": 0.1, "reactor": ["R1", "R2"]})
+    opt = begin(outcome=rb.Outcome("pH"))
+    for column in ("pH", "sd"):
+        with pytest.raises(rb.SpaceError, match=rf"source: '{column}' has values, or their noise"):
+            opt.tell_frame(frame, source=[column])
+    with pytest.raises(rb.SpaceError, match="time: 'pH' has values"):
+        opt.tell_frame(frame, source="reactor", time="pH")
+    with pytest.raises(rb.SpaceError, match="did you mean 'reactor'"):
+        opt.tell_frame(frame, source="reactr")
+    several = rb.Optimizer(SPACE, objectives={"pH": "minimize", "cost": "minimize"}, seed=0)
+    with pytest.raises(rb.SpaceError, match=r"source: 'pH\.sd' has values"):
+        several.tell_frame(frame.assign(cost=1.0, **{"pH.sd": 0.1}), source="pH.sd", ignore_extra=True)
     assert not len(opt.history)
 
 
@@ -161,10 +178,26 @@ def test_a_value_that_is_not_possible_is_excluded_with_its_source_too():
     ("call", "error", "words"),
     [
         (lambda opt: opt.exclude(source="R4"), ValueError, r"\['R3'\], got 'R4'; did you mean 'R3'"),
-        (lambda opt: opt.exclude(source={"operator": "R3"}), ValueError, "one that was told"),
+        (
+            lambda opt: opt.exclude(source={"operator": "R3"}),
+            ValueError,
+            r"a kind that was told, \['reactor'\], got 'op",
+        ),
+        (lambda opt: opt.exclude(source={"reacto": "R3"}), ValueError, "got 'reacto'; did you mean 'reactor'"),
+        (lambda opt: opt.predict({"x": 0.5}, by={"reacto": "R3"}), ValueError, "^by must be .*did you mean 'reactor'"),
+        (lambda opt: opt.correct(source={"reacto": "R3"}, error=1.0), ValueError, "did you mean 'reactor'"),
+        (lambda opt: opt.correct(source="R3", error=1.0, since=-1), ValueError, "^since must be"),
+        (
+            lambda opt: opt.correct(source="R3", error=1.0, since="one"),
+            TypeError,
+            "^since must be a Trial or its number",
+        ),
+        (lambda opt: opt.tell({"x": 0.5}, 1.0, source=" "), ValueError, "source must not be an empty text, got ' '"),
+        (lambda opt: opt.ask(by=""), ValueError, "must not be an empty text"),
+        (lambda opt: opt.tell({"x": 0.5}, 1.0, measured_at=""), ValueError, "measured_at must be a time"),
         (lambda opt: opt.exclude(), ValueError, "a trial, or a source"),
         (lambda opt: opt.exclude(0, source="R3"), ValueError, "got both"),
-        (lambda opt: opt.exclude(source="R3", since=5), ValueError, "trial must be"),
+        (lambda opt: opt.exclude(source="R3", since=5), ValueError, "since must be 0, the only one so far, got 5"),
         (lambda opt: opt.correct(source="R3", error=float("nan")), ValueError, "must be finite"),
         (lambda opt: opt.correct(source="R3", error="much"), TypeError, "a real number"),
         (lambda opt: opt.correct(error=1.0), ValueError, "a source"),
@@ -179,6 +212,45 @@ def test_what_does_not_hold_is_said_and_not_recorded(call, error, words):
         call(opt)
     assert len(opt.history) == 1
     assert opt.history.verdicts == ()
+
+
+def test_a_mere_label_is_of_the_same_kind_wherever_it_is_named():
+    opt = begin()
+    opt.tell({"x": 0.1}, 1.0, source={"reactor": "R1"})
+    assert opt.tell({"x": 0.2}, 1.0, source="R3").sources == {"reactor": "R3"}
+    assert opt.ask(by="R2").sources == {"reactor": "R2"}
+    opt.tell({"x": 0.3}, 1.0, source={"plate": "7"})
+    assert opt.tell({"x": 0.4}, 1.0, source=7).sources == {"plate": "7"}
+    opt.tell({"x": 0.5}, 1.0, source={"plate": "R1"})
+    with pytest.raises(ValueError, match=r"source must say of which kind 'R1' is.*\{'plate': 'R1'\}"):
+        opt.tell({"x": 0.6}, 1.0, source="R1")
+    with pytest.warns(rb.SourceWarning, match=r"'R9' is of none of the kinds.*write \{'reactor': 'R9'\}"):
+        assert opt.tell({"x": 0.6}, 1.0, source="R9").sources == {"source": "R9"}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda opt: opt.ask(by={"prob": "A"}),
+        lambda opt: opt.tell({"x": 0.5}, 1.0, source={"prob": "A"}),
+    ],
+)
+def test_a_kind_that_is_nearly_another_is_said_to_be(call):
+    opt = begin()
+    opt.tell({"x": 0.1}, 1.0, source={"probe": "A"})
+    with pytest.warns(rb.SourceWarning, match="begins a kind of source, 'prob': did you mean 'probe'"):
+        assert call(opt).sources == {"prob": "A"}
+    opt.tell({"x": 0.7}, 1.0, source={"operator": "B"})  # which nobody has mistyped: no warning
+
+
+def test_a_tell_looks_at_no_more_trials_the_more_there_are(monkeypatch):
+    opt = begin()
+    for i in range(40):
+        opt.tell({"x": i / 40}, 1.0, source={"reactor": "R1"})
+    seen = []
+    monkeypatch.setattr(Trials, "__iter__", lambda trials: seen.append(len(trials)) or iter(()))
+    assert opt.tell({"x": 0.99}, 1.0, source="R2").sources == {"reactor": "R2"}
+    assert not seen
 
 
 def test_a_label_of_two_kinds_must_say_which():

@@ -41,6 +41,11 @@ def test_one_worker_is_off_since_a_trial(kind, begin):
     assert (wrong == is_off).all()
 
 
+def test_an_error_of_zero_is_none():
+    _, wrong, _ = errors("source-offset", error=0.0)
+    assert not wrong.any()
+
+
 def test_another_worker_may_be_off():
     _, wrong, workers = errors("source-offset", workers=3, worker=2)
     assert {*workers[wrong]} == {"w2"}

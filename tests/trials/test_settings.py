@@ -1,11 +1,15 @@
 import json
 from dataclasses import FrozenInstanceError
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from robustbo.searchspace.parameters import Choice, Float, Int
+from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.space import Space
-from robustbo.trials.settings import Settings, default_num_initial, options_text
+from robustbo.trials.initial import default_num_initial, effective_dimensions
+from robustbo.trials.settings import Settings, options_text
 
 SPACE = Space(x=Float(1e-3, 1.0, log=True), n=Int(1, 4), c=Choice("a", None, True))
 
@@ -57,9 +61,24 @@ def test_an_argument_that_breaks_a_rule_is_refused(argument, value, match):
         Settings(SPACE, **{argument: value})
 
 
-@pytest.mark.parametrize(("dimension", "number"), [(1, 5), (2, 6), (6, 14)])
-def test_the_default_number_of_initial_points_grows_with_the_dimension(dimension, number):
+@pytest.mark.parametrize(("dimension", "number"), [(1, 5), (2, 6), (6, 14), (9, 20), (50, 20)])
+def test_the_default_number_of_initial_points_grows_with_the_dimension_to_a_limit(dimension, number):
     assert default_num_initial(Space(**{f"x{i}": Float(0.0, 1.0) for i in range(dimension)})) == number
+
+
+def test_dimensions_are_counted_as_far_as_they_can_be_chosen():
+    x = {f"x{i}": Float(0.0, 1.0) for i in range(4)}
+    assert effective_dimensions(Space(x | {"c": Float(1.0, 1.0)})) == 4
+    assert effective_dimensions(Space(x, constraints=["x0 + x1 + x2 == 1", "x3 == x2", "x0 <= x1"])) == 2
+    nested = {"a": Choice(1, 2, 3, 4), "b": Choice("u", "v", when={"a": [1, 2]}), "y": Float(0, 1, when={"b": "u"})}
+    assert effective_dimensions(Space(nested)) == 1 + 0.5 + 0.25
+    assert default_num_initial(Space(x, constraints=["x0 + x1 + x2 == 1"])) == 8
+
+
+@pytest.mark.parametrize(("rows", "number"), [(4, 2), (20, 5), (40, 10), (300, 20)])
+def test_of_a_pool_a_quarter_comes_first_at_most(rows, number):
+    frame = pd.DataFrame(np.random.default_rng(0).random((rows, 12)), columns=[*"abcdefghijkl"])
+    assert default_num_initial(Pool(frame)) == number
 
 
 def test_options_become_canonical_text():

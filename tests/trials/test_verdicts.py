@@ -8,7 +8,9 @@ from robustbo.searchspace.space import Space
 from robustbo.trials import schema
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
+from robustbo.trials.verdicts import standing
 
+AGAIN = "reactor R3 is believed again"
 VALUES = [0.1, 0.2, 0.7, 0.3]
 SOURCES = [{"reactor": "R1"}, {"reactor": "R3"}, {"reactor": "R3", "plate": "7"}, {}]
 
@@ -164,3 +166,20 @@ def test_a_word_must_say_of_what(history, event, words):
 def test_a_forged_line_is_refused(event):
     with pytest.raises(ValueError, match=r"verdict|error|source|outcome|event"):
         schema.check(event, Settings(Space(x=Float(0, 1))))
+
+
+def test_words_that_others_have_taken_back_do_not_stand(history):
+    def texts(*words):
+        return [word.text for word in standing(history.apply_all(words).verdicts)]
+
+    r3, everything = {"reactor": "R3"}, {}
+    exclude, later = verdict("exclude", r3), verdict("include", r3, since=2)
+    assert texts(exclude, verdict("include", r3)) == []
+    assert texts(exclude, verdict("correct", r3, error=0.5)) == ["reactor R3 is corrected by -0.5"]
+    assert texts(exclude, later) == ["reactor R3 is excluded", "reactor R3 is believed again since trial 2"]
+    assert texts(verdict("exclude", {"plate": "7"}), verdict("include", r3)) == ["plate 7 is excluded", AGAIN]
+    assert texts(verdict("exclude", {"reactor": "R1"}), verdict("include", r3)) == ["reactor R1 is excluded"]
+    assert texts(verdict("exclude", everything, since=1), verdict("include", r3, since=3)) == [
+        "everything is excluded since trial 1",
+        "reactor R3 is believed again since trial 3",
+    ]

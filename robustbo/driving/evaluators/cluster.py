@@ -1,11 +1,20 @@
 """A Dask cluster: trials are its tasks. Nothing of Dask is imported here, a client brings all."""
 
+import math
 import queue
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
-from robustbo.driving.evaluators.outcome import Evaluation, Function, attempt_on_node, outcome_of_exit, receive
+from robustbo.driving.evaluators.outcome import (
+    Evaluation,
+    Function,
+    attempt_on_node,
+    outcome_of_exit,
+    outcome_of_overdue,
+    receive,
+)
 from robustbo.trials.trial import Trial
 
 POLL_S = 1.0  # after which the cluster is asked for its size again
@@ -22,18 +31,20 @@ class Cluster:
         func: The function.
         client: A `distributed.Client`.
         jobs: How many trials at once; 1 for as many as the cluster has threads, at any time.
+        limit_s: After so many seconds a trial is given up, and has failed.
 
     Raises:
         TypeError: If the client is none, or an asynchronous one.
     """
 
-    def __init__(self, func: Function, client: Any, jobs: int) -> None:
+    def __init__(self, func: Function, client: Any, jobs: int, limit_s: float = math.inf) -> None:
         if not (callable(getattr(client, "submit", None)) and callable(getattr(client, "nthreads", None))):
             raise TypeError(f"client must be a dask.distributed.Client, got {client!r}")
         if getattr(client, "asynchronous", False):
             raise TypeError(f"client must not be asynchronous, got {client!r}; optimize waits for it in this thread")
         self._func, self._client, self._jobs = func, client, jobs
-        self._running: dict[int, Any] = {}
+        self._limit_s, self._ends_at = limit_s, dict[int, float]()
+        self._running: dict[int, tuple[Trial, Any]] = {}
         self._ended = queue.SimpleQueue[tuple[Trial, Evaluation | BaseException]]()
         self._has_ended = threading.Event()
         self._places = jobs
@@ -50,7 +61,8 @@ class Cluster:
     def submit(self, trial: Trial) -> None:
         """Make it a task."""
         future = self._client.submit(attempt_on_node, self._func, trial.params, pure=False)
-        self._running[trial.number] = future
+        self._running[trial.number] = trial, future
+        self._ends_at[trial.number] = time.monotonic() + self._limit_s
         future.add_done_callback(lambda future: self._hear(trial, future))
 
     def _hear(self, trial: Trial, future: Any) -> None:
@@ -75,15 +87,21 @@ class Cluster:
         self._has_ended.clear()
         while not self._ended.empty():
             trial, outcome = self._ended.get()
-            del self._running[trial.number]
+            if self._running.pop(trial.number, None) is None:  # it was given up
+                continue
             if isinstance(outcome, BaseException):
                 raise RuntimeError(f"the cluster must be able to evaluate func, it says: {outcome}") from outcome
             yield trial, outcome
+        for trial, future in [*self._running.values()]:
+            if time.monotonic() >= self._ends_at[trial.number]:
+                del self._running[trial.number]
+                self._client.cancel([future])
+                yield trial, outcome_of_overdue(self._limit_s)
 
     def close(self, *, is_at_once: bool) -> None:
         """Take back the tasks that have not begun."""
         if self._running:
-            self._client.cancel(list(self._running.values()))
+            self._client.cancel([future for _, future in self._running.values()])
         self._running = {}
 
 

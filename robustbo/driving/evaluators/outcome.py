@@ -130,6 +130,12 @@ def outcome_of_exit(how: str) -> Evaluation:
     return Evaluation(None, reason, reason[:LINE])
 
 
+def outcome_of_overdue(limit_s: float) -> Evaluation:
+    """The outcome where an evaluation was ended, since it took too long."""
+    reason = f"took longer than {limit_s:g} s (evaluation_timeout), and was ended"
+    return Evaluation(None, reason, reason)
+
+
 def attempt_elsewhere(func: Function, params: dict[str, Any]) -> Message:
     """`attempt` in a process that is to outlive a ``sys.exit``."""
     try:

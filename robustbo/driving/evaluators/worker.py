@@ -5,10 +5,12 @@ started itself, and all of that ends with it when it is ended. It ends with the 
 that.
 """
 
+import math
 import os
 import pickle
 import signal
 import sys
+import time
 import traceback
 from collections.abc import Mapping
 from contextlib import suppress
@@ -29,6 +31,7 @@ from robustbo.driving.evaluators.outcome import Evaluation, attempt_elsewhere, o
 from robustbo.trials.trial import Trial
 
 GRACE_S = 3.0  # in which a process may end by itself
+BEGIN_S = 60.0  # in which it may import what the function needs, beside the time of an evaluation
 GUARD = 'a script must call optimize under `if __name__ == "__main__":`, since worker processes import it'
 
 
@@ -48,6 +51,7 @@ class Worker:
         self.trial: Trial | None = None
         self.place = place
         self._is_ready = False
+        self._began_at = math.inf  # its trial, or the process itself
         self.connection, theirs = CONTEXT.Pipe()
         arguments = (theirs, func, threads, dict(os.environ))
         self._process = CONTEXT.Process(target=serve, args=arguments, name="robustbo-worker")
@@ -71,7 +75,7 @@ class Worker:
 
     def give(self, trial: Trial) -> bool:
         """Let it evaluate a trial; False if it has ended, which is that trial's outcome then."""
-        self.trial = trial
+        self.trial, self._began_at = trial, time.monotonic()
         try:
             self.connection.send(trial.params)
         except OSError:
@@ -94,7 +98,8 @@ class Worker:
                         "func must be one that worker processes can import: put it at the top of a module (in a "
                         f"notebook, of a file beside it), or use jobs=1; a worker said:\n{content}"
                     )
-                self._is_ready = True
+                if not self._is_ready:  # what it imports is not the function's time
+                    self._is_ready, self._began_at = True, time.monotonic()
                 if kind == "ended":
                     return receive(content)
         except (EOFError, OSError):
@@ -110,6 +115,10 @@ class Worker:
         if not self._is_ready:
             raise RuntimeError(f"worker processes must be able to begin, one ended with {how}; {GUARD}")
         return outcome_of_exit(how)
+
+    def time_left_s(self, limit_s: float) -> float:
+        """The time that its trial has left, of so much; that in which the process begins is not counted, in reason."""
+        return self._began_at + limit_s + (0.0 if self._is_ready else BEGIN_S) - time.monotonic()
 
     def dismiss(self) -> None:
         """Let it end when it has nothing to do."""

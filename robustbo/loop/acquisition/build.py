@@ -13,7 +13,7 @@ from torch import Tensor
 
 from robustbo.loop.acquisition.log_nei import NUM_SAMPLES, LogNEI, Mixture, StudentTLogExpectedImprovement, is_student_t
 from robustbo.numerics.improvement.noisy import MOST
-from robustbo.searchspace.encoding import category_counts, discrete_levels, input_columns
+from robustbo.searchspace.encoding import category_counts, discrete_levels, input_columns, input_parameters
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.common.contract import capabilities, marginals
 from robustbo.surrogates.common.map_gp import MapGP
@@ -105,8 +105,10 @@ def maximize_with_botorch(function: AcquisitionFunction, space: Space, n: int = 
     bounds = torch.tensor([[0.0], [1.0]], dtype=torch.float64).repeat(1, len(input_columns(space)))
     for column, levels in levels_by_column.items():
         bounds[:, column] = torch.tensor([levels[0], levels[-1]], dtype=torch.float64)
-    for column, count in choices.items():
-        bounds[1, column] = count - 1
+    for column, parameter in enumerate(input_parameters(space)):
+        if column in choices:  # of values that it had once none is asked for
+            choices[column] = parameter.count or 1
+            bounds[1, column] = choices[column] - 1
     if not levels_by_column and not choices:
         options = {**NEARBY, "init_batch_limit": max(1, AT_ONCE // (MOST * max(n, 1)))}
         X, _ = optimize_acqf(function, bounds, q=1, num_restarts=NUM_RESTARTS, raw_samples=RAW_SAMPLES, options=options)

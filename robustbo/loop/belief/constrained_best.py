@@ -8,8 +8,9 @@ from robustbo.censored import is_bound
 from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
 from robustbo.loop.belief.front import use_points
-from robustbo.loop.belief.incumbent import NOTHING_TOLD, Incumbent, half_way, records
+from robustbo.loop.belief.incumbent import BEST, Incumbent, half_way, records
 from robustbo.loop.belief.measured_points import MeasuredPoints
+from robustbo.loop.observations.no_value import no_value
 from robustbo.loop.observations.table import Data, observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.searchspace.region.region import Fixed
@@ -59,17 +60,22 @@ def raw_best(settings: Settings, history: History) -> Incumbent:
     data = observations(settings, history)
     told = data.of(objective).told
     if not told:
-        raise ValueError(NOTHING_TOLD)
+        raise ValueError(no_value(data.trials, BEST, [objective.name]))
+
+    def is_feasible(trial: Trial) -> bool:
+        values = data.trials[trial.number].values
+        return all(o.keeps(values.get(o.name, math.nan)) for o in settings.outcomes if o.is_constrained)
 
     def rank(trial: Trial) -> tuple[bool, bool, bool, float]:
-        values = data.trials[trial.number].values
-        is_feasible = all(o.keeps(values.get(o.name, math.nan)) for o in settings.outcomes if o.is_constrained)
         is_value = not is_bound(trial.measured)
-        return is_value, data.region.contains(trial.params), is_feasible, objective.sign * trial.measured
+        return is_value, data.region.contains(trial.params), is_feasible(trial), objective.sign * trial.measured
 
     best = max(told, key=rank)
     sd = math.nan if best.sd is None else best.sd
-    return Incumbent(data.trials[best.number], best.measured, sd, is_raw=True, quantity=objective.outcome or Outcome())
+    quantity, p = objective.outcome or Outcome(), float(is_feasible(best))
+    return Incumbent(
+        data.trials[best.number], best.measured, sd, probability_feasible=p, is_raw=True, quantity=quantity
+    )
 
 
 def _objective(settings: Settings) -> OutcomeGoal:

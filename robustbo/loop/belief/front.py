@@ -11,9 +11,10 @@ from torch import Tensor
 from robustbo import seeds
 from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
-from robustbo.loop.belief.incumbent import NOTHING_TOLD
+from robustbo.loop.belief.incumbent import BEST
 from robustbo.loop.belief.measured_points import FrontPoint, MeasuredPoints, larger_is_better, measured_points
 from robustbo.loop.belief.outcome_models import OutcomeModels, unmeasured_outcomes, use_models
+from robustbo.loop.observations.no_value import no_value
 from robustbo.loop.observations.table import Data, observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
@@ -101,7 +102,7 @@ def use_points(settings: Settings, data: Data, fits: FitCache | None, make: Call
         FitError: If no surrogate can be fitted.
     """
     if not data.told:
-        raise ValueError(NOTHING_TOLD)
+        raise ValueError(no_value(data.trials, BEST))
     if names := unmeasured_outcomes(settings, data.trials):
         raise ValueError(f"each outcome needs at least one told value that is not excluded, {names} have none")
 

@@ -11,6 +11,8 @@ from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
 from robustbo.guidance import TRIAL, Guided
 from robustbo.loop.belief.outcome_models import OutcomeModel, OutcomeModels, use_models
+from robustbo.loop.belief.recommended import recommendable_points
+from robustbo.loop.observations.no_value import no_value
 from robustbo.loop.observations.table import Data, Row, observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fallback import check_finite
@@ -24,7 +26,10 @@ from robustbo.trials.settings import Settings
 
 T = TypeVar("T")
 
-NOTHING_TOLD = "the best needs at least one told value, got none; tell one first"
+BEST = "the best"
+LIKELY = 0.5  # probability that all constraints are kept, from which on a point may be recommended
+LEAST = 0.001  # of which a probability is written down
+SURE = 0.995  # from which on it is not said: it would be rounded to 1
 LASTING = 0.5  # of an error that the surrogate takes for noise: what the objective itself does there; see `incumbent`
 
 
@@ -35,10 +40,10 @@ class Incumbent(Guided):
     Attributes:
         trial: The first trial that measured it and whose value is believed.
         mean: Posterior mean of the objective there (or the raw value, where that was asked for).
-        sd: Posterior standard deviation (or the value's own, NaN where unknown).
+        sd: Posterior standard deviation, without noise (or the value's own, NaN where unknown).
         moved: The point, where it is that of the trial but for what was to have a given value.
         outcomes: Of several outcomes, posterior mean and standard deviation of each there.
-        probability_feasible: That it keeps all outcome constraints.
+        probability_feasible: That it keeps all outcome constraints; where it is raw 0 if its values break one.
         is_raw: Whether mean and sd are the value's own, of which no model has said anything.
         quantity: What mean and sd are of: its name, its unit, and the possible range, which the mean is within.
 
@@ -60,19 +65,35 @@ class Incumbent(Guided):
     def __str__(self) -> str:
         point, of = ", ".join(f"{name}={value!r}" for name, value in self.params.items()), self.quantity
         value = None if self.moved else self.trial.value
-        if value is not None and self.is_raw:
+        if self.is_raw:
             text = "measured " + of.with_unit(
-                format_number(value, 4) + ("" if math.isnan(self.sd) else f" ± {self.sd:.2g}")
+                format_number(self.mean, 4) + ("" if math.isnan(self.sd) else f" ± {self.sd:.2g}")
             )
         else:
             measured = "" if value is None else f"measured {of.number(value, 4)}, "
             text = measured + "believed " + of.with_unit(f"{format_number(self.mean, 4)} ± {self.sd:.2g}")
-        return f"trial {self.trial.number}, {point}: {f'{of.name} ' if of.name else ''}{text}"
+        return f"{self.trial.title}, {point}: {f'{of.name} ' if of.name else ''}{text}{self.caveat}"
+
+    @property
+    def caveat(self) -> str:
+        """The doubt, in words, whether it keeps the bounds of other outcomes; empty where there is none."""
+        p = self.probability_feasible
+        if self.is_raw and p == 0:
+            return "; no trial has kept the bounds"
+        if p < LIKELY:
+            chance = f"{p:.2g}" if p > LEAST else f"below {LEAST}"
+            return f"; no point measured probably keeps the bounds, this one does with probability {chance}"
+        return "" if p > SURE else f"; it keeps the bounds with probability {p:.2g}"
 
     @property
     def params(self) -> dict[str, Value]:
         """The point."""
         return self.trial.params if self.moved is None else self.moved
+
+    @property
+    def objective_sd(self) -> float:
+        """The posterior standard deviation of the objective there, without noise; NaN where no model predicts it."""
+        return math.nan if self.is_raw else self.sd
 
     def of(self, quantity: Outcome) -> "Incumbent":
         """The incumbent for people: of what is measured, with a mean that is possible."""
@@ -103,7 +124,7 @@ def incumbent(settings: Settings, history: History, fits: FitCache | None = None
         return incumbents(settings, history, fits)[-1]
     data = observations(settings, history, fixed)
     if not data.told:
-        raise ValueError(NOTHING_TOLD)
+        raise ValueError(no_value(data.trials, BEST))
     if not points_with_fixed(data, data.told):
         raise ValueError(f"no point measured will do with {dict(data.fixed)!r}; ask and tell one there first")
     use = partial(_best_at, data)
@@ -130,7 +151,7 @@ def incumbents(
     """
     data = observations(settings, history)
     if all(trial.number in without for trial in data.told):
-        raise ValueError(NOTHING_TOLD)
+        raise ValueError(no_value(data.trials, BEST))
     use = partial(_incumbents, data, without)
     best, _ = use_models(settings, data, use, FitCache() if fits is None else fits, is_judging=True)
     return [incumbent.of(settings.quantity) for incumbent in best or _raw_incumbents(data, without)]
@@ -143,12 +164,14 @@ def _incumbents(data: Data, without: Collection[int], models: OutcomeModels) -> 
 
 def incumbents_of_model(data: Data, model: OutcomeModel, without: Collection[int] = ()) -> list[Incumbent]:
     """The best points so far by the only fitted surrogate, whatever is possible: means that decisions compare."""
-    points, believed = model.at_points(), _first_trials(data, model, without)
+    points, (believed, moved) = model.at_points(), _candidates(data, model, without)
+    points |= dict(zip(moved, zip(*model.predict([*moved]), strict=True), strict=True)) if moved else {}
     worth = half_way(model, {row: mean for row, (mean, _) in points.items()})
-    rows = sorted((row for row in points if row in believed), key=lambda row: believed[row].number)
+    trials = believed | {row: trial for row, (trial, _) in moved.items()}
+    rows = sorted((row for row in points if row in trials), key=lambda row: trials[row].number)
     best = records(rows, lambda row: data.sign * worth[row])
     check_finite(*points[best[-1]])
-    return [Incumbent(believed[row], *points[row]) for row in best]
+    return [Incumbent(trials[row], *points[row], moved[row][1] if row in moved else None) for row in best]
 
 
 def records(candidates: Iterable[T], worth: Callable[[T], float]) -> list[T]:
@@ -170,29 +193,36 @@ def _mean_values(fitted: FittedSurrogate, disbelieved: Collection[int]) -> dict[
     """The mean of the believed values at each point, where some of their errors may not be noise."""
     numbers, rows, values, sds = fitted.observations[:4]
     by_row: dict[Row, list[float]] = {}
-    for number, row, value in zip(numbers, rows, values, strict=True):
-        if sds is None and number not in disbelieved and not is_bound(value):
+    for number, row, value, sd in zip(numbers, rows, values, (-1.0,) * len(rows) if sds is None else sds, strict=True):
+        if sd < 0 and number not in disbelieved and not is_bound(value):
             by_row.setdefault(row, []).append(value)
     return {row: math.fsum(value / len(values) for value in values) for row, values in by_row.items()}
 
 
-def _first_trials(data: Data, model: OutcomeModel, without: Collection[int] = ()) -> dict[Row, Trial]:
-    """The first trial whose value is believed, at each point measured that keeps the constraints.
+def _candidates(
+    data: Data, model: OutcomeModel, without: Collection[int] = ()
+) -> tuple[dict[Row, Trial], dict[Row, tuple[Trial, dict[str, Value]]]]:
+    """The first trial whose value is believed, at each point measured that may be recommended, as it is or moved.
 
-    Where this leaves no point, it is the first trial at each point that keeps them; then the first at any point.
+    Where this leaves no point, it is the first trial at each that may be; then the first at any point.
     """
     pairs = sorted(zip(model.fitted.observations.numbers, model.fitted.observations.X, strict=True))
     measured = [(number, row) for number, row in pairs if number not in without] or pairs
     first = {row: data.trials[number] for number, row in reversed(measured)}
     believed = {row: data.trials[number] for number, row in reversed(measured) if number not in model.disbelieved}
-    allowed = {row for row, trial in first.items() if not data.space.broken(trial.params)} or {*first}
-    return {row: believed.get(row, first[row]) for row in allowed & {*believed} or allowed}
+    for trials in (believed, first):
+        allowed, moved = recommendable_points(data, trials)
+        if allowed or moved:
+            return allowed, moved
+    return {row: believed.get(row, first[row]) for row in {*first} & {*believed} or {*first}}, {}
 
 
 def _best_at(data: Data, models: OutcomeModels) -> Incumbent:
     """The incumbent with some values fixed."""
     (model,) = models
-    points = points_with_fixed(data, _first_trials(data, model).values()) or points_with_fixed(data, data.told)
+    allowed, moved = _candidates(data, model)
+    trials = [*allowed.values(), *(trial for trial, _ in moved.values())]
+    points = points_with_fixed(data, trials) or points_with_fixed(data, data.told)
     means, sds = model.predict(list(points))
     check_finite(*means, *sds)
     best = max(range(len(means)), key=lambda i: data.sign * means[i])
@@ -221,7 +251,7 @@ def raw_incumbent(settings: Settings, history: History) -> Incumbent:
     """
     data = observations(settings, history)
     if not data.told:
-        raise ValueError(NOTHING_TOLD)
+        raise ValueError(no_value(data.trials, BEST))
     return _raw_incumbents(data)[-1].of(settings.quantity)
 
 

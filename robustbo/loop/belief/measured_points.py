@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from robustbo.loop.belief.incumbent import points_with_fixed
+from robustbo.loop.belief.incumbent import LIKELY, points_with_fixed
 from robustbo.loop.belief.outcome_models import OutcomeModel, OutcomeModels
+from robustbo.loop.belief.recommended import recommendable_points
 from robustbo.loop.observations.table import Data, Row
 from robustbo.loop.surrogate.fallback import check_finite
 from robustbo.searchspace.parameters import Value
@@ -17,7 +18,6 @@ from robustbo.trials.outcome import Outcome
 from robustbo.trials.outcomes import OutcomeGoal
 
 LEAST = 1e-300  # a standard deviation that is as good as none
-LIKELY = 0.5  # probability that all constraints are kept, from which on a point may be recommended
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class FrontPoint:
 
     def __str__(self) -> str:
         point = ", ".join(f"{name}={value!r}" for name, value in self.params.items())
-        return f"trial {self.trial.number}, {point}: {', '.join(map(self._quantity, self.means))}"
+        return f"{self.trial.title}, {point}: {', '.join(map(self._quantity, self.means))}"
 
     def _quantity(self, name: str) -> str:
         quantity = self.quantities.get(name, Outcome(name))
@@ -117,13 +117,16 @@ def measured_points(data: Data, models: OutcomeModels) -> MeasuredPoints:
     first = dict[Row, Trial]()
     for trial in sorted(data.told, key=lambda trial: trial.number in disbelieved):
         first.setdefault(data.rows[trial.number], trial)
-    first_trials = {row: trial for row, trial in first.items() if not data.space.broken(trial.params)} or first
+    allowed, moved = recommendable_points(data, first)
+    standing = {trial.number: (row, point) for row, (trial, point) in moved.items()}
+    first_trials = {row: trial for row, trial in first.items() if row in allowed or trial.number in standing} or first
     doubtful = {row for model in models for row in _doubtful_rows(model, first_trials)}
     believed = {row: trial for row, trial in first_trials.items() if row not in doubtful} or first_trials
     if data.fixed:
         by_row = points_with_fixed(data, believed.values()) or points_with_fixed(data, data.told)
     else:
-        by_row = {row: (trial, trial.params) for row, trial in believed.items()}
+        places = {row: standing.get(trial.number, (row, trial.params)) for row, trial in believed.items()}
+        by_row = {places[row][0]: (trial, places[row][1]) for row, trial in believed.items()}
     trials, points = zip(*by_row.values(), strict=True)
     X = models[0].fitted.encoded(list(by_row))
     predictions = [model.predict(list(by_row)) for model in models]

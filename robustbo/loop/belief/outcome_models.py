@@ -222,6 +222,11 @@ def rows_with_values(models: Sequence[OutcomeModel]) -> list[Row]:
 
 
 def unknown_rows(data: Data, models: Sequence[OutcomeModel]) -> list[Row]:
-    """The rows of pending trials, and of those of which a surrogate does not know the value."""
+    """The rows of pending trials, of those withdrawn since the last value, and of those whose value a surrogate lacks.
+
+    Without the withdrawn ones, the next ask would be of the same place.
+    """
+    last = max((t.order for t in data.told if t.order is not None), default=-1)
+    lately = [t.number for t in data.withdrawn if t.order is not None and t.order > last]
     quarantined = dict.fromkeys(number for model in models for number in model.fitted.quarantined)
-    return data.rows_of([*(trial.number for trial in data.pending), *sorted(quarantined)])
+    return data.rows_of([*(trial.number for trial in data.pending), *lately, *sorted(quarantined)])

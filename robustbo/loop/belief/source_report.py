@@ -17,9 +17,11 @@ EVEN = 0.5  # probability above which a source is in doubt
 PLAUSIBLE = 0.2  # likewise where its error may be the objective's shape: that is at least twice as probable then
 BLOCK = "block"
 UNNAMED = Outcome()
-Status = Literal["fine", "in doubt", "not distinguishable", "block", "excluded", "corrected"]
+Status = Literal["fine", "in doubt", "not distinguishable", "block", "excluded", "corrected", "not judged"]
+NOT_JUDGED: Status = "not judged"
 REGIONAL = "it measured one region only, where no error of it could be told from the objective: another should, too"
 APART = "it measured one region only, where its error and the objective cannot be told apart: measure there by another"
+ELSEWHERE = "what was measured since lies elsewhere, so that it may be the objective: measure an earlier point again"
 
 
 @dataclass(frozen=True)
@@ -39,11 +41,12 @@ class SourceReport:
         evidence: Nats that speak for the error.
         probability: The probability that there is one.
         status: "fine", "in doubt" (more probable than not), "not distinguishable" (it measured one region only, so
-            that an error of it and the objective's shape look the same), "block", or what people have said of it:
-            "excluded", "corrected".
+            that an error of it and the objective's shape look the same), "block", what people have said of it
+            ("excluded", "corrected"), or "not judged".
         trials: The trials concerned.
         outcome: Which of several outcomes; None where there is only one.
         quantity: What is measured, with its unit.
+        why_not: Why it is not judged.
 
     Example:
         >>> at = datetime(2026, 11, 24, 14, 10, tzinfo=UTC)
@@ -64,6 +67,7 @@ class SourceReport:
     trials: tuple[int, ...]
     outcome: str | None = None
     quantity: Outcome = field(default=Outcome(), repr=False)
+    why_not: str = ""
 
     @property
     def is_doubtful(self) -> bool:
@@ -81,12 +85,15 @@ class SourceReport:
         of = f"{self.quantity.name or self.outcome}: " if self.outcome else ""
         if self.status in ("excluded", "corrected"):
             return f"{of}{self.name} is {self.status} by your word{self._since}"
+        if self.status == NOT_JUDGED:
+            return f"{of}{self.name} is not judged: {self.why_not}"
         chance = f", probability {_probability(self.probability)}"
         if self.status == "not distinguishable" and not self.is_doubtful:
             return f"{of}{self.name}: nothing wrong is known, but {REGIONAL}"
         if not self.is_doubtful and self.kind != BLOCK:
             return f"{of}{self.name}: nothing wrong is known{chance}"
-        apart = f"; {APART}" if self.status == "not distinguishable" else ""
+        is_apart = self.status != "not distinguishable"
+        apart = "" if is_apart else f"; {APART if self.level is not None else ELSEWHERE}"
         return f"{of}{self.name} {self._claim}{chance}{apart}"
 
     @property

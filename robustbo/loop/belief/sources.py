@@ -6,6 +6,7 @@ from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
 from robustbo.loop.belief.outcome_models import OutcomeModels, use_models
 from robustbo.loop.belief.source_report import SourceReport, source_reports
+from robustbo.loop.belief.unjudged_sources import reports_without_belief
 from robustbo.loop.observations.source_labels import source_labels
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.cache import FitCache
@@ -26,7 +27,8 @@ def sources(settings: Settings, history: History, fits: FitCache | None = None) 
     """
     data, fits = observations(settings, history), FitCache() if fits is None else fits
     if source_labels(data.trials, [t.number for t in data.told], data.auxiliary.kinds) is None:
-        return source_reports([], [], data.trials, history.verdicts)
+        words = source_reports([], [], data.trials, history.verdicts)
+        return [*words, *reports_without_belief(history.trials, words)]
     reports, reason = use_models(settings, data, partial(_reports, settings, history), fits, is_judging=True)
     if reports is None:
         raise FitError(f"no surrogate could judge the sources {reason}")
@@ -38,5 +40,6 @@ def _reports(settings: Settings, history: History, models: OutcomeModels) -> lis
     for model in models:
         errors = model.fitted.source_errors
         numbers, quantity = model.fitted.observations.numbers, quantities[model.name]
-        reports += source_reports(errors, numbers, history.trials, history.verdicts, model.name, quantity)
+        own = source_reports(errors, numbers, history.trials, history.verdicts, model.name, quantity)
+        reports += [*own, *reports_without_belief(history.trials, own, model.name, quantity)]
     return reports

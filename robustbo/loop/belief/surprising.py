@@ -86,14 +86,14 @@ def points_of_surprise(
             noise = _lack_of_fit(believed, expectation, shown, model.least_noise)
         if noise is not None:
             least = max(LEAST * model.scale, model.least_noise)
-            noises = {t.number: max(noise if t.sd is None else t.sd, least) for t in told}
+            noises = {t.number: max(t.noise_sd(noise), least) for t in told}
             points[row] = SurprisingPoint(believed, noises, chances)
     return points
 
 
 def _noise_of_replicates(believed: Sequence[Trial], expectation: Expectation) -> float:
     """The noise that was expected at a point, or more, if its values differ by more."""
-    sds = [expectation.noise_sd if t.sd is None else t.sd for t in believed]
+    sds = [t.noise_sd(expectation.noise_sd) for t in believed]
     together = agreement([t.measured for t in believed], [max(sd, TINY) for sd in sds], expectation.noise_dof)
     return expectation.noise_sd * together.factor
 

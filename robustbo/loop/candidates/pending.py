@@ -1,7 +1,7 @@
 """Points that are not pending: no two of a batch, and no pending ones, are the same.
 
-A point is taken while a trial there is open, and for ever where the user says that it fails by itself. Where what
-maximizes the acquisition function is taken, the best of other points is asked for in its place. The first,
+A point is taken while a trial there is open, and for ever where the user says that it fails by itself, or withdraws it.
+Where what maximizes the acquisition function is taken, the best of other points is asked for in its place. The first,
 space-filling points are kept apart from everything that was ever asked. Once each point of a finite space has been
 asked for there is nothing new: points are asked for again then, with a reason that says so, and none at all while every
 one is taken.
@@ -31,8 +31,8 @@ def is_exhausted(region: Region, trials: Trials) -> bool:
     if region.size is None or len(trials) < region.size:
         return False
     points = trials.by_point
-    if len(points) < region.size or not region.is_restricted:
-        return len(points) >= region.size
+    if len(points) < region.size:
+        return False
     return sum(region.contains({name: value for name, _, value in point}) for point in points) >= region.size
 
 
@@ -73,6 +73,6 @@ def free_points(region: Region, unavailable: Collection[Point], seed: int) -> li
         raise SpaceExhausted(
             "a point that nobody measures must be left to be asked for: all "
             f"{region.size or 'that were found'} of the space are pending; tell, fail or requeue some first "
-            "(those that failed and are not to be retried are given out no more)"
+            "(those that failed and are not to be retried, or were withdrawn, are given out no more)"
         )
     return free

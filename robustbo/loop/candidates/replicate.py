@@ -10,6 +10,7 @@ asked for it had not seen it: what is beyond all that this one expected is repli
 """
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -66,9 +67,10 @@ def doubtful_points(
     """
     reports = {report.trial.number: report for report in belief}
     corruption = CorruptionModel.of(data, fitted.prior_rate(len(data.told)))
-    points = []
+    points, elsewhere = [], Counter(t.repeats for t in data.trials if t.target is not None)
     for group in data.groups.values():
-        if not group.told or group.is_closed or len(group.trials) > max_replicates:
+        count = len(group.trials) + sum(elsewhere[t.number] for t in group.trials)
+        if not group.told or group.is_closed or count > max_replicates:
             continue
         if not data.region.contains(group.told[0].params) or is_own_doubt(data, group.told):
             continue

@@ -5,12 +5,14 @@ best new point promises, asking again costs little and tells the one from the ot
 """
 
 import math
+from dataclasses import replace
 
 from robustbo.loop.candidates.search import Search
 from robustbo.loop.feasibility.model import FeasibilityModel
 from robustbo.loop.observations.table import Data, Row
 from robustbo.trials.history import Trial
 from robustbo.trials.tree import RETRIED
+from robustbo.trials.trial import point_of
 
 NEARLY = math.log(2)  # nats by which a new point may promise more
 
@@ -18,9 +20,10 @@ NEARLY = math.log(2)  # nats by which a new point may promise more
 def retry_by_user(data: Data) -> Trial | None:
     """The first failed trial that the user wants tried again, that may be, and that nobody has tried since."""
     for trial in data.trials.having(RETRIED):
-        last = next(iter(data.trials.by_point.at(trial.point)))
-        if data.trials[last] is trial and data.region.contains(trial.params):
-            return trial
+        params = trial.params if data.region.contains(trial.params) else trial.target_params
+        last = max(data.trials.by_point.at(point_of(params)))
+        if data.trials[last] is trial and data.region.contains(params):
+            return trial if params == trial.params else replace(trial, params=params)
     return None
 
 
@@ -33,8 +36,9 @@ def flake_to_retry(search: Search, data: Data, feasibility: FeasibilityModel, ne
         feasibility: The model of where trials give a value.
         new: The unit-cube row of the new point.
     """
-    odds = feasibility.log_odds
+    odds, tried_again = feasibility.log_odds, {t.repeats for t in data.trials}
     lone = [t for t in data.failed if t.retry is None and len(data.groups[t.point].trials) == 1]
+    lone = [t for t in lone if t.number not in tried_again]  # nor elsewhere than it was asked for
     flakes = [t for t in lone if odds[t.number] > 0 and data.region.contains(t.params)]
     if not flakes:
         return None

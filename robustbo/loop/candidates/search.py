@@ -98,7 +98,8 @@ class Search:
     def _function(self) -> AcquisitionFunction:
         fitted = self.target.fitted
         X_pending = fitted.encoded(self.pending) if self.pending else None
-        X_best = fitted.encoded(self._best()) if self.region.is_restricted else None
+        is_all_of_region = not (self.region.is_restricted or self.region.are_outside(self.target.rows).any())
+        X_best = None if is_all_of_region else fitted.encoded(self._best())
         function = self.target.build(self.name, X_pending, seeds.derive(self.seed, 0, "samples") % 2**31, X_best)
         if isinstance(function, ClosedForm):  # its samples are drawn
             function.forward = no_draws()(function.forward)
@@ -124,11 +125,12 @@ class Search:
         return value, torch.zeros_like(rows).index_copy(-1, torch.tensor(input_columns(self._space)), slope)
 
     def _best(self) -> Tensor:
-        """Points of the region, the best first: those measured, with what is fixed as it is now."""
-        rows = self.region.canonical(self.region.complete(self.target.rows))
+        """Points of the region, the best first: those measured, with what is fixed as now, or the nearest ones."""
+        is_outside = self.region.are_outside(self.target.rows)
+        rows = self.region.canonical(self.region.complete(self.region.nearest(self.target.rows, is_outside)))
         rows = rows[self.region.holds(rows)]
         rows = (rows if len(rows) else spread_over(self.region)[:MOST_MOVED]).unique(dim=0)
         with torch.no_grad():
             mean = self.target.means(self.target.fitted.encoded(rows))
         rows = rows[mean.argsort(descending=True, stable=True)]
-        return rows[:MOST_MOVED] if self.region.fixed else rows
+        return rows[:MOST_MOVED] if self.region.fixed or is_outside.any() else rows

@@ -59,7 +59,7 @@ def failures(
     reports = []
     for trial in data.failed:
         odds_by_user = {None: math.nan, True: math.inf, False: -math.inf}[trial.retry]
-        again = _fate_of_others({t.state for t in data.groups[trial.point].trials if t is not trial})
+        again = _fate_of_others({t.state for t in data.groups[trial.point].trials if t is not trial} - {"withdrawn"})
         is_alone = len(data.failed) == 1 and again in (None, "pending")
         odds = odds_by_user if model is None or trial.retry is not None or is_alone else model.log_odds[trial.number]
         reports.append(Failure(trial, odds, again))

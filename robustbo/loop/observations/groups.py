@@ -25,7 +25,7 @@ class PointGroup(NamedTuple):
     @property
     def is_closed(self) -> bool:
         """Return whether no trial may be asked for here: one may still be told, or the user has barred the point."""
-        return any(t.is_open or t.retry is False for t in self.trials)
+        return any(t.is_open or t.retry is False or t.state == "withdrawn" for t in self.trials)
 
     @property
     def judged_together(self) -> tuple[Trial, ...]:

@@ -77,7 +77,7 @@ class CorruptionModel:
         """
         once = {t.measured: i for i, t in reversed([*enumerate(trials)]) if t.measured in self.shared}
         distinct = [t for i, t in enumerate(trials) if once.get(t.measured, i) == i]
-        noise = [max(expectation.noise_sd if t.sd is None else t.sd, self.least_noise) for t in distinct]
+        noise = [max(t.noise_sd(expectation.noise_sd), self.least_noise) for t in distinct]
         about = {"center": self.center, "scale": self.scale, "rate": self.rate, "noise_dof": expectation.noise_dof}
         values = [t.measured for t in distinct]
         belief: PointBelief = judge_point(values, expectation.mean, expectation.latent_sd, noise, **about)

@@ -32,9 +32,8 @@ def source_labels(
         (('plate', 'reactor'), (('7',), ('R1', 'R3')), [[0, 0], [-1, -1], [-1, 1]], [2.0, 1.0, 0.0])
     """
     measured = [trials[number] for number in rows]
-    kinds = tuple(
-        sorted({kind for trial in measured for kind in trial.sources} - _constant_kinds(measured) - {*without})
-    )
+    passed_over = constant_kinds(measured) | {*without}
+    kinds = tuple(sorted({kind for trial in measured for kind in trial.sources} - passed_over))
     if not kinds:
         return None
     levels = tuple(tuple(sorted({t.sources[kind] for t in measured if kind in t.sources})) for kind in kinds)
@@ -46,6 +45,6 @@ def source_labels(
     return SourceLabels(kinds, levels, np.array(codes, dtype=int).reshape(len(measured), len(kinds)), np.array(order))
 
 
-def _constant_kinds(measured: Sequence[Trial]) -> set[str]:
+def constant_kinds(measured: Sequence[Trial]) -> set[str]:
     """The kinds of source that tell nothing: the computer, where it is the same for all values."""
     return {COMPUTER} if len({trial.sources.get(COMPUTER) for trial in measured}) == 1 else set()

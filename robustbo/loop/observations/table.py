@@ -1,18 +1,16 @@
 """The frozen table of all trials that decisions see of a history: their rows, and the groups of replicates."""
 
-import hashlib
 import math
-import struct
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from robustbo.censored import is_bound
-from robustbo.errors import NumericsWarning, warn
 from robustbo.lazy import cached_property
-from robustbo.loop.observations.auxiliary import AuxiliaryObservations, AuxiliaryTrials, split_trials, without_declared
+from robustbo.loop.observations.auxiliary import AuxiliaryTrials, split_trials, without_declared
 from robustbo.loop.observations.correction import SourceCorrection
 from robustbo.loop.observations.groups import PointGroup
+from robustbo.loop.observations.values import Observations, Row, digest
 from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.region import Fixed, Region
 from robustbo.searchspace.space import Space
@@ -24,89 +22,7 @@ from robustbo.trials.sources import Labels
 from robustbo.trials.tree import ASIDE, BARRED, LOST, OPENED, Trials
 from robustbo.trials.trial import Point
 
-Row = tuple[float, ...]  # unit-cube coordinates
-
-
-class Observations(NamedTuple):
-    """Values that a surrogate is fitted to, with their points; hashable.
-
-    Attributes:
-        numbers: The trials, in their order or in the observations' own.
-        X: One row of unit-cube coordinates each.
-        values: The measured values, in the user's units; a bound is a `robustbo.censored.CensoredValue`.
-        sds: Their noise, or None where it is to be inferred.
-        vouched: Those for whose values the user vouches.
-        correction: By which the values are corrected; None where they are as they were told.
-        beside: Values of other sources, which the surrogate also learns from.
-    """
-
-    numbers: tuple[int, ...]
-    X: tuple[Row, ...]
-    values: tuple[float, ...]
-    sds: tuple[float, ...] | None
-    vouched: frozenset[int] = frozenset()
-    correction: SourceCorrection | None = None
-    beside: AuxiliaryObservations | None = None
-
-    @property
-    def bounds(self) -> tuple[int, ...]:
-        """The indices of those that were told as bounds: `robustbo.censored.CensoredValue`."""
-        return tuple(i for i, value in enumerate(self.values) if is_bound(value))
-
-    @property
-    def bound_numbers(self) -> frozenset[int]:
-        """The trials that were told as bounds."""
-        return frozenset(self.numbers[i] for i in self.bounds)
-
-    def first(self, count: int) -> "Observations":
-        """The first ``count`` of them."""
-        return self.take(range(min(count, len(self.numbers))))
-
-    def in_own_order(self) -> "Observations":
-        """The observations in an order that follows from what they are, whatever that of the trials is.
-
-        It is that of a hash of their points, and at one point of their values: so the first of them are a fair sample,
-        in which those at one point stand together. Observations that are the same in all are so in the order of trials.
-        """
-        points = [digest(*row) for row in self.X]
-        sds = (0.0,) * len(self.values) if self.sds is None else self.sds
-        is_vouched = [number in self.vouched for number in self.numbers]
-        values = [digest(*value) for value in zip(self.values, sds, is_vouched, strict=True)]
-        return self.take(sorted(range(len(points)), key=lambda i: (points[i], values[i], self.numbers[i])))
-
-    def without(self, numbers: Collection[int]) -> "Observations":
-        """The observations of all but some trials."""
-        return self.take([i for i, number in enumerate(self.numbers) if number not in numbers])
-
-    def of(self, numbers: Collection[int]) -> "Observations":
-        """The observations of some trials."""
-        return self.take([i for i, number in enumerate(self.numbers) if number in numbers])
-
-    def take(self, indices: Sequence[int]) -> "Observations":
-        """The observations at some indices."""
-        numbers = tuple(self.numbers[i] for i in indices)
-        return Observations(
-            numbers,
-            tuple(self.X[i] for i in indices),
-            tuple(self.values[i] for i in indices),
-            None if self.sds is None else tuple(self.sds[i] for i in indices),
-            self.vouched.intersection(numbers),
-            self.correction,
-            self.beside,
-        )
-
-    def with_correction(self, correction: SourceCorrection) -> "Observations":
-        """The observations as they would be without the errors of their sources; bounds stay as they are."""
-        errors = correction.error_of(self.numbers)
-        values = tuple(v if is_bound(v) else v - e for v, e in zip(self.values, errors, strict=True))
-        return self._replace(values=values, correction=correction)
-
-
-def digest(*numbers: float) -> bytes:
-    """A hash of numbers, the same on every machine: what it orders is a fair sample as far as one looks."""
-    return hashlib.blake2b(
-        struct.pack(f"<{len(numbers)}d", *(number + 0.0 for number in numbers)), digest_size=8
-    ).digest()
+__all__ = ["Data", "Observations", "Row", "digest", "observations"]
 
 
 @dataclass(frozen=True)
@@ -193,9 +109,14 @@ class Data:
         return tuple(self.trials[number] for number, names in lost.items() if names.intersection(self.objectives))
 
     @cached_property
+    def withdrawn(self) -> tuple[Trial, ...]:
+        """The trials that nobody will measure, which says nothing of their points."""
+        return tuple(self.trials.having("withdrawn"))
+
+    @cached_property
     def barred(self) -> tuple[Trial, ...]:
-        """The failed trials whose points are never asked for again, by the user's word."""
-        return tuple(self.trials.having(BARRED))
+        """The trials whose points are never asked for again, by the user's word: failed ones, and those withdrawn."""
+        return (*self.trials.having(BARRED), *self.withdrawn)
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
@@ -218,19 +139,19 @@ class Data:
         """The observations of all told trials: not of failed, excluded or pending ones."""
         told = self.told
         sds = [max(t.sd, self.least_noise) for t in told if t.sd is not None]
-        lacking = [t.number for t in told if t.sd is None and not is_bound(t.measured)]
-        if sds and lacking:
-            trials = f"trial {lacking[0]}" + (f" and {len(lacking) - 1} more" if len(lacking) > 1 else "")
-            text = f"sd is known for some of the values, and not for {trials}: noise is inferred for all"
-            warn(f"{text}; tell it always, or amend these values with their sd", NumericsWarning)
+        is_any_lacking = any(t.sd is None and not is_bound(t.measured) for t in told)
+        is_of_single = not sds and all(t.n == 1 for t in told)
         mean_sd = math.fsum(sds) / max(len(sds), 1)  # of a bound, the noise is that of the values
         return Observations(
             tuple(t.number for t in told),
             tuple(self.rows[t.number] for t in told),
             tuple(t.measured for t in told),
-            tuple(mean_sd if t.sd is None else max(t.sd, self.least_noise) for t in told)
-            if sds and not lacking
-            else None,
+            None
+            if is_of_single
+            else tuple(
+                (-float(t.n) if is_any_lacking else mean_sd) if t.sd is None else max(t.sd, self.least_noise)
+                for t in told
+            ),
             self.vouched.intersection(t.number for t in told),
             self.correction,
             self.auxiliary.observations(self.space.to_unit),

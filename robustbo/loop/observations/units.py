@@ -102,14 +102,29 @@ def robust_center_and_scale(values: Sequence[float]) -> tuple[float, float]:
 
 
 def in_model_units(space: Space, told: Observations, units: Units) -> tuple[Tensor, Tensor, Tensor | None]:
-    """``n x d`` inputs, ``n`` values, larger being better, and their noise where it is known.
+    """``n x d`` inputs, ``n`` values, larger being better, and their noise where it is known of all (`noise_parts`).
 
     That is relative to the spread of the values, and kept where float64 can work with it.
     """
     X = encode(space, [list(row) for row in told.X])
     Y = torch.tensor([units.to_model(value) for value in told.values], dtype=torch.float64)
-    if told.sds is None:
+    if told.sds is None or told.is_mixed:
         return X, Y, None
-    sds = units.sd_to_model(torch.tensor(told.sds, dtype=torch.float64))
+    return X, Y, _sds_in_model_units(told.sds, told, units)
+
+
+def noise_parts(told: Observations, units: Units) -> tuple[Tensor, Tensor] | None:
+    """The noise of observations of which some is to be learned: ``n`` variances that are known (0 where not), in the
+    model's units, and ``n`` shares of that of a single measurement (0 where it is known); None where none is known.
+    """
+    if told.sds is None or not told.is_mixed:
+        return None
+    s = torch.tensor(told.sds, dtype=torch.float64)
+    variances = _sds_in_model_units(told.sds, told, units).square()
+    return torch.where(s < 0, 0.0, variances), torch.where(s < 0, 1 / s.abs().clamp_min(1.0), 0.0)
+
+
+def _sds_in_model_units(sds: Sequence[float], told: Observations, units: Units) -> Tensor:
+    in_units = units.sd_to_model(torch.tensor(sds, dtype=torch.float64))
     spread = units.sd_to_model(robust_center_and_scale(told.values)[1])  # whatever the units, unlike a power of two
-    return X, Y, sds.clamp(MIN_SD * spread, MAX_SD * spread)
+    return in_units.clamp(MIN_SD * spread, MAX_SD * spread)

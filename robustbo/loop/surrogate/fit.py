@@ -19,6 +19,7 @@ from robustbo import seeds
 from robustbo.determinism.isolation import isolation, seed_everything
 from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.loop.observations.expectation import Appraisal
+from robustbo.loop.observations.no_value import no_value
 from robustbo.loop.observations.probability_wrong import (
     CorruptionModel,
     groups_left_out,
@@ -27,10 +28,10 @@ from robustbo.loop.observations.probability_wrong import (
     unseen_probabilities_wrong,
 )
 from robustbo.loop.observations.table import Data, Observations, observations
-from robustbo.loop.observations.units import Units, in_model_units, typical_distance
+from robustbo.loop.observations.units import Units, in_model_units, noise_parts, typical_distance
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.loop.surrogate.cache import FitCache
-from robustbo.loop.surrogate.censored_fit import appraise_others, fit_to_bounds
+from robustbo.loop.surrogate.censored_fit import appraise_others, fit_to_bounds, noise_variances
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.loop.surrogate.heaps import limits_among, warn_of_heap, with_bounds
 from robustbo.loop.surrogate.model import (
@@ -41,6 +42,7 @@ from robustbo.loop.surrogate.model import (
     prior_rate,
     rate_of_wrong_bounds,
     takes_bounds,
+    takes_noise_parts,
 )
 from robustbo.loop.surrogate.sources import judge_sources
 from robustbo.loop.surrogate.subset import RoughPrediction, Subset, select_subset
@@ -75,7 +77,7 @@ def fit_to(settings: Settings, data: Data, fits: FitCache, failed: Collection[in
         ValueError: If no value has been told.
     """
     if not data.told:
-        raise ValueError("a surrogate needs at least one told value, got none; tell one first")
+        raise ValueError(no_value(data.trials, "a surrogate"))
     settings = replace(settings.of_size(len(data.told)), space=data.space)
     guess, told = partial(_rough_prediction, settings, fits), _with_limits(settings, data.all_observations(), fits)
     part = select_subset(told, guess, fits, settings) if capabilities_of(settings).is_cubic else None
@@ -153,6 +155,8 @@ def _appraise_left_out(settings: Settings, part: Subset, fits: FitCache) -> dict
 
 
 def _fit(settings: Settings, told: Observations, fits: FitCache) -> FittedSurrogate:
+    if told.is_mixed and not takes_noise_parts(settings, told):
+        told = told.with_inferred_noise()
     misses, told = fits.misses, told if capabilities_of(settings).is_sequential else told.in_own_order()
     fitted = fits.get((settings, told), partial(_fit_new, settings, told, fits))
     if len(told.values) > LARGE and fits.misses > misses:
@@ -203,6 +207,8 @@ def _fit_to_bounds(settings: Settings, told: Observations, fits: FitCache) -> Fi
     """The surrogate fitted to values and bounds, from a fit to the values alone."""
     base = _fit(settings, told.take([i for i in range(len(told.values)) if i not in {*told.bounds}]), fits)
     X, _, sds = in_model_units(settings.space, told, base.units)
+    if (parts := noise_parts(told, base.units)) is not None:
+        sds = (parts[0] + parts[1] * noise_variances(base.model, X)).sqrt()
     values = torch.tensor([i for i in range(len(told.values)) if i not in {*told.bounds}])
     started, rate = time.perf_counter(), rate_of_wrong_bounds(settings, len(told.values))
 

@@ -13,7 +13,7 @@ from robustbo.determinism.isolation import isolation, seed_everything
 from robustbo.loop.observations.correction import SourceBelief, SourceShift
 from robustbo.loop.observations.expectation import Appraisal, Expectation
 from robustbo.loop.observations.table import Observations, Row
-from robustbo.loop.observations.units import Units, in_model_units
+from robustbo.loop.observations.units import Units, in_model_units, noise_parts
 from robustbo.numerics.sources.errors import SourceError
 from robustbo.searchspace.encoding import encode
 from robustbo.searchspace.space import Space
@@ -128,6 +128,9 @@ class FittedSurrogate:
         """Appraisals by trial of values that it was not fitted to, by the rule for those that it was."""
         X, Y, sds = in_model_units(self.space, told, self.units)
         with self.apart(0), contract.quiet():
+            if (parts := noise_parts(told, self.units)) is not None:
+                (_, noisy), (_, latent) = contract.marginals(self.model, X, True), contract.marginals(self.model, X)
+                sds = (parts[0] + parts[1] * (noisy.square() - latent.square()).clamp_min(0.0)).sqrt()
             diagnosis = self.model.diagnose_others(X, Y, sds)
         expected, sd = self.in_units(diagnosis.expected, diagnosis.sd)
         weight = [None] * len(sd) if diagnosis.weight is None else diagnosis.weight.tolist()

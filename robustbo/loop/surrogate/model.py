@@ -10,7 +10,7 @@ from torch import Tensor
 from robustbo.errors import FitError, NumericsWarning, warn
 from robustbo.loop.observations.auxiliary import AuxiliaryObservations
 from robustbo.loop.observations.table import Observations
-from robustbo.loop.observations.units import Units
+from robustbo.loop.observations.units import Units, noise_parts
 from robustbo.searchspace.encoding import encode
 from robustbo.surrogates.common import contract
 from robustbo.surrogates.common.capabilities import Capabilities
@@ -52,6 +52,8 @@ def new_model(settings: Settings, told: Observations, X: Tensor, Y: Tensor, Yvar
         model.vouched = is_cleared  # of which a model that is none of ours takes no notice
     if (least_noise := settings.quantity.least_noise) > 0:
         model.least_noise = units.sd_to_model(least_noise)  # likewise
+    if (parts := noise_parts(told, units)) is not None:
+        model.set_noise_parts(*parts)
     if told.correction is not None:
         shares = torch.tensor(told.correction.shares_of(told.numbers), dtype=torch.float64)
         model.shared_errors = units.sd_to_model(shares)
@@ -93,6 +95,18 @@ def takes_bounds(settings: Settings, told: Observations) -> bool:
         warn(f"{text}; relevance-pursuit, the default, takes them as what they are", NumericsWarning)
         return False
     return True
+
+
+def takes_noise_parts(settings: Settings, told: Observations) -> bool:
+    """Return whether the surrogate learns the noise of some values beside that of others; else a warning says so."""
+    if capabilities_of(settings).mixes_noise:
+        return True
+    lacking = [number for number, sd in zip(told.numbers, told.sds or (), strict=True) if sd < 0]
+    trials = f"trial {lacking[0]}" + (f" and {len(lacking) - 1} more" if len(lacking) > 1 else "")
+    text = f"sd is not known for {trials}, and {settings.surrogate} takes it for all values or for none"
+    advice = "relevance-pursuit, the default, and standard take it where it is known"
+    warn(f"{text}: noise is inferred for all, means of several measurements among them; {advice}", NumericsWarning)
+    return False
 
 
 def has_row_noise(settings: Settings) -> bool:

@@ -12,7 +12,7 @@ import torch
 from scipy.special import ndtri
 from torch import Tensor
 
-from robustbo.numerics.belief.hyperparameters import MEAN_VARIANCE
+from robustbo.numerics.belief.hyperparameters import MEAN_VARIANCE, noise_of_one
 from robustbo.numerics.belief.population import Population
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.linalg.lapack import Array
@@ -57,7 +57,7 @@ class DrawCollection:
     """
 
     def __init__(self, model: Model, weights: Array, sweeps: int, seed: int) -> None:
-        self._is_noise_known, self._weights, self._left, self._seed = model.s2_known is not None, weights, sweeps, seed
+        self._model, self._weights, self._left, self._seed = model, weights, sweeps, seed
         self._every = max(1, sweeps * len(weights) // COUNT) if len(model.y) <= MOST else math.inf
         self._parts: list[tuple[Array, ...]] = []
 
@@ -66,10 +66,10 @@ class DrawCollection:
         self._left -= 1
         if math.isinf(self._every) or self._left % self._every:
             return
-        s2 = population.systems.s2[:, 0]
+        s2 = noise_of_one(self._model, theta, population.systems.s2)
         rho = np.where(population.is_odd, HUGE, population.noise - population.systems.s2)
         P, al = population.processes
-        noise = np.full(len(s2), math.nan) if self._is_noise_known else s2.copy()
+        noise = np.full(len(s2), math.nan) if self._model.s2_known is not None else s2.copy()
         self._parts.append((self._weights, theta.copy(), rho, noise, P.copy(), al.copy()))
 
     @property

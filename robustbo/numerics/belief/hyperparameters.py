@@ -48,9 +48,17 @@ def systems_at(model: Model, theta: Array) -> Systems:
         y, log_slope = np.stack([warp.y for warp in warps]), np.stack([warp.log_slope for warp in warps])
     if model.s2_known is None:
         s2 = np.tile(np.exp(theta[:, p : p + 1]), (1, n))
+        if model.s2_parts is not None:
+            fixed, share = (part.numpy() for part in model.s2_parts)
+            s2 = fixed * np.exp(2 * log_slope) + share * s2  # eq. 6.21
     else:
         s2 = model.s2_known.numpy() * np.exp(2 * log_slope)
     return Systems(K + MEAN_VARIANCE, y, s2, log_slope)
+
+
+def noise_of_one(model: Model, theta: Array, s2: Array) -> Array:
+    """``B`` noise variances of a new measurement at ``B x p`` hyperparameters, by ``B x n`` of the observations."""
+    return s2[:, 0] if model.s2_parts is None else np.exp(theta[:, len(model.covariance.bounds)])
 
 
 class CoordinatePriors:

@@ -20,7 +20,7 @@ from robustbo.numerics.belief.densities import DOFS, LOG_SHARES, MULTIPLES, log_
 from robustbo.numerics.belief.draws import Draw, DrawCollection
 from robustbo.numerics.belief.gibbs import BURN_IN, SWEEPS, System
 from robustbo.numerics.belief.gibbs import sample as sample_states
-from robustbo.numerics.belief.hyperparameters import HyperparameterWalk, systems_at
+from robustbo.numerics.belief.hyperparameters import HyperparameterWalk, noise_of_one, systems_at
 from robustbo.numerics.belief.population import Population
 from robustbo.numerics.belief.predictions import Predictions, SweepDraws
 from robustbo.numerics.gp.log_posterior import Model, log_posterior, noise
@@ -103,7 +103,7 @@ def _all_of_few(
     weights = np.array([fit.weight for fit in likeliest])[of] / np.bincount(of)[of]
     theta = np.stack([fit.fit.theta.numpy() for fit in likeliest])[of]
     systems = systems_at(model, theta)
-    s2_of_fits, log_s2 = systems.s2[:, 0].copy(), np.zeros(count)
+    s2_of_fits, log_s2 = noise_of_one(model, theta, systems.s2).copy(), np.zeros(count)
     population = Population(systems, [likeliest[k].fit.support for k in of], rate)
     walk = None
     if model.is_informed and n >= FEWEST:
@@ -126,7 +126,8 @@ def _all_of_few(
             walk.draw(population, rng)
         if sweep >= burn_in:
             shares += np.exp(LOG_SHARES[population.dof])
-            log_s2 += np.log(population.systems.s2[:, 0] / s2_of_fits)
+            now = theta if walk is None else walk.theta
+            log_s2 += np.log(noise_of_one(model, now, population.systems.s2) / s2_of_fits)
             if walk is not None:
                 collection.take(walk.theta, population)
     q, shares, log_s2 = (weights @ sums / (weights.sum() * sweeps) for sums in (total, shares, log_s2))

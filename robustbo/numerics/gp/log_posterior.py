@@ -41,6 +41,8 @@ class Model(NamedTuple):
         covariance: Of the latent values.
         s2_prior: Prior of the noise variance.
         s2_known: ``n`` known noise variances, likewise; the noise is not searched then.
+        s2_parts: Where the noise is known for some alone, or some are means: ``n`` known noise variances (else 0), and
+            ``n`` shares of the searched one (0 where it is known, 1/k for a mean of k).
         cleared: ``n`` booleans: the observations that need no variance of their own, whatever they would gain by it.
         groups: Which observations are right or wrong together.
         warp: The coordinates of the observations' warp, `warp.FREE` or `warp.fixed_warp`; none where there is no warp.
@@ -55,6 +57,7 @@ class Model(NamedTuple):
     groups: Groups = Groups()
     warp: tuple[Block, ...] = ()
     s2_least: float = 0.0
+    s2_parts: tuple[Tensor, Tensor] | None = None
 
     @property
     def blocks(self) -> list[Block]:
@@ -165,7 +168,8 @@ def gradient(model: Model, value: LogPosterior) -> tuple[Tensor, Tensor]:
     slopes, F_rho = value.covariance.pullback(G), G.diagonal()
     if model.s2_known is None:
         log_s2 = value.theta[len(slopes)].item()
-        on_noise = float(F_rho.numpy() @ value.s2.numpy()) + model.s2_prior.slope(log_s2)
+        on_noise = float(F_rho.numpy() @ free_noise(model, value).numpy())  # eq. 6.22
+        on_noise += model.s2_prior.slope(log_s2)
         slopes = torch.from_numpy(np.append(slopes.numpy(), on_noise))
     if value.warp is not None:
         slopes = torch.from_numpy(np.append(slopes.numpy(), _on_warp(model, value, F_rho.numpy())))
@@ -176,8 +180,9 @@ def _on_warp(model: Model, value: LogPosterior, F_rho: Array) -> Array:
     """The ``2`` derivatives of F in the warp's coordinates."""
     assert value.warp is not None
     slopes = -value.evidence.al.numpy() * value.warp.y_t  # eq. 17.5
-    if model.s2_known is not None:
-        slopes += F_rho * value.s2.numpy() * 2 * value.warp.log_slope_t
+    if model.s2_known is not None or model.s2_parts is not None:
+        fixed = value.s2 if model.s2_known is not None else value.s2 - free_noise(model, value)
+        slopes += F_rho * fixed.numpy() * 2 * value.warp.log_slope_t
     on_prior = np.array(parameters.prior_slopes(model.warp, value.theta.tolist()[-len(model.warp) :]))
     return value.warp.by_side(slopes) + value.warp.log_jacobian_slopes(value.members) + on_prior
 
@@ -208,7 +213,7 @@ def information(
     assert value.covariance.tangents is not None
     rows, indices = [value.covariance.tangents(value.evidence.al).numpy()], support.numpy()
     if model.s2_known is None:
-        rows.append((value.s2.numpy() * al)[None])
+        rows.append((free_noise(model, value).numpy() * al)[None])
     if value.warp is not None:
         by_noise = 0.0 if on_warp is None else on_warp * al
         rows.append(by_noise - math.sqrt(2) * value.warp.apart(value.warp.y_t))  # eq. 17.6
@@ -223,7 +228,22 @@ def information(
 
 def noise(model: Model, theta: Tensor, bend: WarpedOutcomes | None = None) -> Tensor:
     """``n`` noise variances at some hyperparameters: known, or one for all; of warped observations by their warp."""
-    if model.s2_known is None:
-        return theta[len(model.covariance.bounds)].exp().expand_as(model.y)
+    if model.s2_known is None and model.s2_parts is None:
+        return new_noise(model, theta).expand_as(model.y)
     bend = model.warp_at(theta) if bend is None else bend
+    if model.s2_parts is not None:
+        fixed, share = model.s2_parts
+        fixed = fixed if bend is None else fixed * torch.from_numpy(np.exp(2 * bend.log_slope))
+        return fixed + share * new_noise(model, theta)  # eq. 6.21
+    assert model.s2_known is not None
     return model.s2_known if bend is None else model.s2_known * torch.from_numpy(np.exp(2 * bend.log_slope))
+
+
+def new_noise(model: Model, theta: Tensor) -> Tensor:
+    """The noise variance of a single measurement that is searched."""
+    return theta[len(model.covariance.bounds)].exp()
+
+
+def free_noise(model: Model, value: LogPosterior) -> Tensor:
+    """``n`` parts of the noise variances that are searched: their derivatives in the logarithm of the noise."""
+    return value.s2 if model.s2_parts is None else model.s2_parts[1] * new_noise(model, value.theta)

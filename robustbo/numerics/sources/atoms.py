@@ -25,6 +25,7 @@ SHARES = {"offset": 0.4, "step": 0.3, "drift": 0.1, "broken": 0.2}  # of that pr
 SHARES_OF_ALL = {"step": 0.75, "drift": 0.25}  # likewise of everything since a time
 BLOCK = 0.02  # probability that the levels of a kind of source differ as a matter of course
 EXPECTED_BLOCK = 0.5  # where the user has said that they may
+OWNED = 0.9  # correlation with a source's rows, from which on an error of everything is that source's
 RAMPS = 4  # times at which a drift may begin
 
 Rows = NDArray[np.intp]
@@ -83,6 +84,7 @@ class Timeline(NamedTuple):
         times: ``m`` times.
         log_prior: Log of the prior probability that anything is wrong with it.
         may_be_off: Whether an offset of it is another error than one of all others, which are of several sources.
+        owned_steps, owned_drifts: Places from which on one of everything is the error of one source as well.
     """
 
     source: int
@@ -91,6 +93,8 @@ class Timeline(NamedTuple):
     times: Array
     log_prior: float
     may_be_off: bool = False
+    owned_steps: frozenset[int] = frozenset()
+    owned_drifts: frozenset[int] = frozenset()
 
     @property
     def starts(self) -> range:
@@ -118,6 +122,7 @@ class Timeline(NamedTuple):
         """Drifts that begin evenly over the rows, with `FEWEST` after each."""
         places = sorted({k * len(self.rows) // RAMPS for k in range(RAMPS)})
         places = [k for k in places if len(self.rows) - k > FEWEST and self.times[-1] > self.times[k]]
+        places = [k for k in places if k not in self.owned_drifts]
         return [self.atom("drift", k or None, len(places)) for k in places]
 
 
@@ -140,7 +145,35 @@ def timelines(labels: SourceLabels) -> Iterator[Timeline]:
     labelled = np.flatnonzero((labels.codes >= 0).any(-1))
     if len(labelled) >= 2 * FEWEST:
         rows = labelled[np.argsort(labels.order[labelled], kind="stable")]
-        yield Timeline(-1, -1, rows, labels.order[rows], math.log(PRIOR))
+        everything = Timeline(-1, -1, rows, labels.order[rows], math.log(PRIOR))
+        steps, drifts = _places_of_sources(everything, labels)
+        yield everything._replace(owned_steps=steps, owned_drifts=drifts)
+
+
+def _places_of_sources(everything: Timeline, labels: SourceLabels) -> tuple[frozenset[int], frozenset[int]]:
+    """The places from which on a step, and a drift, of everything is the error of one source of three or more."""
+    m, codes = len(everything.rows), labels.codes[everything.rows]
+    indicators = [
+        (column == level).astype(float)
+        for column, levels in ((column, np.unique(column)) for column in codes.T)
+        for level in (levels if len(levels) > 2 else ())
+        if level >= 0
+    ]
+    if not indicators:
+        return frozenset(), frozenset()
+    z = np.stack(indicators)
+    z = z - z.mean(-1, keepdims=True)
+    z /= np.linalg.norm(z, axis=-1, keepdims=True)
+    since = np.arange(1, m)
+    steps = z[:, ::-1].cumsum(-1)[:, ::-1][:, 1:] / np.sqrt(since * (m - since) / m)
+    is_owned = (np.abs(steps) > OWNED).any(0)
+    drifts = list[int]()
+    for drift in everything.drifts():
+        place = m - len(drift.rows)
+        a = np.concatenate([np.zeros(place), np.asarray(drift.weights)])
+        a -= a.mean()
+        drifts += [place] if (np.abs(z @ a) > OWNED * np.linalg.norm(a)).any() else []
+    return frozenset((1 + np.flatnonzero(is_owned)).tolist()), frozenset(drifts)
 
 
 def block_effects(labels: SourceLabels, blocks: frozenset[str] = frozenset()) -> list[Atom]:

@@ -13,13 +13,12 @@ References:
 """
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from robustbo.numerics.linalg.lapack import Array
-from robustbo.numerics.sources.atoms import Atom, Rows, Timeline
+from robustbo.numerics.sources.atoms import Rows
 
 SIZES = (0.1, 0.4, 1.6, 6.4)  # prior standard deviations of a size, in those of the outcomes, equally probable
 VARIANCES = np.square(SIZES)
@@ -104,41 +103,8 @@ def sizes_of(precision: Precision, A: Array) -> Sizes:
     return Sizes(log_factor, means, np.sqrt(np.maximum(second - np.square(means), 0.0)), spread)
 
 
-class Candidate(NamedTuple):
-    """An atom and what speaks for it.
-
-    Attributes:
-        atom: The atom.
-        log_factor: Log Bayes factor.
-    """
-
-    atom: Atom
-    log_factor: float
-
-    @property
-    def score(self) -> float:
-        """Log posterior odds against nothing, the rest being as it is."""
-        return self.log_factor + self.atom.log_prior
-
-
-def candidates(precision: Precision, line: Timeline) -> list[Candidate]:
-    """All atoms of one timeline."""
-    n, steps, drifts = len(precision.al), line.steps(), line.drifts()
-    t, s = step_statistics(precision, line.rows)
-    log_factors = log_bayes_factors(t, s).tolist()
-    pairs = [(step, log_factors[place]) for step, place in zip(steps, line.starts, strict=True)]
-    if line.source >= 0:
-        broken = line.atom("broken", None)
-        pairs += [(line.atom("offset", None), log_factors[0])] if line.may_be_off else []
-        pairs += [(broken, sizes_of(precision, broken.matrix(n)).log_factor)]
-    if drifts:
-        A = np.concatenate([drift.matrix(n) for drift in drifts], axis=1)
-        pairs += zip(drifts, log_bayes_factors(*statistics(precision, A)).tolist(), strict=True)
-    return [Candidate(*pair) for pair in pairs]
-
-
-def all_candidates(precision: Precision, lines: Sequence[Timeline], blocks: Sequence[Atom]) -> list[Candidate]:
-    """All atoms there are."""
-    n = len(precision.al)
-    of_blocks = [Candidate(atom, sizes_of(precision, atom.matrix(n)).log_factor) for atom in blocks]
-    return [candidate for line in lines for candidate in candidates(precision, line)] + of_blocks
+def log_factor_of(precision: Precision, A: Array) -> float:
+    """Log Bayes factor of an atom of ``n x k`` numbers, whose sizes are independent and of one prior variance."""
+    values, V = np.linalg.eigh(A.T @ (precision.P @ A))
+    heights = _heights(V.T @ (A.T @ precision.al), np.maximum(values, 0.0)).sum(0)
+    return float(np.logaddexp.reduce(heights)) - math.log(len(heights))

@@ -22,13 +22,15 @@ import numpy as np
 from robustbo.numerics.linalg.lapack import Array
 from robustbo.numerics.pursuit.support_fit import Level
 from robustbo.numerics.sources.atoms import Atom
-from robustbo.numerics.sources.evidence import Candidate, all_candidates
+from robustbo.numerics.sources.candidates import Candidate, all_candidates
 from robustbo.numerics.sources.place import Place, Problem, clear, place_at, settle
+from robustbo.numerics.sources.wander import wander_factor
 
 MANY = 256  # observations beyond which hyperparameters are held: they are known well enough
 MOST = 4  # atoms at once
 CLIMBS = 2  # candidates that are climbed to at a time
 PROMISING = -6.0  # nats below no atom from which on one is climbed to
+LOG_WANDER = math.log(0.01)  # log of the prior probability that errors wander
 ANY = 1.0  # prior standard deviation of the errors of all sources, where hyperparameters are looked for
 
 
@@ -70,6 +72,22 @@ class Entry(NamedTuple):
         return self.place.score + self.candidate.score
 
 
+class Opponents(NamedTuple):
+    """Log posterior densities, but for a constant, of what an atom has to beat.
+
+    Attributes:
+        plain: The state without it.
+        wandering: That with errors that wander, which are the opponent of errors of everything alone.
+    """
+
+    plain: float
+    wandering: float = -math.inf
+
+    def of(self, entry: Entry) -> float:
+        """The highest that an entry has to beat."""
+        return self.plain if entry.candidate.atom.source >= 0 else max(self)
+
+
 def search_atoms(problem: Problem, level: Level) -> tuple[State, list[Candidate]]:
     """The likeliest set of atoms, and the best of each key that did not join, with the log odds it then had as factor.
 
@@ -80,17 +98,30 @@ def search_atoms(problem: Problem, level: Level) -> tuple[State, list[Candidate]
     state = State((), (), (), level)
     while True:
         places = _places(problem, state)
-        reference = max(place.score for place in places)
+        plain = max(place.score for place in places)
         entries = _best_by_key(problem, state, places)
-        promising = [entry for entry in entries if entry.score > reference + PROMISING][:CLIMBS]
+        promising = [entry for entry in entries if entry.score > plain + PROMISING][:CLIMBS]
         climbed = [_climb(problem, state, entry) for entry in promising]
-        best = max(filter(partial(_is_told_apart, problem), climbed), key=lambda e: e.score, default=None)
-        if best is not None and best.score > reference:
-            reference = max(reference, _without_it(problem, state, best.place).score)
-        if best is None or best.score <= reference or len(state.atoms) == MOST:
+        opponents = Opponents(plain, _density_of_wander(problem, places, [e for e in climbed if e.score > plain]))
+        told_apart = filter(partial(_is_told_apart, problem), climbed)
+        best = max(told_apart, key=lambda e: e.score - opponents.of(e), default=None)
+        if best is not None and best.score > opponents.of(best):
+            plain = max(plain, _without_it(problem, state, best.place).score)
+            opponents = opponents._replace(plain=plain)
+        if best is None or best.score <= opponents.of(best) or len(state.atoms) == MOST:
             rest = sorted([*climbed, *entries[len(promising) :]], key=lambda entry: -entry.score)
-            return state, [_with_odds(entry, reference) for entry in rest]
-        state = _with_atom(state, best, best.score - reference)
+            return state, [_with_odds(entry, opponents.of(entry)) for entry in rest]
+        state = _with_atom(state, best, best.score - opponents.of(best))
+
+
+def _density_of_wander(problem: Problem, places: Sequence[Place], entries: Sequence[Entry]) -> float:
+    """The density of errors that wander, at the best of places, where any entry is an error of everything."""
+    lines = [line for line in problem.lines if line.source < 0]
+    rivals = [entry.place for entry in entries if entry.candidate.atom.source < 0]
+    if not rivals or not lines:
+        return -math.inf
+    rows = lines[0].rows
+    return max(place.score + wander_factor(place.precision, rows) for place in (*places, *rivals)) + LOG_WANDER
 
 
 def _is_told_apart(problem: Problem, entry: Entry) -> bool:

@@ -6,7 +6,7 @@ is added; all others are fitted with the target at once, single wrong values bei
 Notation: as in `covariance`.
 
 References:
-    docs/equations.md section 21.
+    docs/equations.md section 22.
 """
 
 from collections.abc import Mapping

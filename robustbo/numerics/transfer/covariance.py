@@ -9,7 +9,7 @@ Notation (no batch dimensions: a search is one search):
 
 References:
     Kennedy and O'Hagan (2000), Predicting the output from a complex computer code when fast approximations are
-    available; docs/equations.md section 21.
+    available; docs/equations.md section 22.
 """
 
 from typing import Any, NamedTuple
@@ -99,7 +99,7 @@ class JointCovariance:
     def at(self, theta: Tensor) -> Covariance:
         """The covariance at ``p`` hyperparameters."""
         parts = self._parts(theta)
-        K = parts.a[:, None] * parts.kernel.K.numpy() * parts.a  # eq. 21.2
+        K = parts.a[:, None] * parts.kernel.K.numpy() * parts.a  # eq. 22.2
         for source in self.sources:
             at = np.ix_(self._of_group[source.group], self._of_group[source.group])
             if source.relation != "same":
@@ -144,7 +144,7 @@ class JointCovariance:
 
     def _bias_hyperparameters(self, x: Array, group: int) -> tuple[Tensor, Tensor]:
         d, ratio = self.rows.X.shape[-1], x[self.at_name[f"ratio{group}"]]
-        return as_tensor(np.exp(x[:d] + ratio)), as_tensor(np.exp(x[self.at_name[f"bias{group}"]]))  # eq. 21.3
+        return as_tensor(np.exp(x[:d] + ratio)), as_tensor(np.exp(x[self.at_name[f"bias{group}"]]))  # eq. 22.3
 
     def _noise(self, x: Array) -> Array:
         s2 = np.zeros(len(self._known))
@@ -188,7 +188,7 @@ class JointCovariance:
                 slopes[at] += np.exp(x[at]) * own.sum()
             if source.is_scaled:
                 GK_a = (G * parts.kernel.K.numpy()) @ a if GK_a is None else GK_a
-                slopes[self.at_name[f"scale{g}"]] += 2 * GK_a[rows].sum()  # eq. 21.4
+                slopes[self.at_name[f"scale{g}"]] += 2 * GK_a[rows].sum()  # eq. 22.4
             if g in parts.biases:
                 form, inputs = self._bias_kernels[g]
                 l, _ = self._bias_hyperparameters(x, g)

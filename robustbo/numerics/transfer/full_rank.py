@@ -7,7 +7,7 @@ Notation (no batch dimensions):
     z          n      U' L^-1 (y - m)
 
 References:
-    docs/equations.md section 21; of rank one it is `numerics.sources.evidence`.
+    docs/equations.md section 22; of rank one it is `numerics.sources.evidence`.
 """
 
 import math
@@ -35,7 +35,7 @@ class AtomSpectrum(NamedTuple):
     def gain(self, omega2: Array) -> Array:
         """``k`` gains in nats by the atom with ``k`` variances."""
         more = np.asarray(omega2)[..., None] * self.values
-        return 0.5 * (np.square(self.z) * more / (1 + more) - np.log1p(more)).sum(-1)  # eq. 21.6
+        return 0.5 * (np.square(self.z) * more / (1 + more) - np.log1p(more)).sum(-1)  # eq. 22.6
 
     def best(self) -> tuple[float, float]:
         """The variance among `VARIANCES` that gains most, and its gain in nats."""

@@ -8,7 +8,7 @@ Notation (no batch dimensions):
 
 References:
     Frazier, Powell and Dayanik (2009), The knowledge-gradient policy for correlated normal beliefs; Poloczek, Wang and
-    Frazier (2017), Multi-information source optimization; docs/equations.md section 21.
+    Frazier (2017), Multi-information source optimization; docs/equations.md section 22.
 """
 
 import math
@@ -64,7 +64,7 @@ def knowledge_gradient(mu: Array, sigma: Array) -> float:
         return 0.0
     z = np.array(cuts)
     Phi, phi = np.array([0.0, *ndtr(z), 1.0]), np.array([0.0, *np.exp(-0.5 * z * z), 0.0]) / math.sqrt(2 * math.pi)
-    expected = mu[lines] @ np.diff(Phi) - sigma[lines] @ np.diff(phi)  # eq. 21.11
+    expected = mu[lines] @ np.diff(Phi) - sigma[lines] @ np.diff(phi)  # eq. 22.11
     return max(float(expected - mu.max()), 0.0)
 
 
@@ -80,5 +80,5 @@ def movements(k: Array, prior: Array, P: Array, c: Array, variance: Array) -> Ar
     """
     weights = c @ P
     left = np.maximum(variance - (weights * c).sum(-1), 1e-12 * variance)
-    moved: Array = (prior - weights @ k.T) / np.sqrt(left)[:, None]  # eq. 21.12
+    moved: Array = (prior - weights @ k.T) / np.sqrt(left)[:, None]  # eq. 22.12
     return moved

@@ -7,7 +7,7 @@ Notation (no batch dimensions):
     g      p      slope of F + log Jacobian, which is what is integrated over theta
 
 References:
-    docs/equations.md section 21.
+    docs/equations.md section 22.
 """
 
 import math
@@ -60,7 +60,7 @@ def log_evidence(model: Model, value: LogPosterior) -> float:
     g = on_log[free]  # the slope of F itself is zero there
     log_det = np.linalg.slogdet(inner)[1]
     total = value.F + float(on_log @ theta)
-    total += 0.5 * (g @ np.linalg.solve(inner, g) + free.sum() * LOG_2PI - log_det)  # eq. 21.7
+    total += 0.5 * (g @ np.linalg.solve(inner, g) + free.sum() * LOG_2PI - log_det)  # eq. 22.7
     for push, a in zip(outward[is_held], A.diagonal()[is_held], strict=True):
-        total += 0.5 * math.log(math.pi / (2 * a)) + math.log(erfcx(push / math.sqrt(2 * a)))  # eq. 21.8
+        total += 0.5 * math.log(math.pi / (2 * a)) + math.log(erfcx(push / math.sqrt(2 * a)))  # eq. 22.8
     return float(total)

@@ -1,7 +1,7 @@
 """Relations that a source of values may have to the objective, and the hyperparameters that each of them has.
 
 References:
-    docs/equations.md section 21.
+    docs/equations.md section 22.
 """
 
 import math
@@ -73,7 +73,7 @@ class JoinedSource(NamedTuple):
     @property
     def blocks(self) -> list[Block]:
         """The hyperparameters of the relation, each named by its kind and the source's number."""
-        blocks = []  # eq. 21.1
+        blocks = []  # eq. 22.1
         if self.relation != "same":
             blocks.append(Block(f"offset{self.group}", (OFFSET_PRIOR.loc,), LOG_VARIANCE, OFFSET_PRIOR))
         if self.is_scaled:

@@ -1,7 +1,7 @@
 """The search over relations of several sources to the objective: one source at a time, the others as they are.
 
 References:
-    docs/equations.md section 21.
+    docs/equations.md section 22.
 """
 
 import math
@@ -187,7 +187,7 @@ class _Search:
 
     def _log_evidence(self, relations: Relations) -> float:
         alone = [self._alone[s + 1].log_evidence for s, r in enumerate(relations) if r == "unrelated"]
-        return self._fits[relations].log_evidence + math.fsum(alone)  # eq. 21.9
+        return self._fits[relations].log_evidence + math.fsum(alone)  # eq. 22.9
 
     def _may_be(self, s: int, relation: Relation) -> bool:
         """Return whether a source may have a relation."""

@@ -1,7 +1,7 @@
 """Summary of a source's relation to the objective: how much higher it reads, by which factor, with what bias.
 
 References:
-    docs/equations.md section 21.
+    docs/equations.md section 22.
 """
 
 import math
@@ -80,7 +80,7 @@ def average_error(fit: GroupFit, group: int) -> tuple[float, float]:
     c = np.zeros(len(rows))
     c[rows] = prior.mean(0)
     P, P1 = evidence.P.numpy(), evidence.P1.numpy()
-    variance = prior.mean() - c @ P @ c + (c @ P1) ** 2 / P1.sum()  # eq. 21.10
+    variance = prior.mean() - c @ P @ c + (c @ P1) ** 2 / P1.sum()  # eq. 22.10
     return float(c @ evidence.al.numpy()), math.sqrt(max(float(variance), 0.0))
 
 

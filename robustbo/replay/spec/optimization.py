@@ -16,6 +16,7 @@ from robustbo.replay.spec.method import (
     SurrogateChoice,
     by_name,
 )
+from robustbo.searchspace.space import Space
 from robustbo.tasks.corruption import FAILURE, REPEATS, Corruption, build
 from robustbo.tasks.failing import InjectedFailure
 from robustbo.tasks.noise import noise
@@ -27,11 +28,15 @@ from robustbo.tasks.several import ALL, OutcomeCorruption, SeveralProblem, build
 from robustbo.tasks.sources import WorkerError
 from robustbo.tasks.sticking import Sticks
 from robustbo.trials.former_names import in_old_names
-from robustbo.trials.settings import default_num_initial
 from robustbo.validation import name_in_registry
 
 UNSAID: Any = None
 MOST_TRIALS = 100_000  # a replication
+
+
+def _num_initial(space: Space) -> int:
+    """The number of a specification that says none, whatever a study has by default: recorded runs have it."""
+    return max(5, 2 * (sum(parameter.count != 1 for _, parameter in space.parameters) + 1))
 
 
 class CorruptionSpec(Frozen):
@@ -157,7 +162,7 @@ class RunSpec(Strict):
     @classmethod
     def _default_num_initial(cls, num_initial: Any, info: ValidationInfo) -> Any:
         if num_initial is UNSAID:
-            return 1 if (problem := _problem(info)) is None else default_num_initial(problem.space)
+            return 1 if (problem := _problem(info)) is None else _num_initial(problem.space)
         return num_initial
 
     def load_problem(self) -> Problem:

@@ -119,7 +119,7 @@ def failure_ticks(failures: Sequence[Failure], x: Sequence[float], y: float) -> 
         placed = [(at, failure.trial) for failure, at in zip(failures, x, strict=True) if failure.looks_like == look]
         if placed:
             places, label = np.array([at for at, _ in placed]), f"failed, {FAILURE_LOOKS[look]}"
-            titles = [f"trial {t.number}: {label}: {in_a_line(t.reason) or NONE_GIVEN}" for _, t in placed]
+            titles = [f"{t.title}: {label}: {in_a_line(t.reason) or NONE_GIVEN}" for _, t in placed]
             height = np.full(len(places), y)
             ticks.append(Dots(label, "none", color, places, height, "|", 6.0, titles=titles))
     return ticks

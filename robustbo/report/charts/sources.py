@@ -84,7 +84,7 @@ def _dots(
 ) -> Dots:
     x = np.array([float(places[trial.number]) for trial in trials])
     y = np.array([residuals[trial.number] for trial in trials])
-    titles = [f"trial {trial.number}: {residuals[trial.number]:+.3g}" for trial in trials]
+    titles = [f"{trial.title}: {residuals[trial.number]:+.3g}" for trial in trials]
     return Dots(label, look[0], "none", x, y, look[1], titles=titles)
 
 

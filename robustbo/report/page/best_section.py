@@ -36,7 +36,7 @@ def best_recipe(view: View, overview: dict[str, Any]) -> Recipes:
     history, quantities = view.history, view.settings.quantities
     best, raw = overview["incumbent"], overview["best_raw_value"]
     beliefs = [f"{quantity.name} {_belief(quantity, name, best, 4)}".lstrip() for name, quantity in quantities.items()]
-    lead = f"The best by what is believed is the point of trial {best['trial']}: {', '.join(beliefs)}."
+    lead = f"The best by what is believed is the point of {history[best['trial']].title}: {', '.join(beliefs)}."
     if (chance := best.get("probability_feasible", 1.0)) < 1:
         lead += f" It keeps the bounds with probability {chance:.2g}."
     first, second = history[best["trial"]], history[raw["trial"]]
@@ -50,7 +50,7 @@ def best_recipe(view: View, overview: dict[str, Any]) -> Recipes:
         rows.append([f"{title}, believed", *[_belief(quantity, name, best, 6), ""][: len(points)]])
         values = (_values_at(history, point["trial"], name, quantity, wrong) for point in points)
         rows.append([f"{title}, measured", *values])
-    titles = [f"trial {best['trial']}", f"trial {raw['trial']}, best measured"][: len(points)]
+    titles = [first.title, f"{second.title}, best measured"][: len(points)]
     notes = (_reason(raw["trial"], wrong, is_several=len(quantities) > 1),) if len(points) > 1 else ()
     return Recipes(SINGULAR, lead, Table(["", *titles], rows), notes)
 

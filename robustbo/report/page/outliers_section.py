@@ -5,8 +5,10 @@ from typing import Any, NamedTuple
 from robustbo.censored import from_json
 from robustbo.loop.belief.outcome_models import FAILED
 from robustbo.report.page.table import Table
+from robustbo.report.summary.names import title
 from robustbo.report.summary.text_summary import verdict_row
 from robustbo.rounding import format_number
+from robustbo.trials.labels import NAME
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.settings import Settings
 
@@ -54,7 +56,8 @@ def _row(outlier: dict[str, Any], quantity: Outcome) -> list[Any]:
         reason += f"; the trial failed as a whole with probability {probability:.2g}"
     expected = quantity.amount(outlier["expected"], outlier["sd"], digits=4)
     evidence, wrong = _nats(outlier["evidence_nats"]), f"{outlier['probability_wrong']:.2g}"
-    keys = [outlier["trial"], *([outlier["outcome"]] if "outcome" in outlier else [])]
+    number = outlier["trial"] if NAME not in outlier.get("labels", {}) else title(outlier)
+    keys = [number, *([outlier["outcome"]] if "outcome" in outlier else [])]
     return [*keys, quantity.number(value), expected, evidence, wrong, outlier["status"], reason]
 
 

@@ -9,13 +9,21 @@ from robustbo.report.page.table import Table
 from robustbo.report.summary.text_outcomes import short
 from robustbo.trials.history import History, Trial
 from robustbo.trials.outcome import Outcome
+from robustbo.trials.target import target_text
 from robustbo.trials.trial import in_a_line
 from robustbo.view.view import View
 
 FULL = 300  # trials that are all shown
 LAST = 100  # of more, the last, beside the doubtful ones
+LABELS = 8  # that have a column
 LONGEST = 90  # letters of a note
-STATES = {"pending": "being measured", "queued": "waiting", "failed": "failed", "excluded": "excluded"}
+STATES = {
+    "pending": "being measured",
+    "queued": "waiting",
+    "failed": "failed",
+    "excluded": "excluded",
+    "withdrawn": "withdrawn",
+}
 
 
 class TrialsSection(NamedTuple):
@@ -38,13 +46,21 @@ def trials_section(view: View, judged: Sequence[Outlier], overview: dict[str, An
         return None
     trials, note = select_trials(history, {outlier["trial"] for outlier in overview["outliers"]})
     outliers = {(o.trial.number, o.outcome): o for o in judged}
-    header = ["trial", *names, *(title for name, of in quantities.items() for title in _titles(name, of)), "note"]
+    labels = [*dict.fromkeys(name for trial in trials for name in trial.labels)][:LABELS]
+    header = [
+        "trial",
+        *labels,
+        *names,
+        *(title for name, of in quantities.items() for title in _titles(name, of)),
+        "note",
+    ]
     num_old = count_before(history)
     rows = []
     for trial in trials:
         cells = [cell for name in quantities for cell in _cells(trial, name, outliers.get((trial.number, name)))]
         place = [short(trial.params[name]) if name in trial.params else "-" for name in names]
-        rows.append([trial.number, *place, *cells, _note(trial, is_old=trial.number < num_old)])
+        labelled = [str(trial.labels.get(name, "")) for name in labels]
+        rows.append([trial.number, *labelled, *place, *cells, _note(trial, is_old=trial.number < num_old)])
     return TrialsSection(note, Table(header, rows))
 
 
@@ -81,7 +97,7 @@ def _note(trial: Trial, *, is_old: bool) -> str:
     if trial.repeats is not None:
         reason = f"trial {trial.repeats} again" + (f": {reason}" if trial.state == "failed" and reason else "")
     outcomes: Mapping[str, Any] = trial.outcomes
-    notes = [BEFORE if is_old else "", reason, trial.note or ""]
+    notes = [BEFORE if is_old else "", target_text(trial), reason, trial.note or ""]
     notes += [f"{name}: {measured.note}" for name, measured in outcomes.items() if measured.note]
     text = "; ".join(in_a_line(note) for note in notes if note)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

@@ -3,6 +3,7 @@
 from typing import Any
 
 from robustbo.loop.feasibility.report import Failure
+from robustbo.report.summary.names import labels_part
 from robustbo.trials.settings import Settings
 from robustbo.view.view import View
 
@@ -36,5 +37,6 @@ def keeps_away(settings: Settings) -> bool:
 def _values(failure: Failure) -> dict[str, Any]:
     trial, is_settled = failure.trial, failure.trial.retry is not None
     values = {"trial": trial.number, "params": trial.params, "reason": trial.reason, "looks_like": failure.looks_like}
+    values |= labels_part(trial)
     odds = None if is_settled or failure.looks_like is None else failure.log_odds
     return values | {"log_odds_nats": odds, "retry": trial.retry, "again": failure.again}

@@ -11,6 +11,7 @@ from robustbo.loop.belief.outliers import Outlier
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.report.summary import outcomes, space
 from robustbo.report.summary.failures import failure_values
+from robustbo.report.summary.names import labels_part
 from robustbo.report.summary.sources import source_values
 from robustbo.report.summary.text_summary import TITLES
 from robustbo.trials import worker
@@ -65,9 +66,14 @@ def at_once(view: View) -> dict[str, Any]:
             "flag_patterns": [],
             "fallbacks": [{"trial": t.number, "why": t.fallback} for t in history if t.fallback is not None],
         }
-        | {state: [_trial_values(trial) for trial in history.having(state)] for state in TITLES if state != "excluded"}
+        | {state: [_trial_values(trial) for trial in history.having(state)] for state in _states_to_list(counts)}
         | {"excluded": [row for trial in history for row in _exclusions(trial)]}
     )
+
+
+def _states_to_list(counts: dict[str, int]) -> list[str]:
+    """The states whose trials are listed, withdrawn ones where there are some."""
+    return [state for state in TITLES if state in counts and state != "excluded"]
 
 
 def _has_raw_best(view: View) -> bool:
@@ -87,6 +93,7 @@ def _outlier_values(o: Outlier) -> dict[str, Any]:
         | ({} if o.weight is None else {"weight": o.weight})
         | ({} if o.failed is None else {"trial_failed": o.failed})
         | {"params": o.trial.params}
+        | labels_part(o.trial)
     )
 
 
@@ -100,6 +107,7 @@ def point(incumbent: Incumbent) -> dict[str, Any]:
     sd = None if math.isnan(incumbent.sd) else incumbent.sd
     value = to_json(incumbent.mean)  # the raw best may be a bound
     values = {"trial": incumbent.trial.number, "value": value, "sd": sd, "params": incumbent.params}
+    values |= labels_part(incumbent.trial)
     if incumbent.outcomes:
         posteriors = {name: {"mean": mean, "sd": sd} for name, (mean, sd) in incumbent.outcomes.items()}
         return values | {"outcomes": posteriors, "probability_feasible": incumbent.probability_feasible}
@@ -109,7 +117,9 @@ def point(incumbent: Incumbent) -> dict[str, Any]:
 
 def _trial_values(trial: Trial) -> dict[str, Any]:
     """A trial that has no value."""
-    values: dict[str, Any] = {"trial": trial.number, "params": trial.params}
+    values: dict[str, Any] = {"trial": trial.number, "params": trial.params} | labels_part(trial)
+    if trial.state == "withdrawn":
+        return values | {"reason": trial.reason}
     if trial.state == "pending":
         has_ended = trial.asked_by is not None and worker.is_gone(trial.asked_by)
         at = None if trial.asked_at is None else trial.asked_at.isoformat()
@@ -122,6 +132,7 @@ def _exclusions(trial: Trial) -> list[dict[str, Any]]:
     by_outcome = {name: trial.of(name) for name in trial.outcomes} or {"": trial}
     return [
         {"trial": trial.number, "params": trial.params}
+        | labels_part(trial)
         | ({"outcome": name} if name else {})
         | {"value": to_json(measured.measured), "sd": measured.sd, "reason": measured.note}
         for name, measured in by_outcome.items()

@@ -5,6 +5,7 @@ from typing import Any
 
 from robustbo.loop.belief.source_report import SourceReport
 from robustbo.loop.surrogate.attempt import attempt
+from robustbo.trials.verdicts import standing
 from robustbo.view.view import View
 
 
@@ -14,7 +15,7 @@ def source_values(view: View) -> dict[str, Any]:
         return {}
     reports, reason = attempt(view.sources, view.settings.surrogate)
     values = {"sources": [_report_values(report) for report in reports or ()]}
-    words = [verdict.text for verdict in view.history.verdicts]
+    words = [verdict.text for verdict in standing(view.history.verdicts)]
     return values | ({"source_verdicts": words} if words else {}) | ({} if reason is None else {"uncomputed": reason})
 
 

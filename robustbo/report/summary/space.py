@@ -14,9 +14,10 @@ def space_values(view: View) -> dict[str, Any]:
 
     Returns:
         ``constraints``, their texts; ``pool``, how many rows there are and how many have been told; and
-        ``breaking``, an object a trial that has a value and breaks a constraint.
+        ``breaking``, an object a trial that has a value and breaks a constraint; and ``outside``, the trials that were
+        measured where the space does not allow it, where there are some.
     """
-    space, told, values = view.space, view.history.having("told"), dict[str, Any]()
+    space, told, values = view.space, [*view.history.having("told")], dict[str, Any]()
     if space.constraints:
         values["constraints"] = space.texts
         broken = [(trial.number, space.broken(trial.params)) for trial in told]
@@ -24,7 +25,8 @@ def space_values(view: View) -> dict[str, Any]:
     if space.is_pool:
         points = {trial.point for trial in told}
         values["pool"] = {"rows": space.size, "added": len(view.history.rows), "told": len(points)}
-    return values
+    outside = [trial.number for trial in told if space.why_outside(trial.params) is not None]
+    return values | ({"outside": outside} if outside else {})
 
 
 def parameter_rows(view: View) -> list[list[str]]:

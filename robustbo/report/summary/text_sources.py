@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from robustbo.loop.belief.source_report import NOT_JUDGED
+from robustbo.loop.belief.unjudged_sources import SHOWN
 from robustbo.report.summary.text_quantities import quantity
 
 TITLE = "sources of measurements, the most probable error first"
@@ -15,15 +17,18 @@ def lines(overview: dict[str, Any]) -> list[str]:
 
 
 def rows(overview: dict[str, Any]) -> list[dict[str, Any]]:
-    """A row each source of an `overview`."""
-    return [_row(overview, report) for report in overview.get("sources", ())]
+    """A row each source of an `overview`, of those not judged the first."""
+    reports = overview.get("sources", ())
+    unjudged = [report for report in reports if report["status"] == NOT_JUDGED]
+    return [_row(overview, report) for report in reports if report not in unjudged[SHOWN:]]
 
 
 def _row(overview: dict[str, Any], report: dict[str, Any]) -> dict[str, Any]:
     of = quantity(overview, report.get("outcome"))
     error = "-" if report["error"] is None else f"{report['error']:+.4g}"
     error += "" if report["sd"] is None else f" +- {report['sd']:.2g}"
-    since = "the beginning" if report["since"] is None else f"{report['since']}"
+    beginning = "-" if report["status"] == NOT_JUDGED else "the beginning"
+    since = beginning if report["since"] is None else f"{report['since']}"
     evidence, probability = (
         _number(report[key], spec) for key, spec in (("evidence_nats", ".1f"), ("probability", ".3g"))
     )

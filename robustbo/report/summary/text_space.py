@@ -21,4 +21,9 @@ def lines(overview: dict[str, Any]) -> list[str]:
         constraints_text = (" or " if len(numbers) > 1 else " and ").join(map(repr, broken))
         trials = f"{subject} {', '.join(numbers[:SHOWN])}{more}"
         texts.append(f"{trials} {verb} {constraints_text}: kept, since measured, but never the best")
+    if outside := overview.get("outside"):
+        subject, verb = ("trials", "were") if len(outside) > 1 else ("trial", "was")
+        more = f" and {len(outside) - SHOWN} more" if len(outside) > SHOWN else ""
+        trials = f"{subject} {', '.join(map(str, outside[:SHOWN]))}{more}"
+        texts.append(f"{trials} {verb} measured outside the space: kept there, and not asked for")
     return texts

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from robustbo.censored import from_json
-from robustbo.report.summary import text_outcomes, text_sources, text_space
+from robustbo.report.summary import names, text_outcomes, text_sources, text_space
 from robustbo.report.summary.text_failures import lead
 from robustbo.report.summary.text_failures import rows as failed_rows
 from robustbo.report.summary.text_outcomes import place_of
@@ -15,7 +15,13 @@ from robustbo.trials.trial import in_a_line
 
 EVEN = 0.5  # probability that a whole trial has failed, from which on the outliers' table says so
 SHOWN = 20  # trials in one of the tables, the last; JSON has all
-TITLES = {"pending": "being measured", "queued": "waiting for the next ask", "failed": "failed", "excluded": "excluded"}
+TITLES = {
+    "pending": "being measured",
+    "queued": "waiting for the next ask",
+    "withdrawn": "withdrawn",
+    "failed": "failed",
+    "excluded": "excluded",
+}
 UNCOMPUTED = {
     "outliers": "which values look wrong could not be computed",
     "front": "the front could not be computed",
@@ -28,7 +34,7 @@ def lines(name: str, overview: dict[str, Any]) -> list[str]:
     shown = [f"{name}: {how(overview)}", how_far(overview), *text_space.lines(overview), *failure_lines(overview)]
     for label in ("incumbent", "best_raw_value"):
         if (first := overview[label]) is not None:
-            shown.append(f"{label.replace('_', ' ')}: trial {first['trial']}, {_incumbent_text(overview, first)}")
+            shown.append(f"{label.replace('_', ' ')}: {names.title(first)}, {_incumbent_text(overview, first)}")
     if overview["fallbacks"]:
         last = overview["fallbacks"][-1]
         shown.append(
@@ -103,11 +109,19 @@ def results(overview: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     by_title[text_sources.TITLE] = text_sources.rows(overview)
     by_title["diagnoses on schedule"] = [verdict_row(diagnosis) for diagnosis in overview["diagnoses"]]
     outliers, has_failed = overview["outliers"], any(o.get("trial_failed", 0.0) > EVEN for o in overview["outliers"])
-    omitted = {"flagged", "remeasured", "weight", "params", *([] if has_failed else ["trial_failed"])}  # by the status
-    by_title["values that look wrong, the most suspicious first"] = [
+    omitted = {
+        "flagged",
+        "remeasured",
+        "weight",
+        "params",
+        "labels",
+        *([] if has_failed else ["trial_failed"]),
+    }  # by the status
+    doubtful = [
         _with_label(overview, {key: value for key, value in outlier.items() if key not in omitted})
         for outlier in outliers
     ]
+    by_title["values that look wrong, the most suspicious first"] = names.with_names(doubtful, outliers)
     return {title: rows for title, rows in by_title.items() if rows}
 
 
@@ -136,13 +150,14 @@ def tables(overview: dict[str, Any], now: datetime | None = None) -> dict[str, l
     """
     by_title = {}
     for state, title in TITLES.items():
-        trials = overview[state]
+        trials = overview.get(state, [])
         more = f", the last {SHOWN} of {len(trials)}" if len(trials) > SHOWN else ""
         if trials:
-            by_title[title + more] = [
+            rows = [
                 row | {"at": place_of(trial["params"])}
                 for row, trial in zip(_rows(overview, state, now), trials[-SHOWN:], strict=True)
             ]
+            by_title[title + more] = names.with_names(rows, trials[-SHOWN:])
     return by_title
 
 

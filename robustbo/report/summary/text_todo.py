@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from robustbo.censored import from_json
+from robustbo.report.summary.names import title
 from robustbo.report.summary.text_outcomes import brief
 from robustbo.report.summary.text_quantities import quantity
 from robustbo.report.summary.text_sources import name_of, options
@@ -84,7 +85,7 @@ def _check_step(journal: str, overview: dict[str, Any], o: dict[str, Any]) -> St
     number_text = of.number(from_json(o["value"]), 4)
     measured = f"{of.name} was measured as {number_text}" if of.name else f"{number_text} was measured"
     expected = f"the other values predict {of.amount(o['expected'], o['sd'], digits=4)}"
-    text = f"Check the value of trial {number}: {measured}, {expected}, and it is {sure}."
+    text = f"Check the value of {title(o)}: {measured}, {expected}, and it is {sure}."
     of_one = ["--outcome", name] if name else []
     point = json.dumps(o["params"], ensure_ascii=False)
     again = _command("tell", journal, "--params", point, *_values(overview))
@@ -119,7 +120,7 @@ def _open_steps(journal: str, overview: dict[str, Any]) -> list[Step]:
     if len(running) > SHOWN:
         trials = _numbers([t["trial"] for t in running])
         return [Step(f"Tell the values of {trials}, which are being measured.", command)]
-    places = [f"trial {t['trial']} ({_place(t)})" for t in running]
+    places = [f"{title(t)} ({_place(t)})" for t in running]
     verb = "is" if len(running) == 1 else "are"
     return [Step(f"Tell the value of {_enumeration(places)}, which {verb} being measured.", command)]
 

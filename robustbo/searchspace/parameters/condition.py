@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from robustbo.errors import SpaceError
+from robustbo.searchspace.units import number_and_unit
 from robustbo.validation import as_number, plain_scalar
 
 MAX_LEVELS = 1000  # a parameter with more values than this is searched as if continuous, then rounded
@@ -91,4 +92,6 @@ def number(name: str, value: Any) -> float:
             return float(value)
     except OverflowError:  # an int beyond all floats
         pass
-    raise SpaceError(f"{name}: must be a finite number, got {value!r}{as_number(value)}")
+    pair = number_and_unit(value)
+    advice = as_number(value) if pair is None else f"; called '{name} ({pair[1]})', it takes numbers with that unit"
+    raise SpaceError(f"{name}: must be a finite number, got {value!r}{advice}")

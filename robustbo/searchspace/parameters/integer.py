@@ -8,6 +8,7 @@ from robustbo.errors import SpaceError
 from robustbo.guidance import explain_misfits
 from robustbo.lazy import cached_property
 from robustbo.searchspace.parameters.condition import MAX_LEVELS, Conditional, number
+from robustbo.searchspace.parameters.foreign_ranges import check_log
 from robustbo.searchspace.parameters.scale import Scale
 from robustbo.validation import plain_scalar
 
@@ -39,8 +40,7 @@ class Int(Conditional):
         low, high = self._integer(f"{name}.low", self.low), self._integer(f"{name}.high", self.high)
         if not low <= high:
             raise SpaceError(f"{name}: low must not be above high, got low={low}, high={high}")
-        if not isinstance(self.log, bool):
-            raise SpaceError(f"{name}: log must be True or False, got {self.log!r}")
+        check_log(name, self.log)
         if self.log and low < 1:
             raise SpaceError(f"{name}: a log scale needs low >= 1, got low={low}")
         if max(abs(low), abs(high)) > 2**45:
@@ -88,7 +88,7 @@ class Int(Conditional):
         return Scale(start, self._on_scale(self.high + half) - start)
 
     def to_unit(self, value: Any) -> float:
-        """The middle of the value's cell of the unit interval."""
+        """The middle of the value's cell of the unit interval; beyond it, or between, of a value that was measured."""
         return float(self.scale.unit(self._on_scale(value)))
 
     def from_unit(self, u: float) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 from robustbo.errors import SpaceError
 from robustbo.guidance import explain_misfits
 from robustbo.searchspace.parameters.condition import Conditional, Value, When
+from robustbo.searchspace.parameters.foreign_ranges import meaning_of, scale_word
 from robustbo.searchspace.parameters.scale import cell_index, cell_middle
 from robustbo.validation import FIRST, MANY, nearest, plain_scalar, short_list
 
@@ -42,6 +43,9 @@ class Listed(Conditional):
             raise SpaceError(f"{name}: there must be at least one value, got none")
         if len(self.values) == 1 and isinstance(self.values[0], list | tuple | set | range):
             raise SpaceError(f"{name}: values are listed one by one, as {name}(1, 2), not as {self.values[0]!r}")
+        if len(self.values) == 3 and scale_word(self.values[2]) and (meaning := meaning_of(self.values)):
+            advice = f"did you mean {meaning.call}?"
+            raise SpaceError(f"{name}: values are those that may be chosen, got the word {self.values[2]!r}; {advice}")
         for value in self.values:
             if not (value is None or isinstance(value, str | bool | int | float)):
                 raise SpaceError(f"{name}: values are str, int, float, bool or None, got {value!r}")

@@ -7,9 +7,12 @@ from typing import Any, ClassVar
 
 from robustbo.errors import SpaceError
 from robustbo.searchspace.parameters.condition import MAX_LEVELS, Value, When, number
-from robustbo.searchspace.parameters.listed import Listed
+from robustbo.searchspace.parameters.foreign_ranges import check_log
+from robustbo.searchspace.parameters.listed import Listed, key
 from robustbo.searchspace.parameters.scale import Scale
 from robustbo.validation import short_list
+
+OFF_LIST = 2.0**14  # farther than any unit coordinate: from here on stand the places of numbers that are not listed
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -36,8 +39,7 @@ class Ordinal(Listed):
             raise SpaceError(f"{name}: there must be at least one value, got none")
         if len(self.values) > MAX_LEVELS:
             raise SpaceError(f"{name}: an ordinal has at most {MAX_LEVELS} values, got {len(self.values)}")
-        if not isinstance(self.log, bool):
-            raise SpaceError(f"{name}: log must be True or False, got {self.log!r}")
+        check_log(name, self.log)
         if all(isinstance(value, str | list | tuple | set | range) for value in self.values):
             if self.log:
                 raise SpaceError(f"{name}: a log scale needs numbers, got {short_list(self.values)}")
@@ -66,5 +68,27 @@ class Ordinal(Listed):
             return [index / (len(self.values) - 1) for index in range(len(self.values))]
         numbers = [number("", value) for value in self.values]
         at = list(map(math.log, numbers)) if self.log else numbers
-        scale = Scale(at[0], at[-1] - at[0])
-        return [scale.unit(x) for x in at]
+        return [self._scale.unit(x) for x in at]
+
+    @property
+    def _scale(self) -> Scale:
+        low, high = (number("", value) for value in (self.values[0], self.values[-1]))
+        low, high = (math.log(low), math.log(high)) if self.log else (low, high)
+        return Scale(low, high - low)
+
+    def place(self, x: float) -> float:
+        """The place of a number, whether it is listed or not: outside [0, 1] beyond the first and the last."""
+        return 0.5 if len(self.values) == 1 else float(self._scale.unit(math.log(x) if self.log else x))
+
+    def to_unit(self, value: Any) -> float:
+        """The middle of the value's cell; of a number that is not listed its place, beyond `OFF_LIST`."""
+        if key(value) in self._indices or not isinstance(value, int | float):
+            return super().to_unit(value)
+        return OFF_LIST + self.place(value)
+
+    def from_unit(self, u: float) -> Value:
+        """The value whose cell holds the coordinate; beyond `OFF_LIST`, the nearest that is listed."""
+        if u < OFF_LIST / 2:
+            return super().from_unit(u)
+        places = self.places
+        return self.values[min(range(len(places)), key=lambda i: abs(places[i] - (u - OFF_LIST)))]

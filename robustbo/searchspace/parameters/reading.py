@@ -30,7 +30,8 @@ def read_parameter(name: str, form: Parameter | Mapping[str, Any]) -> Parameter:
     if isinstance(form, Parameter):
         return form
     if not isinstance(form, Mapping):
-        raise SpaceError(f"{name}: must be like {EXAMPLES['float']}, got {form!r}")
+        advice = advice_for(form, is_in_file=True)
+        raise SpaceError(f"{name}: must be like {EXAMPLES['float']}, got {form!r}{advice}")
     options = {key: value for key, value in form.items() if key != "kind"}
     _check_keys(name, form)
     try:
@@ -69,6 +70,7 @@ def _check_keys(name: str, form: Mapping[str, Any]) -> None:
     if kind is None:
         is_around = form and all(isinstance(option, Mapping) for option in form.values())
         advice = f"; parameters stand for themselves: take {[*form]} out of {name!r}" if is_around else ""
+        advice = advice or advice_for(form, is_in_file=True)
         kinds = f"one of {[*EXAMPLES]}, such as {EXAMPLES['float']}"
         raise SpaceError(f"{name}: must have a kind, {kinds}, got {dict(form)!r}{advice}")
     if not isinstance(kind, str) or kind not in EXAMPLES:

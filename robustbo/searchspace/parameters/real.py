@@ -8,6 +8,7 @@ from robustbo.errors import SpaceError
 from robustbo.guidance import explain_misfits
 from robustbo.lazy import cached_property
 from robustbo.searchspace.parameters.condition import MAX_LEVELS, Conditional, number
+from robustbo.searchspace.parameters.foreign_ranges import check_log
 from robustbo.searchspace.parameters.scale import Scale, cell_index, cell_middle
 from robustbo.validation import plain_scalar
 
@@ -43,8 +44,7 @@ class Float(Conditional):
         low, high = number(f"{name}.low", self.low), number(f"{name}.high", self.high)
         if not low <= high:
             raise SpaceError(f"{name}: low must not be above high, got low={low!r}, high={high!r}")
-        if not isinstance(self.log, bool):
-            raise SpaceError(f"{name}: log must be True or False, got {self.log!r}")
+        check_log(name, self.log)
         if self.log and low <= 0:
             raise SpaceError(f"{name}: a log scale needs low > 0, got low={low!r}")
         if not math.isfinite(high - low):
@@ -93,10 +93,14 @@ class Float(Conditional):
         return Scale(self.low, self.high - self.low)
 
     def to_unit(self, value: Any) -> float:
-        """The coordinate in [0, 1]; of a parameter with steps, the middle of the value's cell."""
+        """The coordinate in [0, 1], with steps the middle of a value's cell; of a measured one beyond, or between."""
         if self.count is None:
             return float(self.scale.unit(value))
-        return 0.5 if self.step is None else float(cell_middle(round((value - self.low) / self.step), self.count))
+        if self.step is None:
+            return 0.5
+        place = (value - self.low) / self.step
+        is_on_step = abs(place - round(place)) <= NEARLY or value == self._at(round(place), self.step)
+        return float(cell_middle(round(place) if is_on_step else place, self.count))
 
     def from_unit(self, u: float) -> float:
         """The value at a coordinate, rounded to `DIGITS` digits; 0 and 1 give the bounds themselves."""

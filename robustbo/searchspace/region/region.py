@@ -77,6 +77,22 @@ class Region:
         """``n x d`` rows with all that is not free filled in."""
         return torch.from_numpy(self.shape.complete(U.numpy())) if self.is_restricted else U
 
+    def are_outside(self, U: Tensor) -> Tensor:
+        """``n`` booleans: whether rows were measured beyond the bounds, or at values that lists have no more."""
+        return ((U < 0) | (U > 1)).any(-1)
+
+    def nearest(self, U: Tensor, is_moved: Tensor) -> Tensor:
+        """The rows, of which some are moved to the nearest within the bounds."""
+        if not is_moved.any():
+            return U
+        U = U.clone()
+        U[is_moved] = torch.tensor([self._inside(row) for row in U[is_moved].tolist()], dtype=U.dtype)
+        return U
+
+    def _inside(self, row: Sequence[float]) -> list[float]:
+        pairs = zip(self.space.parameters, row, strict=True)
+        return [u if 0 <= u <= 1 else parameter.to_unit(parameter.from_unit(u)) for (_, parameter), u in pairs]
+
     def holds(self, U: Tensor) -> Tensor:
         """``n`` booleans: whether completed rows belong to the region, to rounding."""
         return torch.from_numpy(self.shape.holds(U.numpy()))
@@ -127,8 +143,8 @@ class Region:
         return all(name in params and key(params[name]) == key(value) for name, value in self.fixed)
 
     def contains(self, params: Mapping[str, Any]) -> bool:
-        """Return whether a point of the space belongs to the region."""
-        return self._has_fixed(params) and not self.space.broken(params)
+        """Return whether a point, of the space or measured outside it, belongs to the region."""
+        return self._has_fixed(params) and self.space.allows(params)
 
     @cached_property
     def all_points(self) -> list[dict[str, Value]] | None:

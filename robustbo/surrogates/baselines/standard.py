@@ -1,10 +1,13 @@
 """The plain GP: the reference for every robust surrogate, on the same base."""
 
+from dataclasses import dataclass, replace
+
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.pursuit.support_fit import empty
+from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.map_gp import MapGP
-from robustbo.surrogates.common.warped_gp import WarpedGP
+from robustbo.surrogates.common.warped_gp import WarpedGP, WarpOptions
 
 
 class PlainGP(MapGP):
@@ -13,6 +16,16 @@ class PlainGP(MapGP):
     def search(self, model: Model) -> Fit:
         """The highest of the maxima that the model's starts lead to."""
         return empty(model).fit
+
+
+@dataclass(frozen=True, kw_only=True)
+class StandardOptions(WarpOptions):
+    """The options of `StandardGP`: those of `WarpOptions`."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Capabilities of an exact process, whose noise may be known of some values alone."""
+        return replace(super().capabilities, mixes_noise=True)
 
 
 class StandardGP(WarpedGP, PlainGP):
@@ -25,3 +38,5 @@ class StandardGP(WarpedGP, PlainGP):
         >>> fit(StandardGP(X, X.sum(-1, keepdim=True))).support
         []
     """
+
+    options_class = StandardOptions

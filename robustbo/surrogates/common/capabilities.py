@@ -24,6 +24,7 @@ class Capabilities:
         is_sequential: Whether the order of observations matters to it: they come in that of trials.
         leaves_one_out: Whether its diagnosis compares a value with the prediction of the others, or of all.
         hears_replicates: Whether values that agree at a point clear each other.
+        mixes_noise: Whether it learns the noise of some values beside that of others, which is known.
     """
 
     is_robust: bool = False
@@ -37,3 +38,4 @@ class Capabilities:
     is_sequential: bool = False
     leaves_one_out: bool = True
     hears_replicates: bool = True
+    mixes_noise: bool = False

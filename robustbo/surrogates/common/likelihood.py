@@ -30,6 +30,7 @@ class OutlierVariances(_GaussianLikelihoodBase):
     """
 
     rho: Tensor
+    parts: tuple[Tensor, Tensor] | None = None  # of the noise, where it is known of some; see `RowVariancesGP`
     usual: Tensor | None = None  # the observations whose noise is that of a measurement; all unless said
 
     def set_outlier_variances(self, rho: Tensor) -> None:
@@ -78,6 +79,9 @@ class OutlierVariances(_GaussianLikelihoodBase):
 
     def _of_data(self, noise: Any) -> Any:
         """The noise of the observations: with the variance that each has of its own."""
+        if self.parts is not None and noise.shape[-1] == len(self.parts[0]):
+            fixed, share = self.parts
+            noise = DiagLinearOperator(fixed + share * noise.diagonal(dim1=-1, dim2=-2))  # eq. 6.21
         return DiagLinearOperator(noise.diagonal(dim1=-1, dim2=-2) + self.rho) if self.rho.any() else noise
 
     def get_fantasy_likelihood(self, *, noise: Tensor, **kwargs: Any) -> Any:

@@ -162,7 +162,7 @@ class MapGP(ClosedFormGP, Surrogate, RowVariancesGP):
         else:
             covariance = custom_kernel.covariance_function(self.covar_module, X)
         model = Model(y, covariance, priors.NOISE_PRIOR, self._noise_variances(rows), s2_least=self._least_noise())
-        return beside_shared_errors(self, model, rows)
+        return beside_shared_errors(self, model._replace(s2_parts=self.noise_parts(rows)), rows)
 
     def _least_noise(self) -> float:
         """The noise variance of rounding, or the least that matters, in standardized outcomes."""
@@ -174,7 +174,7 @@ class MapGP(ClosedFormGP, Surrogate, RowVariancesGP):
         """Return which observations agree with most at their point (`numerics.gp.replicates`) or are vouched for."""
         X, y, transform = self.train_inputs[0][rows], self.train_targets[rows], outcome_transform(self)
         s2 = self._noise_variances(rows)
-        s2 = y.new_tensor(self._noise_of_replicates).expand_as(y) if s2 is None else s2
+        s2 = self.noise_by_row(y.new_tensor(self._noise_of_replicates), rows) if s2 is None else s2
         agreeing = priors.agrees_with_replicates(X, y, s2, transform)
         if self.vouched is None or len(self.vouched) != len(self.train_targets):  # of other data
             return agreeing

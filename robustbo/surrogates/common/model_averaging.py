@@ -11,7 +11,7 @@ from gpytorch.distributions import MultivariateNormal
 from linear_operator import to_linear_operator
 from torch import Tensor
 
-from robustbo.numerics.gp.log_posterior import Model, noise
+from robustbo.numerics.gp.log_posterior import Model, new_noise, noise
 from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.gp.prediction_cache import posterior_at_inputs
@@ -73,7 +73,7 @@ class ModelAveraging(GPyTorchModel):
         model: Any = self
 
         def component(weight: float, fit: Fit) -> Component:
-            s2 = math.nan if search.s2_known is not None else noise(search, fit.theta)[0].item()
+            s2 = math.nan if search.s2_known is not None else new_noise(search, fit.theta).item()
             latent = model.latent() if fit is fits[0] else model.process(search, fit.theta, fit.rho)
             return Component(weight, fit, s2, latent)
 

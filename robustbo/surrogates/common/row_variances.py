@@ -21,8 +21,12 @@ from gpytorch.likelihoods.gaussian_likelihood import _GaussianLikelihoodBase
 from gpytorch.models import ExactGP
 from torch import Size, Tensor
 
+from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.likelihood import DataPrior, OutlierVariances
 from robustbo.surrogates.common.sample_paths import draw_paths_of_mixture
+from robustbo.surrogates.common.units import in_outcome_units
+
+ALL = slice(None)
 
 
 class RowVariancesGP(SingleTaskGP):
@@ -35,12 +39,38 @@ class RowVariancesGP(SingleTaskGP):
     likelihood: Any
     least_noise = 0.0
 
+    _noise_parts: tuple[Tensor, Tensor] | None = None
+
+    def set_noise_parts(self, fixed: Tensor, share: Tensor) -> None:
+        """Say before a fit what is known of the noise of single observations, where not all of it is.
+
+        Args:
+            fixed: ``n`` known noise variances, in squared outcome units; 0 where none is known.
+            share: ``n`` shares of the noise variance that is learned: 0 where it is known, 1/k for a mean of k.
+        """
+        self._noise_parts = fixed, share
+        self._set_outlier_variances(self._rho)
+
+    def noise_parts(self, rows: Tensor | slice = ALL) -> tuple[Tensor, Tensor] | None:
+        """The parts of the noise of some observations, in the model's own units; None where there are none."""
+        parts, y = self._noise_parts, self.train_targets
+        if parts is None or len(parts[0]) != len(y):  # of other data
+            return None
+        _, stretch = in_outcome_units(outcome_transform(self), y, torch.ones_like(y))
+        return (parts[0] / stretch.square())[rows], parts[1][rows]
+
+    def noise_by_row(self, s2: Tensor, rows: Tensor | slice = ALL) -> Tensor:
+        """The noise variances of some observations, where that of a single measurement is this."""
+        parts = self.noise_parts(rows)
+        return s2.expand_as(self.train_targets[rows]) if parts is None else parts[0] + parts[1] * s2
+
     @property
     def _rho(self) -> Tensor:
         return self.likelihood.rho
 
     def _set_outlier_variances(self, rho: Tensor) -> None:
         self.likelihood.set_outlier_variances(rho)
+        self.likelihood.parts = self.noise_parts()
         self.train()
         self.eval()  # drops what predictions had cached
 

@@ -63,6 +63,8 @@ class WarpedGP(MapGP):
         z, s2 = learned.unbend(model.y), model.s2_known
         is_free = len(self.train_targets) >= FEWEST and not self._is_straight
         blocks = warp.FREE if is_free else warp.fixed_warp((0.0, 0.0))
+        if (parts := model.s2_parts) is not None:
+            model = model._replace(s2_parts=(parts[0] / learned.variance_slope(z), parts[1]))
         return model._replace(y=z, s2_known=None if s2 is None else s2 / learned.variance_slope(z), warp=blocks)
 
     def _set_theta(self, model: Model, theta: Tensor) -> None:

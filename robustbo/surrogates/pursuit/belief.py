@@ -61,7 +61,7 @@ class PursuitBelief(ModelAveraging, WarpedGP):
             model = self.search_model()
             fits = [WeightedFit(weight, fit, self._cache_at(model, fit)) for weight, fit, *_ in self.components]
             fits = fits or [WeightedFit(1.0, self.fit_now(model), lambda: self.prediction_cache)]
-            log_density, _ = self._odd(model.y, model.s2_known)
+            log_density, _ = self._odd(model.y, _fixed_noise(model))
             return sample_belief(model, fits, log_density, rate=self.options.rate(len(model.y)), effort=effort)
 
     def predictors(self) -> Sequence[tuple[float, PredictingProcess]]:
@@ -102,7 +102,7 @@ class PursuitBelief(ModelAveraging, WarpedGP):
     def _share_wrong(self) -> Tensor:
         """``n`` probabilities that an odd observation is wrong."""
         model = self.search_model()
-        return self._odd(model.y, model.s2_known)[1]
+        return self._odd(model.y, _fixed_noise(model))[1]
 
     def _new_noise(self, components: Sequence[Component]) -> float:
         """Noise variance of a new measurement: that of right ones, tails included, where values may be wrong."""
@@ -207,3 +207,8 @@ class PursuitBelief(ModelAveraging, WarpedGP):
         if self.least_noise > 0:  # else nothing changes, to the bit
             scale = scale.clamp_min(math.sqrt(1 + self._least_noise()))
         return log_odd(z, scale, None if self._warp is None else self._warp.expand(z))
+
+
+def _fixed_noise(model: Model) -> Tensor | None:
+    """``n`` noise variances that are known, 0 where they are not; None where none is."""
+    return model.s2_known if model.s2_parts is None else model.s2_parts[0]

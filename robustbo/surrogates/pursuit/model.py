@@ -9,7 +9,7 @@ from botorch.models.transforms.outcome import OutcomeTransform, Standardize
 from torch import Tensor
 
 from robustbo.numerics.gp import warp
-from robustbo.numerics.gp.log_posterior import Model, noise
+from robustbo.numerics.gp.log_posterior import Model, new_noise
 from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.prediction_cache import PredictionCache
 from robustbo.numerics.gp.replicates import Groups, find_recurring_groups
@@ -153,7 +153,7 @@ class RelevancePursuitGP(PursuitBelief):
         model = self.search_model()
         if model.s2_known is not None or len(self.train_inputs[0].unique(dim=0)) == len(model.y):
             return False
-        before, self._noise_of_replicates = self.is_cleared(), noise(model, fit.theta)[0].item()
+        before, self._noise_of_replicates = self.is_cleared(), new_noise(model, fit.theta).item()
         return not torch.equal(self.is_cleared(), before)
 
     def _condition(self, model: Model, estimate: Fit) -> PredictionCache:

@@ -48,7 +48,14 @@ class PursuitOptions(WarpOptions):
         """Robust unless the number of outliers is set to 0; a number that is set holds for all data together."""
         is_robust = self.num_outliers != 0
         is_cubic = not self.num_outliers
-        return Capabilities(is_robust, is_heeded=is_robust, is_cubic=is_cubic, has_predictive=is_robust, continues=True)
+        return Capabilities(
+            is_robust,
+            is_heeded=is_robust,
+            is_cubic=is_cubic,
+            has_predictive=is_robust,
+            continues=True,
+            mixes_noise=True,
+        )
 
     def fixed_size(self, n: int) -> int | None:
         """The known number of outliers, at most half of n observations; None where it is not known."""

@@ -13,7 +13,8 @@ from robustbo.numerics.linalg.lapack import Array
 from robustbo.numerics.pursuit.growth import Pursuit
 from robustbo.numerics.pursuit.support_fit import Level, level_at
 from robustbo.numerics.sources.atoms import Atom, Timeline, block_effects, timelines
-from robustbo.numerics.sources.evidence import Candidate, sizes_of
+from robustbo.numerics.sources.candidates import Candidate
+from robustbo.numerics.sources.evidence import sizes_of
 from robustbo.numerics.sources.labels import SourceLabels
 from robustbo.numerics.sources.overlap import is_distinguishable, share_of_inputs
 from robustbo.numerics.sources.place import Problem, place_at, settle

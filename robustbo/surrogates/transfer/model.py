@@ -50,7 +50,7 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
 
     References:
         Kennedy and O'Hagan (2000), Predicting the output from a complex computer code when fast approximations are
-        available; docs/equations.md section 21.
+        available; docs/equations.md section 22.
 
     Example:
         >>> import torch
@@ -163,7 +163,7 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
         evidence, a = fit.value.evidence, fit.joint.scales(fit.level.fit.theta)
         X = self._rows_of_all.X
         al, P, rows = X.new_zeros(len(X)), X.new_zeros(len(X), len(X)), fit.numbers
-        al[rows], P[rows.unsqueeze(-1), rows] = a * evidence.al, a.unsqueeze(-1) * evidence.P * a  # eq. 21.5
+        al[rows], P[rows.unsqueeze(-1), rows] = a * evidence.al, a.unsqueeze(-1) * evidence.P * a  # eq. 22.5
         lengthscales, s2f = fit.joint.signal(fit.level.fit.theta)
         return LatentProcess(self.kernel, lengthscales, s2f, evidence.m, X, P, al)
 

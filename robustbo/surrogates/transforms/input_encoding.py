@@ -85,7 +85,7 @@ class ConditionalEncoding(InputTransform):
             x = X[..., i : i + 1]
             is_present = exists[name].unsqueeze(-1) if name in exists else None
             if isinstance(parameter, Choice):
-                x = as_category(x.squeeze(-1).round().long(), parameter.count).to(X)
+                x = as_category(x.squeeze(-1).round().long(), parameter.num_modelled).to(X)
                 parts.append(x if is_present is None else x * is_present)
             else:
                 parts.append(x if is_present is None else torch.where(is_present, x, ABSENT))

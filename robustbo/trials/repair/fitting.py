@@ -6,10 +6,14 @@ event is taken to speak of the one that its line was chained to, or else of the 
 proven is dropped for a state that does not allow it: it becomes a trial of its own at the same point.
 """
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from robustbo.trials import schema
-from robustbo.trials.events import ALLOWED_STATES, BEGIN, diagnosis_of, fold, states_for
+from robustbo.trials.changes import KIND as CHANGE
+from robustbo.trials.changes import SpaceChange, changed_space
+from robustbo.trials.diagnosis import diagnosis_of
+from robustbo.trials.events import ALLOWED_STATES, BEGIN, fold, states_for
 from robustbo.trials.repair.lines import JournalLine
 from robustbo.trials.repair.proof import Left, Link, line_left_out
 from robustbo.trials.settings import Settings
@@ -24,7 +28,7 @@ NOT_CHAINED = ", though its line is chained to none of them"
 NO_BEGINNING = "the line that began trial {} is lost, so nothing can be said of it"
 NOT_ALLOWED = "trial {} must be {} for it, and is {}"
 
-KNOWN_KINDS = ("diagnose", VERDICT, *BEGIN, *ALLOWED_STATES)
+KNOWN_KINDS = ("diagnose", VERDICT, CHANGE, *BEGIN, *ALLOWED_STATES)
 
 
 class Moved(NamedTuple):
@@ -73,7 +77,9 @@ class Fitting:
             self._put(link.line, self._renumber_diagnosis(index, event))
         elif kind == VERDICT:
             self._put(link.line, self._renumber_verdict(index, event))
-        elif kind in BEGIN or "params" in event:
+        elif kind == CHANGE:
+            self._change(link.line, {**event, "trial": len(self._trials)})
+        elif kind in BEGIN or ("params" in event and not self._is_measured_elsewhere(index, event)):
             self._begin(index, link.line, event)
         elif kind not in ALLOWED_STATES:
             self.left.append(line_left_out(link.line, f"{kind!r} is no event that this program knows"))
@@ -93,6 +99,18 @@ class Fitting:
             del self._trials[count:]
             raise
         self.events.append((line, event))
+
+    def _change(self, line: JournalLine, event: Event) -> None:
+        """A change of the space, which the events after it are checked by."""
+        change = SpaceChange.of(event)
+        self._trials[:] = [change.apply(trial) for trial in self._trials]
+        self._settings = replace(self._settings, space=changed_space(self._settings.space, (change,)))
+        self.events.append((line, event))
+
+    def _is_measured_elsewhere(self, index: int, event: Event) -> bool:
+        """Return whether an event ends an open trial at the point where that was measured; else it begins one."""
+        open_trials = [n for n in self._candidates(index, event["trial"]) if self._trials[n].is_open]
+        return event["event"] in ("tell", "fail") and bool(open_trials) and not self._has_branches
 
     def _remark(self, line: JournalLine, text: str) -> None:
         if text:
@@ -116,13 +134,14 @@ class Fitting:
         allowed, of = states_for(event), candidates if kind in ("tell", "fail") else candidates[:1]
         number = next((n for n in of if self._trials[n].state in allowed), candidates[0])
         trial, new = self._trials[number], len(self._trials)
+        place = event.get("params", trial.params)
         if trial.state in allowed:
             self._put(line, {**event, "trial": number})
         elif kind == "amend":  # of an open trial: the tell is lost
             self._put(line, {"event": "tell", "trial": number, "value": event["value"], "sd": event["sd"]})
             self._remark(line, AMENDED.format(number))
         elif kind == "tell":
-            self._put(line, {**event, "trial": new, "params": trial.params, "repeats": number, "origin": "late"})
+            self._put(line, {**event, "trial": new, "repeats": number, "origin": "late", "params": place})
             self._remark(line, LATE.format(number, new))
         else:
             self.left.append(line_left_out(line, NOT_ALLOWED.format(number, " or ".join(allowed), trial.state)))

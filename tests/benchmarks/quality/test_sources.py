@@ -9,7 +9,7 @@ from benchmarks.quality.sources import Cell, cells_of, judge, summary
 
 
 def judged(problem, case, size):
-    return judge(*Cell(problem, case, size, 0.02, math.inf, 60, False, 0))
+    return judge(*Cell(problem, case, size, 0.02, math.inf, 60, 0))
 
 
 def test_levels_that_are_all_off_by_the_same_are_no_block_effect():
@@ -41,3 +41,10 @@ def test_replications_come_before_problems():
     cells = list(cells_of("points", ["branin", "levy"], range(2)))
     assert [cell.replication for cell in cells] == sorted(cell.replication for cell in cells)
     assert {cell.problem for cell in cells[: len(cells) // 2]} == {"branin", "levy"}
+
+
+def test_of_a_worker_of_one_region_it_is_said_that_it_cannot_be_told_from_the_objective():
+    row = judged("branin", "region", 1.0)
+    assert not row["named"]
+    assert not row["others"]
+    assert not row["is_apart"]

@@ -36,3 +36,35 @@ def test_of_several_objectives_there_is_none():
     for find in (best, bests):
         with pytest.raises(ValueError, match="no single best of several objectives"):
             find(settings, history, fits)
+
+
+def test_where_no_point_keeps_the_bounds_it_says_so():
+    opt = rb.Optimizer(
+        rb.Space(x=rb.Float(0.0, 1.0)),
+        objectives={"y": "minimize"},
+        outcome_constraints=["z <= 0"],
+        surrogate="standard",
+        seed=0,
+    )
+    for i in range(6):
+        opt.tell({"x": i / 5}, {"y": i / 5, "z": 3.0 + i / 10})
+    assert str(opt.best(raw=True)) == "trial 0, x=0.0: measured 0; no trial has kept the bounds"
+    assert "; no point measured probably keeps the bounds, this one does with probability " in str(opt.best())
+    opt.tell({"x": 0.95}, {"y": 2.0, "z": -1.0})
+    assert str(opt.best(raw=True)) == "trial 6, x=0.95: measured 2"
+
+
+def test_values_that_are_all_excluded_are_said_to_be():
+    opt = rb.Optimizer(rb.Space(x=rb.Float(0.0, 1.0)), direction="minimize", seed=0)
+    opt.tell({"x": 0.1}, 1.0)
+    opt.tell({"x": 0.2}, 1.0)
+    opt.exclude(0)
+    opt.exclude(1)
+    for call in (opt.best, lambda: opt.best(raw=True), lambda: opt.predict({"x": 0.5})):
+        with pytest.raises(ValueError, match="got 2 that are all excluded; include one, or tell another"):
+            call()
+    several = rb.Optimizer(rb.Space(x=rb.Float(0.0, 1.0)), objectives={"y": "minimize", "z": "minimize"}, seed=0)
+    several.tell({"x": 0.1}, {"y": 1.0, "z": 1.0})
+    several.exclude(0, outcome="z")
+    with pytest.raises(ValueError, match=r"at least one told value of \['z'\], got one that is excluded; include it"):
+        several.predict({"x": 0.5})

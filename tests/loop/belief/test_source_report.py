@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from robustbo.loop.belief.source_report import SourceReport, source_reports
+from robustbo.loop.belief.unjudged_sources import TAKES_NONE, reports_without_belief
 from robustbo.numerics.sources.errors import SourceError
 from robustbo.trials.history import History
 from robustbo.trials.outcome import Outcome
@@ -58,6 +59,7 @@ def test_rows_become_trials_with_their_times(history):
         (error(probability=0.02), "reactor R1: nothing wrong is known, probability 0.02"),
         (error(probability=1.0), "probability 0.9999"),
         (error(distinguishable=False), "it measured one region only"),
+        (error(level=None, distinguishable=False), "measured since lies elsewhere, so that it may be the objective"),
         (error(is_regional=True, probability=0.01), "reactor R1: nothing wrong is known, but it measured one region"),
     ],
 )
@@ -125,3 +127,16 @@ def test_no_error_is_not_in_doubt():
     report = SourceReport("source", "R3", "", np.nan, np.nan, None, None, np.nan, np.nan, "excluded", ())
     assert not report.is_doubtful
     assert report.text == "R3 is excluded by your word"
+
+
+def test_what_is_not_judged_is_said_with_the_reason(history):
+    few = {"event": "tell", "trial": 8, "params": {"x": 0.9}, "value": 1.0, "sd": None, "source": {"reactor": "R7"}}
+    told = history.apply(few)
+    reports = source_reports([error("R0")], NUMBERS, told.trials)
+    first, second = reports_without_belief(told.trials, reports)
+    assert (first.level, first.status, first.trials) == ("R1", "not judged", (1, 3, 5, 7))
+    assert first.text == f"reactor R1 is not judged: {TAKES_NONE}"
+    assert second.text == "reactor R7 is not judged: that takes 3 values of it and 3 of others, there are 1 and 8"
+    assert not second.is_doubtful
+    alone = History().apply(few | {"trial": 0, "source": {"computer": "lab7"}})
+    assert reports_without_belief(alone.trials, []) == []  # the only computer is no source

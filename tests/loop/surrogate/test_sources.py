@@ -99,12 +99,15 @@ def test_what_is_expected_of_a_trial_has_the_error_of_who_will_measure_it():
     plain, of_off, of_right = (step(SETTINGS, told, N, FITS, (), by) for by in ((), R2, R1))
     assert (of_off.params, of_off.expected) == (plain.params, plain.expected)
     assert of_right.decision == plain.decision
+    predicted = View(SETTINGS, told, FITS).predict(of_off.params, R2, is_noisy=True)
     assert of_off.expected_error.mean == pytest.approx(ERROR, abs=15)
     event = of_off.events(N)[-1]
     check(event, SETTINGS)
     trial = told.apply(event)[N]
     assert trial.expectation[0] == pytest.approx(of_off.expected.mean + of_off.expected_error.mean)
     assert trial.expectation[1] > of_off.expected.sd
+    assert trial.expectation == pytest.approx(tuple(predicted))
+    assert trial.expected_measurement_sd == trial.expected_sd
     assert expectation_of(trial)[:3] == of_off.expected[:3]
 
 

@@ -7,10 +7,10 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from robustbo.numerics.sources.atoms import Atom, block_effects, timelines
+from robustbo.numerics.sources.candidates import candidates
 from robustbo.numerics.sources.evidence import (
     SIZES,
     VARIANCES,
-    candidates,
     log_bayes_factors,
     project_mean,
     sizes_of,

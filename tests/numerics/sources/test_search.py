@@ -75,6 +75,29 @@ def test_an_error_of_everything_since_a_time_is_found():
     assert abs(atom.since - 30) <= 2
 
 
+def test_errors_that_wander_are_no_error_of_everything(monkeypatch):
+    y, generator = CLEAN.clone(), np.random.default_rng(0)
+    wandering = np.zeros(N)
+    for i in range(1, N):
+        wandering[i] = 0.9 * wandering[i - 1] + 0.15 * generator.normal()
+    state, rest = search(y + torch.from_numpy(wandering))
+    assert not [atom for atom in state.atoms if atom.source < 0]
+    assert all(c.score < 0 for c in rest if c.atom.source < 0)
+    monkeypatch.setattr(search_module, "wander_factor", lambda precision, rows: -np.inf)
+    state, _ = search(y + torch.from_numpy(wandering))
+    assert [atom for atom in state.atoms if atom.source < 0]
+
+
+def test_an_error_of_everything_that_is_one_source_s_is_that_source_s():
+    codes = np.where(np.arange(N) < 8, 3, CODES[:, 0] % 3)[:, None]  # the last source measured the first eight
+    labels = SourceLabels(("lab",), (("A", "B", "C", "D"),), codes, np.arange(float(N)))
+    *_, everything = timelines(labels)
+    assert 8 in everything.owned_steps
+    assert 30 not in everything.owned_steps
+    state, _ = search(off(np.arange(N) < 8), codes)
+    assert all(atom.source >= 0 for atom in state.atoms)
+
+
 def test_values_of_a_source_that_is_off_are_not_wrong_as_well():
     rows = np.flatnonzero(CODES[:, 0] == 2)
     state, _ = search(off(rows, 3.0), support=tuple(rows[:6].tolist()))

@@ -83,7 +83,7 @@ def matern(x, z, l, s2f):
 
 
 def test_the_objective_given_all_values_is_that_of_the_joint_density():
-    """(21.2), (21.5) and (21.10) in 50 digits, every term as the model says it."""
+    """(22.2), (22.5) and (22.10) in 50 digits, every term as the model says it."""
     joint = joint_of()
     theta, at = theta_of(joint), joint.at_name
     x, d = theta.tolist(), 2

@@ -1,5 +1,7 @@
 """A run with workers in error: who measures is told, or hidden, and the record is verified."""
 
+from pathlib import Path
+
 import pytest
 
 from robustbo.errors import SpecError
@@ -10,9 +12,12 @@ from robustbo.replay.check.comparison import Match
 from robustbo.replay.check.optimization import check
 from robustbo.replay.score.optimization import columns, rows, summary
 from robustbo.replay.spec.optimization import RunSpec
+from robustbo.replay.spec.reading import load
 from robustbo.trials.codec import open_journal
 
 pytestmark = pytest.mark.filterwarnings("ignore:standard takes no sources")
+
+RUNS = Path(__file__).parents[3] / "runs"
 
 SPEC = {
     "problem": "hartmann3",
@@ -84,3 +89,15 @@ def test_a_method_that_says_nothing_of_sources_has_its_hash_of_before():
 def test_several_outcomes_have_no_workers():
     with pytest.raises((ValueError, SpecError), match="source-step"):
         RunSpec.model_validate(SPEC | {"problem": "branin-currin", "noise": None})
+
+
+@pytest.mark.few(1)
+@pytest.mark.parametrize("path", sorted(RUNS.glob("sources-*.toml")), ids=lambda path: path.stem)
+def test_recorded_specs_are_read_and_run(path, tmp_path):
+    spec = load(path, ["trials=5", "replications=1"])
+    assert {"hidden", "corrected"} < set(spec.methods)
+    for name in spec.methods:
+        cell = OptimizationCell.of(spec, name, 0, tmp_path)
+        optimization.run(cell, lambda *_: None)
+        assert len(cell.entries()) == 5
+        assert (cell.sources_in_doubt() is None) == (name in ("hidden", "corrected"))

@@ -43,7 +43,8 @@ def test_nobody_told_a_source():
 
 def test_a_summary_says_which_source_and_what_to_do(with_error):
     summary = overview(study().view)
-    assert [(report["level"], report["in_doubt"]) for report in summary["sources"]] == [("R3", True), ("R1", False)]
+    reports = [(report["level"], report["in_doubt"]) for report in summary["sources"]]
+    assert reports == [("R3", True), ("R1", False), ("R0", False), ("R2", False)]
     assert any(line.startswith(STEP) for line in text_summary.lines("study", summary))
     first, second = text_summary.results(summary)["sources of measurements, the most probable error first"]
     assert (first["source"], first["error"], first["since trial"], first["values"]) == (
@@ -91,6 +92,8 @@ def test_words_of_people_are_told(with_error):
     opt = study()
     opt.exclude(source="R2", reason="lamp")
     assert "by your word: reactor R2 is excluded" in text_summary.lines("study", overview(opt.view))
+    opt.include(source="R2")
+    assert not any("by your word" in line for line in text_summary.lines("study", overview(opt.view)))
 
 
 def test_many_levels_are_gray_together():

@@ -1,0 +1,134 @@
+"""Measurements from before an optimization began: of a table, a journal, or another study."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
+
+from robustbo.censored import to_json
+from robustbo.errors import JournalWarning, SpaceError, warn
+from robustbo.searchspace.measurements import Measurement, measurements_of
+from robustbo.searchspace.tabular import convert_rows, is_frame
+from robustbo.study.columns import readable_labels, with_names, with_plain_values
+from robustbo.study.handing import end_events, measurement, value_content
+from robustbo.study.origin import origin_of_cells, origin_to_record
+from robustbo.study.possible import check_possible
+from robustbo.study.study import Study
+from robustbo.trials.codec import open_journal
+from robustbo.trials.noise import noise_entry, single_noise
+from robustbo.trials.settings import Settings
+from robustbo.trials.storage.line import Event
+from robustbo.trials.storage.passwords import hide_passwords
+from robustbo.trials.store import State, Store
+from robustbo.trials.trial import Trial, point_of
+from robustbo.trials.values import values_to_record
+from robustbo.view.frame import VALUE
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Prior: TypeAlias = Union["pd.DataFrame", Study, str, PathLike[str]]  # a journal by its place
+LATER = "leave the row out, and keep it, if need be, by tell_frame(..., out_of_range='exclude')"
+Content = tuple[Mapping[str, Any], str, Mapping[str, Any]]  # point, kind of event, what else it holds
+
+
+def prior_contents(settings: Settings, prior: Prior) -> list[Content]:
+    """The measurements in a data frame (whose other columns are kept as labels), in another journal, or in a study.
+
+    Of a journal or a study these are the trials that were told or have failed; what is excluded or pending is not.
+
+    Raises:
+        SpaceError: If any is no point of the space; the message tells of each.
+        ValueError: If the other optimization goes the other way, or a value of its is not possible.
+    """
+    space, outcomes = settings.space, settings.outcomes
+    if is_frame(prior):
+        names, check = [outcome.name for outcome in outcomes], check_possible(settings, LATER)
+        table, value = with_plain_values(settings, with_names(prior), VALUE)
+        rows = measurements_of(
+            space,
+            table,
+            value=value,
+            sd=None,
+            ignore_extra=True,
+            outcomes=names,
+            check=check,
+            origins=readable_labels(settings, table, value),
+            read_origin=origin_of_cells,
+        )
+        return [(row.params, *_content_of(outcomes, row)) for row in rows]
+    if not isinstance(prior, Study | str | PathLike):
+        rule = "prior_data must be a data frame, a study, or a journal's file or address"
+        raise TypeError(f"{rule}, got {prior!r}; pd.DataFrame(...) makes a frame of rows or columns")
+    if isinstance(prior, str | PathLike) and str(prior).endswith((".csv", ".xlsx")):
+        raise TypeError(
+            f"prior_data must be a journal or a data frame, got {hide_passwords(str(prior))!r}; read it by pandas first"
+        )
+    prior_settings, history = (prior.settings, prior.history) if isinstance(prior, Study) else open_journal(prior)
+    if (names_here := _outcome_names(settings)) != (other := _outcome_names(prior_settings)):
+        raise ValueError(
+            f"prior_data must be of an optimization of the same outcomes, {names_here}, got one of {other}"
+        )
+    if not outcomes and prior_settings.direction != settings.direction:
+        ways = f"that is to {prior_settings.direction}, this one is to {settings.direction}"
+        raise ValueError(f"prior_data is of an optimization {ways}")
+    trials = [t for t in history if t.state == "failed" or (t.state == "told" and _value_of(t)["value"] != {})]
+    try:
+        points = convert_rows([(trial.number, trial.params) for trial in trials], space.measured_point)
+        for trial in trials:
+            if trial.state == "told":
+                check_possible(settings, f"it is that of its trial {trial.number}; exclude it there")(
+                    _value_of(trial)["value"]
+                )
+    except ValueError as error:
+        raise SpaceError(f"prior_data: {error}") from error
+    contents = [
+        ("tell", _value_of(t) | origin_to_record(t.sources, t.measured_at, t.labels))
+        if t.state == "told"
+        else ("fail", {"reason": t.reason or "failed"} | ({} if t.retry is None else {"retry": t.retry}))
+        for t in trials
+    ]
+    return [(params, *content) for params, content in zip(points, contents, strict=True)]
+
+
+def _content_of(outcomes: Any, row: Measurement) -> tuple[str, dict[str, Any]]:
+    """The kind and the content of the event that a row is."""
+    kind, content = value_content(*values_to_record(outcomes, row.value, row.sd, row.n))
+    return kind, content | row.origin
+
+
+def _outcome_names(settings: Settings) -> str:
+    """The outcomes that are told by name, in words."""
+    return (
+        f"{sorted(outcome.name for outcome in settings.outcomes)}" if settings.outcomes else "one value without a name"
+    )
+
+
+def _value_of(trial: Trial) -> dict[str, Any]:
+    """Value and noise that a trial was told, without the outcomes that are excluded."""
+    if not trial.outcomes:
+        return {"value": None if trial.value is None else to_json(trial.value), "sd": noise_entry(*single_noise(trial))}
+    outcomes = {
+        name: outcome
+        for name, outcome in trial.outcomes.items()
+        if outcome.value is not None and not outcome.is_excluded
+    }
+    values = {name: to_json(outcome.value) for name, outcome in outcomes.items() if outcome.value is not None}
+    return {"value": values, "sd": {name: noise_entry(*single_noise(outcome)) for name, outcome in outcomes.items()}}
+
+
+def tell_before_all(store: Store, contents: Sequence[Content]) -> None:
+    """Record measurements where nothing is recorded yet: all of them, or none; say so where others are missing."""
+
+    def first(state: State) -> Sequence[Event]:
+        return [] if len(state.history) else end_events(state.history, contents)
+
+    if store.commit(first):
+        return
+    recorded = {measurement(trial.point, trial.values or trial.value) for trial in store.state.history}
+    keys = (measurement(point_of(params), content.get("value")) for params, _, content in contents)
+    missing = sum(key not in recorded for key in keys)
+    if missing:
+        text = f"{missing} of {len(contents)} rows of prior_data are not in the journal, which was begun before"
+        warn(f"{text}; tell them with tell_frame", JournalWarning)
