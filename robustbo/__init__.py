@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from robustbo.searchspace.pool import Pool
     from robustbo.searchspace.space import Space
     from robustbo.study.study import Study
+    from robustbo.trials.declared import Source
     from robustbo.trials.history import History, Trial
     from robustbo.trials.outcome import Outcome
     from robustbo.view.prediction import Prediction
@@ -84,6 +85,7 @@ __all__ = [
     "RobustBOError",
     "SheetError",
     "SheetWarning",
+    "Source",
     "SourceReport",
     "SourceWarning",
     "Space",
@@ -117,6 +119,7 @@ _HOME = dict.fromkeys(_ERRORS, "robustbo.errors") | {
     "Outcome": "robustbo.trials.outcome",
     "Outlier": "robustbo.loop.belief.outliers",
     "Prediction": "robustbo.view.prediction",
+    "Source": "robustbo.trials.declared",
     "SourceReport": "robustbo.loop.belief.source_report",
     "Study": "robustbo.study.study",
 }

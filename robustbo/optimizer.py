@@ -14,8 +14,10 @@ from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import warn_of_violations
 from robustbo.sheets.loop import Sheets
 from robustbo.study import beginning
-from robustbo.study.prior import Prior, prior_contents, tell_before_all
+from robustbo.study.declared import contents_by_source
+from robustbo.study.prior import Prior, tell_before_all
 from robustbo.surrogates.names import SurrogateName
+from robustbo.trials.declared import Source
 from robustbo.trials.former_names import reads_old_names
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.outcomes import nonempty_objectives
@@ -66,7 +68,10 @@ class Optimizer(Sheets):
         failures: "learn" where trials fail, and keep away from there ("learn" unless said); or "ignore" that they do.
         committee_from: How many told values make "auto" a committee, without `surrogate_options`; none unless said.
         seed: Root of all randomness; drawn, logged and kept in the journal unless said.
-        prior_data: A data frame as for `tell_frame`, a journal or a study; recorded first, unless there are trials.
+        sources: Sources of values by name, one of which is the target: others are learned from as far as they say
+            something of it, and may be asked for values where that is worth their cost. See `robustbo.Source`.
+        prior_data: A data frame as for `tell_frame`, a journal or a study; recorded first, unless there are trials. Of
+            declared sources a mapping by their names.
         objectives: Of several outcomes, or of one that is told by its name: which to "minimize" and which to
             "maximize", as a mapping of at most four; see `tell` and `front`. Each has a surrogate of its own.
         outcome_constraints: Bounds on outcomes, such as "purity >= 0.95"; those that are no objectives are told too.
@@ -109,7 +114,8 @@ class Optimizer(Sheets):
         failures: Failures | None = None,
         committee_from: int | None = None,
         seed: int | None = None,
-        prior_data: Prior | None = None,
+        sources: Mapping[str, Source] | None = None,
+        prior_data: Prior | Mapping[str, Prior] | None = None,
         objectives: Mapping[str, Direction] | None = None,
         outcome_constraints: Sequence[str] = (),
         reference_point: Mapping[str, float] | None = None,
@@ -140,8 +146,9 @@ class Optimizer(Sheets):
             reference_point=reference_point or (),
             outcome=outcome,
             blocks=blocks,
+            sources=sources or {},
         )
-        before = [] if prior_data is None else prior_contents(settings, prior_data)
+        before = contents_by_source(settings, prior_data)
         optional = {"seed": seed, "num_initial": num_initial, "failures": failures, "committee_from": committee_from}
         defaulted = [name for name, value in optional.items() if value is None]
         self._store = beginning.create_or_resume(settings, journal, if_exists=if_exists, defaulted=defaulted)

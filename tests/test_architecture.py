@@ -57,6 +57,7 @@ WITHIN = {
         "pursuit": {"linalg", "gp"},
         "belief": {"linalg", "gp"},
         "sources": {"linalg", "gp", "pursuit"},  # sets of errors and of wrong values together
+        "transfer": {"linalg", "gp", "pursuit"},  # single wrong values in every source
         "failures": {"linalg", "gp"},
         "censored": {"linalg", "gp", "failures"},  # a bound is a step, as a failure is
         "student_t": {"linalg", "gp"},
@@ -72,6 +73,7 @@ WITHIN = {
         "transforms": set(),
         "common": {"transforms"},
         "pursuit": {"common", "transforms"},
+        "transfer": {"common", "transforms", "pursuit"},
         "student_t": {"common", "transforms"},
         "student_t_process": {"common", "transforms", "student_t"},  # they call the same share an outlier
         "weighted": {"common", "transforms"},
@@ -97,6 +99,7 @@ WITHIN = {
         "labels": set(),
         "trial": {"brief", "labels"},
         "sources": set(),
+        "declared": {"sources"},
         "target": {"trial"},
         "times": {"trial"},
         "verdicts": {"storage", "trial", "sources"},
@@ -109,7 +112,8 @@ WITHIN = {
         "values": {"noise", "outcome", "outcomes"},
         "former_names": set(),
         "initial": set(),
-        "settings": {"former_names", "outcome", "outcomes", "sources"},
+        "settings": {"former_names", "outcome", "outcomes", "sources", "declared"},
+        "differences": {"settings"},
         "diagnosis": set(),
         "changes": {"storage", "trial"},
         "events": {"noise", "storage", "trial", "tree"},
@@ -336,7 +340,7 @@ def test_what_may_be_imported_makes_no_circle():
             ("trials", "history", "History"),
             [
                 *("belief/best", "belief/constrained_best", "belief/front", "belief/incumbent", "belief/outliers"),
-                *("belief/sources", "decide"),
+                *("belief/relations", "belief/sources", "decide"),
                 *("feasibility/report", "observations/table", "surrogate/fit"),
             ],
         ),
@@ -350,9 +354,10 @@ def test_what_may_be_imported_makes_no_circle():
                     "belief/incumbent",
                     "belief/outcome_models",
                     "belief/outliers",
+                    "belief/relations",
                     "belief/sources",
                 ),
-                *("candidates/choose", "candidates/rules", "decide", "feasibility/report"),
+                *("candidates/choose", "candidates/other_source", "candidates/rules", "decide", "feasibility/report"),
                 *("observations/table", "surrogate/fallback", "surrogate/fit", "surrogate/model"),
             ],
         ),

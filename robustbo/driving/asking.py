@@ -8,6 +8,7 @@ from typing import NamedTuple
 from robustbo.loop.candidates.pending import is_exhausted
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.searchspace.region.factory import region_of
+from robustbo.study.declared import target_labels
 from robustbo.study.lines import line_of
 from robustbo.study.next_trials import as_of_now, hand_out
 from robustbo.study.queueing import own
@@ -84,7 +85,8 @@ class Asking:
             histories[0] = history
             if not self.is_wanted(history):
                 return None
-            return hand_out(View(settings_at(self._store.settings, history), history, self._fits), 1, self._by)
+            settings = settings_at(self._store.settings, history)  # the function is the target's, of declared sources
+            return hand_out(View(settings, history, self._fits), 1, self._by, labels=target_labels(settings))
 
         events = self._store.decide(events_of, as_of_now)
         if events is None:

@@ -11,18 +11,21 @@ from robustbo.loop.belief.outcome_models import OutcomeModels, unknown_rows, unm
 from robustbo.loop.candidates.choose import choose
 from robustbo.loop.candidates.initial_design import feasible_sobol_point, is_filled, sobol_point
 from robustbo.loop.candidates.no_signal import NO_SIGNAL, has_signal
+from robustbo.loop.candidates.other_source import choose_source, name_target, suggest_row
 from robustbo.loop.candidates.pending import NOTHING_NEW, is_exhausted
 from robustbo.loop.candidates.retry import retry_by_user
 from robustbo.loop.candidates.rules import UNKNOWN, Promise, rules_of
 from robustbo.loop.candidates.search import Search
 from robustbo.loop.candidates.suggestion import Suggestion
 from robustbo.loop.feasibility.model import FeasibilityModel, feasibility_model
+from robustbo.loop.observations.auxiliary import without_declared
 from robustbo.loop.observations.correction import SourceShift
 from robustbo.loop.observations.expectation import Expectation, expectation_of, expectations_of
 from robustbo.loop.observations.table import Data, Row, observations
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.searchspace.region.region import Fixed
+from robustbo.trials.declared import source_in
 from robustbo.trials.history import RETRY, History
 from robustbo.trials.settings import Settings
 from robustbo.trials.sources import Labels
@@ -53,7 +56,7 @@ def step(
         trial: The trial's number.
         fits: The last fits, of whoever asks again and again; they change nothing but the time.
         fixed: Parameters that have a given value, and it.
-        by: The source that will measure it, where that is known.
+        by: The source that will measure it, where that is known; of declared ones it is chosen unless given.
 
     Where a surrogate cannot be fitted or used, a simpler one decides, and at last a Sobol point: see
     `surrogate.fallback`.
@@ -62,9 +65,15 @@ def step(
         SpaceExhausted: If every point of the space is being measured.
         SpaceError: If no point of it keeps the constraints, with what is fixed.
     """
-    data = observations(settings, history, fixed, by)
-    suggestion = _step(settings, data, trial, FitCache() if fits is None else fits)
-    return replace(suggestion, fixed=fixed, elsewhere=_sources_in_doubt(data, suggestion))
+    data, fits = observations(settings, history, fixed, by), FitCache() if fits is None else fits
+    if (name := source_in(settings.sources, by)) is not None:
+        return replace(suggest_row(settings, data, name, trial, fits), fixed=fixed)
+    suggestion = _step(settings, data, trial, fits)
+    if settings.sources:
+        suggestion = name_target(settings, suggestion) if by else choose_source(settings, data, suggestion, trial, fits)
+    return replace(
+        suggestion, fixed=fixed, elsewhere=without_declared(settings.sources, _sources_in_doubt(data, suggestion))
+    )
 
 
 @pin_surroundings

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 from robustbo.errors import ExhaustedWarning, warn
 from robustbo.guidance import explain_misfits
 from robustbo.lazy import Module
+from robustbo.study.declared import source_to_measure
 from robustbo.study.lines import line_of
 from robustbo.study.queueing import own
 from robustbo.study.recording import Recording
@@ -39,13 +40,27 @@ class Asking(Recording):
     """A study that asks for measurements, and is told of them."""
 
     @overload
-    def ask(self, n: None = None, *, fixed: Mapping[str, Any] | None = None, by: Source | None = None) -> Trial: ...
+    def ask(
+        self,
+        n: None = None,
+        *,
+        fixed: Mapping[str, Any] | None = None,
+        by: Source | None = None,
+        source: str | None = None,
+    ) -> Trial: ...
 
     @overload
-    def ask(self, n: int, *, fixed: Mapping[str, Any] | None = None, by: Source | None = None) -> list[Trial]: ...
+    def ask(
+        self, n: int, *, fixed: Mapping[str, Any] | None = None, by: Source | None = None, source: str | None = None
+    ) -> list[Trial]: ...
 
     def ask(
-        self, n: int | None = None, *, fixed: Mapping[str, Any] | None = None, by: Source | None = None
+        self,
+        n: int | None = None,
+        *,
+        fixed: Mapping[str, Any] | None = None,
+        by: Source | None = None,
+        source: str | None = None,
     ) -> Trial | list[Trial]:
         """The next point to measure, or a list of the next ``n``; no two open ones are the same.
 
@@ -63,12 +78,14 @@ class Asking(Recording):
             by: Which source will measure them, as for `tell`, whose values are of that source then unless told
                 otherwise. A value in doubt is replicated by another source than its own, where there is a choice
                 (`Trial.elsewhere`).
+            source: Which of the declared sources is asked; unless given the one that is worth its cost, as
+                `Trial.source` says.
 
         Raises:
             SpaceExhausted: If every point of the space is being measured.
             SpaceError: If no point keeps the constraints, or what is fixed is no value of the space.
         """
-        labels = labels_to_tell(self.history, by, "by")
+        labels = labels_to_tell(self.history, source_to_measure(self.settings, by, source), "by")
         asker = ", ".join(labels.values()) if labels else worker.name()
         return self._ask(asker, n, self.settings.space.partial(fixed), labels)
 

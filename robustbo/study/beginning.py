@@ -19,13 +19,13 @@ from robustbo.searchspace.tabular import is_frame
 from robustbo.study.columns import check_names
 from robustbo.surrogates.names import SurrogateName, name_of
 from robustbo.trials.codec import settings_of as header_settings
+from robustbo.trials.differences import differences
 from robustbo.trials.extent import spaces_now
 from robustbo.trials.initial import default_num_initial
 from robustbo.trials.settings import (
     DEFAULT_SURROGATE,
     Direction,
     Settings,
-    differences,
     options_text,
 )
 from robustbo.trials.storage.places import contents, is_address

@@ -14,6 +14,7 @@ from robustbo.errors import SpaceWarning, warn
 from robustbo.searchspace.measurements import Measurement
 from robustbo.study.origin import OF_TRIAL
 from robustbo.trials import worker
+from robustbo.trials.declared import Declared, source_in
 from robustbo.trials.history import History, Trial
 from robustbo.trials.sources import COMPUTER
 from robustbo.trials.storage.line import Event
@@ -25,7 +26,13 @@ LATEST = 16  # trials at which a tell looks for who else tells values, and of wh
 LONGEST_S = 10 * 365 * 86400.0
 
 
-def end_event(history: History, kind: str, trial: TrialLike | Mapping[str, Any], content: Mapping[str, Any]) -> Event:
+def end_event(
+    history: History,
+    kind: str,
+    trial: TrialLike | Mapping[str, Any],
+    content: Mapping[str, Any],
+    declared: Declared = (),
+) -> Event:
     """The event that ends a trial, or takes back how it ended.
 
     Args:
@@ -34,6 +41,7 @@ def end_event(history: History, kind: str, trial: TrialLike | Mapping[str, Any],
         trial: Which one; or the parameters of a measurement, which are those of an open trial at that point, if there
             is one, or else begin a trial.
         content: What else the event holds.
+        declared: Sources that the study was begun with: an open trial of one is not ended by a value of another.
 
     Raises:
         ValueError: If there is no such trial.
@@ -45,7 +53,7 @@ def end_event(history: History, kind: str, trial: TrialLike | Mapping[str, Any],
             f"{kind} must be given a trial or its number, got a point; the trials at it are: {numbers_at_point}"
         )
     if isinstance(trial, Mapping):
-        waiting = history.trials.open_at(point_of(trial))
+        waiting = _of_source(history.trials.open_at(point_of(trial)), content, declared)
         if not waiting:
             content |= _computer(history, kind, content)
             return {"event": kind, "trial": len(history), **content, "params": dict(trial)}
@@ -100,15 +108,26 @@ def value_content(
     return "fail", {"reason": f"the value told was not finite: {value}"}
 
 
-def end_events(history: History, rows: Iterable[tuple[Mapping[str, Any], str, Mapping[str, Any]]]) -> list[Event]:
+def _of_source(trials: Iterable[Trial], content: Mapping[str, Any], declared: Declared) -> list[Trial]:
+    """The trials that are of the declared source which an event names."""
+    name = source_in(declared, content.get("source", {}))
+    return [trial for trial in trials if source_in(declared, trial.sources) == name]
+
+
+def end_events(
+    history: History,
+    rows: Iterable[tuple[Mapping[str, Any], str, Mapping[str, Any]]],
+    declared: Declared = (),
+) -> list[Event]:
     """The events that end open trials at these points, or those that rows name, or else begin and end others.
 
     Args:
         history: All trials.
         rows: Point, kind and content of each event.
+        declared: As for `end_event`.
     """
     author, number, events = {"by": worker.name(), "at": worker.now()}, len(history), list[Event]()
-    waiting: dict[Any, list[int]] = {}
+    waiting: dict[Any, list[Trial]] = {}
     for params, kind, content in rows:
         if OF_TRIAL in content:
             rest = {key: value for key, value in content.items() if key != OF_TRIAL} | {"params": dict(params)}
@@ -119,9 +138,10 @@ def end_events(history: History, rows: Iterable[tuple[Mapping[str, Any], str, Ma
             continue
         if (point := point_of(params)) not in waiting:
             open_trials = sorted(history.trials.open_at(point), key=lambda t: (t.state == "pending", -t.number))
-            waiting[point] = [trial.number for trial in open_trials]
-        if waiting[point]:
-            events.append({"event": kind, "trial": waiting[point].pop(), **content, **author})
+            waiting[point] = open_trials
+        if own := _of_source(waiting[point], content, declared):
+            waiting[point].remove(own[-1])
+            events.append({"event": kind, "trial": own[-1].number, **content, **author})
         else:
             events.append({"event": kind, "trial": number, **content, "params": params, **author})
             number += 1

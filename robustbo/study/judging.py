@@ -218,5 +218,8 @@ class Judging(Queueing):
             place = measured_point_of(space, trial)
             warn_of_violations(space, [place])
         settings = self._store.settings
-        trials = self._commit(lambda state: with_exclusions(settings, [end_event(state.history, kind, place, content)]))
-        return trials[-1]
+
+        def end(state: State) -> list[Event]:
+            return with_exclusions(settings, [end_event(state.history, kind, place, content, settings.sources)])
+
+        return self._commit(end)[-1]

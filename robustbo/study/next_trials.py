@@ -9,6 +9,7 @@ from types import MappingProxyType
 from robustbo.errors import SpaceExhausted
 from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.region import Fixed
+from robustbo.study.declared import target_labels
 from robustbo.trials import worker
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State
@@ -35,10 +36,11 @@ def hand_out(
     region = region_of(view.space, fixed) if fixed or view.history.changes else None
     new_events: list[Event] = []
     for _ in range(n):
-        author = {"by": by, "at": worker.now()} | ({"source": dict(labels)} if labels else {})
+        author: Event = {"by": by, "at": worker.now(), **_source(labels)}
         waiting = (t for t in view.history.trials.having("queued") if region is None or region.contains(t.params))
         if (first := next(waiting, None)) is not None:
-            events: list[Event] = [{"event": "assign", "trial": first.number, **author}]
+            own = target_labels(view.settings) | author.get("source", {})  # what waits is the target's unless named
+            events: list[Event] = [{"event": "assign", "trial": first.number, **author, **_source(own)}]
         else:
             try:
                 number = len(view.history)
@@ -48,10 +50,16 @@ def hand_out(
                     raise
                 left = sum(event["event"] in ("ask", "assign") for event in new_events)
                 raise SpaceExhausted(f"{n} points were asked for, and only {left} are left; ask for {left}") from error
-            events = [*diagnosis, {**ask, **author}]
+            own = ask.get("source", {}) | author.get("source", {})
+            events = [*diagnosis, {**ask, **author, **_source(own)}]
         view = View(view.settings, view.history.apply_all(events), view.fits)
         new_events += events
     return new_events
+
+
+def _source(labels: Mapping[str, str]) -> Event:
+    """The entry of an event that says who measures; none where nobody is named."""
+    return {"source": dict(labels)} if labels else {}
 
 
 def as_of_now(events: Sequence[Event], before: State, now: State) -> Sequence[Event] | None:

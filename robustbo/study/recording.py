@@ -18,6 +18,7 @@ from robustbo.study.judging import Judging
 from robustbo.study.origin import MEASURED_AT, OF_TRIAL, check_time, origin_of_cells, origin_to_record
 from robustbo.study.possible import value_check, with_exclusions
 from robustbo.study.sources import labels_to_tell
+from robustbo.trials.declared import check_source_name
 from robustbo.trials.history import Trial
 from robustbo.trials.noise import Count
 from robustbo.trials.outcome import OutOfRange
@@ -88,6 +89,7 @@ class Recording(Judging):
         if kind == "tell":
             value_check(self.settings, out_of_range)(content["value"])
         kinds = None if source is None else labels_to_tell(self.history, source)
+        check_source_name(self.settings.sources, kinds or {})
         return self._end(kind, content | origin_to_record(kinds, check_time(measured_at), labels), trial, params)
 
     def fail(
@@ -204,7 +206,12 @@ class Recording(Judging):
         warn_of_violations(space, [row.params for row in rows])
         warn_of_copies(self.history, rows)
         contents = [self._content(row) for row in rows]
-        return self._commit(lambda state: with_exclusions(self._store.settings, end_events(state.history, contents)))
+        for _, _, content in contents:
+            check_source_name(self.settings.sources, content.get("source", {}))
+        settings = self._store.settings
+        return self._commit(
+            lambda state: with_exclusions(settings, end_events(state.history, contents, settings.sources))
+        )
 
     def _content(self, row: Measurement) -> tuple[Mapping[str, Any], str, dict[str, Any]]:
         """The point, kind and content of the event that a row is."""

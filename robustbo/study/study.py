@@ -176,7 +176,12 @@ class Study(Predicting):
         return self.view.outliers()
 
     def sources(self) -> tables.SourceFrame:
-        """Every source that was told, and how much too high its values read, a row each; printed, a sentence each."""
+        """Every source that was told, and how much too high its values read, a row each; printed, a sentence each.
+
+        Of a study that was begun with sources: what each of these says of the target.
+        """
+        if self.settings.sources:
+            return tables.relation_frame(self.view.relations())
         return tables.SourceFrame.of(self.view.sources())
 
     def failures(self) -> list[Failure]:

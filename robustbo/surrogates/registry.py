@@ -36,6 +36,7 @@ PLACES = {
     "huber": "baselines.exponential_variational:HuberGP",
     "huber-projection": "baselines.exponential_variational:HuberProjectionGP",
 }
+BESIDE_SOURCES = "transfer.model:TransferGP"  # relevance pursuit, where values of other sources are declared
 
 
 class Registry(Mapping[str, type[GPyTorchModel]]):
@@ -56,8 +57,9 @@ class Registry(Mapping[str, type[GPyTorchModel]]):
         return name in PLACES
 
     def has(self, cls: type) -> bool:
-        """Return whether a class is one of them."""
-        return f"{cls.__module__}:{cls.__qualname__}".removeprefix("robustbo.surrogates.") in PLACES.values()
+        """Return whether a class is one of them, or what one becomes beside values of other sources."""
+        place = f"{cls.__module__}:{cls.__qualname__}".removeprefix("robustbo.surrogates.")
+        return place in PLACES.values() or place == BESIDE_SOURCES
 
 
 SURROGATES = Registry()

@@ -67,11 +67,12 @@ class ByPoint(Collection[Point]):
         return _points(self._root)
 
     @classmethod
-    def of(cls, points: Iterable[Point]) -> "ByPoint":
-        """The map of trials number 0, 1, 2, ... at these points."""
+    def of(cls, points: Iterable[Point | None]) -> "ByPoint":
+        """The map of trials number 0, 1, 2, ... at these points; one without a point is left out."""
         leaf: Leaf = {}
         for number, point in enumerate(points):
-            leaf[point] = _behind(leaf.get(point), number)
+            if point is not None:
+                leaf[point] = _behind(leaf.get(point), number)
         return cls(len(leaf), _spread(leaf, 0))
 
     def at(self, point: Any) -> Numbers | tuple[()]:

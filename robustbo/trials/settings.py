@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
-from robustbo.searchspace.parameters import Float, Parameter
 from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.space import Space
+from robustbo.trials.declared import Declared, Source, sources_by_name
 from robustbo.trials.former_names import in_new_names, in_old_names
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.outcomes import (
@@ -62,6 +62,7 @@ class Settings:
         outcome: Of what is measured name, unit and possible range, as far as they are said: of the only value, or of
             outcomes by their names.
         blocks: Kinds of source whose levels differ from each other as a matter of course, such as plates or days.
+        sources: Sources that are declared, by name: the target and others; see `trials.declared`.
         outcomes: The outcomes that follow from these: the objectives, then the others; none in the short form.
     """
 
@@ -82,6 +83,7 @@ class Settings:
     reference_point: tuple[tuple[str, float], ...] = ()
     outcome: tuple[Outcome, ...] = ()
     blocks: tuple[str, ...] = ()
+    sources: Declared = ()
     outcomes: tuple[OutcomeGoal, ...] = field(init=False, repr=False, compare=False)
     sign: float = field(init=False, repr=False, compare=False)
 
@@ -92,6 +94,7 @@ class Settings:
         one_of("replicate", self.replicate, REPLICATES)
         one_of("failures", self.failures, FAILURES)
         object.__setattr__(self, "blocks", kinds_of(self.blocks))
+        object.__setattr__(self, "sources", sources_by_name(self.sources))
         object.__setattr__(self, "quarantine", flag("quarantine", self.quarantine))
         for name, least in (("num_initial", 1), ("max_replicates", 1), ("seed", 0)):
             object.__setattr__(self, name, whole_number(name, getattr(self, name), least))
@@ -148,9 +151,9 @@ class Settings:
 
     def to_dict(self) -> dict[str, Any]:
         """The settings as journals have them: plain JSON values, by the names that older versions read."""
-        return in_old_names(self._plain_values())
+        return in_old_names(self.plain_values())
 
-    def _plain_values(self) -> dict[str, Any]:
+    def plain_values(self) -> dict[str, Any]:
         """The settings as plain JSON values, by the names that they have now."""
         return {
             "space": self.space.to_dict(),
@@ -175,6 +178,7 @@ class Settings:
             "reference_point": dict(self.reference_point) or None,
             "outcome": [quantity.to_dict() for quantity in self.outcome] or None,
             "blocks": list(self.blocks) or None,
+            "sources": {name: source.to_dict() for name, source in self.sources} or None,
         }
         constraints = self.space.texts or None
         return {"committee_from": self.committee_from, "constraints": constraints, "pool": pool} | several
@@ -198,36 +202,9 @@ class Settings:
         for name in ("objectives", "outcome_constraints", "reference_point"):
             rest[name] = tuple(rest.get(name, {}).items() if name != "outcome_constraints" else rest.get(name, ()))
         rest["blocks"] = tuple(rest.get("blocks", ()))
+        rest["sources"] = {name: Source(**entry) for name, entry in rest.get("sources", {}).items()}
         rest["outcome"] = tuple(map(Outcome.from_dict, rest.get("outcome", ())))
         return cls(space=space, options=options_text(entries["surrogate_options"]), **rest)
-
-
-def differences(current: Settings, recorded: Settings) -> list[str]:
-    """Each setting that differs from the recorded one, in words."""
-    ours, theirs = _entries(current), _entries(recorded)
-    names = dict.fromkeys([*theirs, *ours])
-    if ours["surrogate"] != theirs["surrogate"]:
-        names.pop("committee_from", None)  # only "auto" has it
-    pairs = {name: (theirs.get(name, "nothing"), ours.get(name, "nothing")) for name in names}
-    return [f"{name}: recorded {old}, given {new}" for name, (old, new) in pairs.items() if old != new]
-
-
-def _entries(settings: Settings) -> dict[str, str]:
-    """The settings one by one, the space's parameters and their order among them."""
-    rest = {name: repr(value) for name, value in settings._plain_values().items() if name not in ("space", "pool")}
-    if isinstance(settings.space, Pool):
-        rest["pool"] = f"{len(settings.space.rows)} rows ({settings.space.digest[:8]})"
-    if settings.committee_from is not None and settings.surrogate == DEFAULT_SURROGATE:
-        rest["surrogate"] = repr("auto")
-    parameters = {f"parameter {name!r}": _parameter_text(parameter) for name, parameter in settings.space.parameters}
-    return {"parameters": repr(settings.space.names)} | parameters | rest
-
-
-def _parameter_text(parameter: Parameter) -> str:
-    """A parameter in words; 0 and 0.0 are the same bound."""
-    if isinstance(parameter, Float):
-        return repr(replace(parameter, low=float(parameter.low), high=float(parameter.high)))
-    return repr(parameter)
 
 
 def options_text(options: Mapping[str, Any] | None) -> str:

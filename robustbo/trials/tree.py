@@ -20,7 +20,8 @@ LOST = "lost"  # told, where one of several outcomes came to no finite number
 RETRIED = "to be retried"  # failed, and a flake by the user's word
 BARRED = "barred"  # failed, and never to be asked for again, by the user's word
 OPENED = "open"
-KINDS = (*STATES, OPENED, LOST, RETRIED, BARRED)
+ASIDE: Any = "aside"  # in tables of decisions: a trial of another source than the target, which is looked at elsewhere
+KINDS = (*STATES, OPENED, LOST, RETRIED, BARRED, ASIDE)
 DIGIT = 40  # bits of a count
 UNIT = {kind: 1 << DIGIT * place for place, kind in enumerate(KINDS)}  # one trial of that kind, in a tally
 
@@ -124,9 +125,9 @@ class Trials(Sequence[Trial]):
     def by_point(self) -> ByPoint:
         """The trials at each point: where they were measured, and where they had been asked for."""
         if self._by_point is None:
-            self._by_point = ByPoint.of(trial.point for trial in self)
+            self._by_point = ByPoint.of(None if trial.state == ASIDE else trial.point for trial in self)
             for trial in self:
-                if trial.target is not None:
+                if trial.target is not None and trial.state != ASIDE:
                     self._by_point = self._by_point.with_trial(trial.number, point_of(trial.target))
         return self._by_point
 

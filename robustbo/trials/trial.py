@@ -186,6 +186,11 @@ class Trial(Expecting):
         return of_one / math.sqrt(self.n) if self.sd is None else self.sd
 
     @property
+    def source(self) -> str | None:
+        """The source that measured it, or is to, among those that the study was begun with; None where none is said."""
+        return self.sources.get("source")
+
+    @property
     def time(self) -> datetime | None:
         """The time at which it was measured, or else told; None where neither is known."""
         return self.told_at if self.measured_at is None else self.measured_at

@@ -5,10 +5,15 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
+from robustbo.loop.belief.relations import RelationReport
 from robustbo.loop.belief.source_report import SourceReport, sentences
+from robustbo.numerics.transfer.relations import RELATIONS
 
 COLUMNS = (
     *("source", "level", "kind", "error", "sd", "since", "since_at", "evidence", "probability", "status", "trials"),
+)
+RELATION_COLUMNS = (
+    *("source", "relation", "b", "b_sd", "rho", "rho_sd", "omega", "omega_sd", "evidence", "cost", "trials", "wrong"),
 )
 NONE = "no source of any value was told"
 
@@ -44,3 +49,16 @@ class SourceFrame(pd.DataFrame):
 
     def __str__(self) -> str:
         return "\n".join(getattr(self, "sentences", ())) or NONE
+
+
+def relation_frame(reports: Sequence[RelationReport]) -> SourceFrame:
+    """The frame of the sources that a study was begun with, a row each, which `print` shows as sentences."""
+    columns = [*(["outcome"] if any(report.outcome for report in reports) else []), *RELATION_COLUMNS]
+    rows = [
+        {column: getattr(report, column, None) for column in columns}
+        | {r: report.probabilities.get(r) for r in RELATIONS}
+        for report in reports
+    ]
+    frame = SourceFrame(pd.DataFrame(rows, columns=[*columns, *RELATIONS]))
+    frame.sentences = tuple(report.text for report in reports)
+    return frame

@@ -14,6 +14,7 @@ from robustbo.loop.belief.incumbent import Incumbent
 from robustbo.loop.belief.measured_points import FrontPoint
 from robustbo.loop.belief.outcome_models import unmeasured_outcomes
 from robustbo.loop.belief.outliers import Outlier, outliers
+from robustbo.loop.belief.relations import RelationReport, relations
 from robustbo.loop.belief.sources import SourceReport, sources
 from robustbo.loop.feasibility.report import Failure, failures, flake_rate
 from robustbo.searchspace.region.region import Fixed
@@ -160,3 +161,7 @@ class View(PointView):
     def sources(self) -> list[SourceReport]:
         """Every source of measurements that was told, and its error; a `FitError` if no surrogate can be fitted."""
         return [*self._once("sources", lambda: sources(self.settings, self.history, self.fits))]
+
+    def relations(self) -> list[RelationReport]:
+        """Every source that was declared beside the target; a `FitError` if no surrogate can be fitted."""
+        return [*self._once("relations", lambda: relations(self.settings, self.history, self.fits))]

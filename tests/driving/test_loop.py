@@ -652,10 +652,10 @@ class TestSeveralAtOnce:
     def test_so_does_an_ask_that_fails(self, scripted, monkeypatch):
         opt = optimizer()
 
-        def third_fails(view, *args):
+        def third_fails(view, *args, **options):
             if len(view.history) == 2:
                 raise RuntimeError("no decision")
-            return hand_out(view, *args)
+            return hand_out(view, *args, **options)
 
         monkeypatch.setattr("robustbo.driving.asking.hand_out", third_fails)
         with pytest.raises(RuntimeError, match="no decision"):

@@ -7,8 +7,9 @@ import pytest
 
 from robustbo.searchspace.parameters import Float
 from robustbo.searchspace.space import Space
+from robustbo.trials.differences import differences
 from robustbo.trials.outcome import Outcome
-from robustbo.trials.settings import Settings, differences
+from robustbo.trials.settings import Settings
 
 SPACE = Space(x=Float(0, 1))
 YIELD = Outcome("yield", unit="%", low=0, high=100)

@@ -8,10 +8,11 @@ import pytest
 from robustbo.searchspace.parameters import Float
 from robustbo.searchspace.space import Space
 from robustbo.trials import schema
+from robustbo.trials.differences import differences
 from robustbo.trials.history import History
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.outcomes import OutcomeGoal, outcomes_of
-from robustbo.trials.settings import Settings, differences
+from robustbo.trials.settings import Settings
 from robustbo.trials.values import values_to_record
 
 SPACE = Space(x=Float(0, 1))

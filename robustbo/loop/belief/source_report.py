@@ -99,7 +99,7 @@ class SourceReport:
 
     @property
     def _claim(self) -> str:
-        size = self.quantity.with_unit(f"{_digits(abs(self.error), self.sd)} +- {self.sd:.1g}")
+        size = self.quantity.with_unit(f"{digits(abs(self.error), self.sd)} +- {self.sd:.1g}")
         direction = "high" if self.error >= 0 else "low"
         if self.kind == BLOCK:
             return f"reads {size} {direction}er than the others of its kind, as a matter of course"
@@ -117,11 +117,11 @@ class SourceReport:
         return f" since trial {self.since}{at}"
 
 
-def _digits(error: float, sd: float) -> str:
+def digits(error: float, sd: float) -> str:
     """An error to the place of the first digit of its standard deviation.
 
     Example:
-        >>> _digits(4.8312, 0.61), _digits(1234.0, 300.0), _digits(0.25, 0.0)
+        >>> digits(4.8312, 0.61), digits(1234.0, 300.0), digits(0.25, 0.0)
         ('4.8', '1200', '0.25')
     """
     if not (math.isfinite(sd) and sd > 0 and math.isfinite(error)):

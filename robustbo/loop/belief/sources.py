@@ -26,7 +26,7 @@ def sources(settings: Settings, history: History, fits: FitCache | None = None) 
         FitError: If no surrogate can be fitted.
     """
     data, fits = observations(settings, history), FitCache() if fits is None else fits
-    if source_labels(data.trials, [trial.number for trial in data.told]) is None:
+    if source_labels(data.trials, [t.number for t in data.told], data.auxiliary.kinds) is None:
         words = source_reports([], [], data.trials, history.verdicts)
         return [*words, *reports_without_belief(history.trials, words)]
     reports, reason = use_models(settings, data, partial(_reports, settings, history), fits, is_judging=True)

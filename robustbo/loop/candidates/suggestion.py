@@ -34,6 +34,7 @@ class Suggestion:
         elsewhere: Of a replicate, the sources of the value in doubt: another should measure it.
         expected_error: The error that the source which will measure it adds to ``expected``, where one is believed;
             of several outcomes that of each, by its name.
+        source: The declared source that is to measure it, where some are.
     """
 
     params: dict[str, Value]
@@ -48,6 +49,7 @@ class Suggestion:
     fixed: Fixed = ()
     elsewhere: Labels = ()
     expected_error: SourceShift | dict[str, SourceShift] | None = None
+    source: Labels = ()
 
     @property
     def trial_to_replicate(self) -> int | None:
@@ -73,6 +75,7 @@ class Suggestion:
         """The events that a journal keeps of it: the diagnosis, if there is one, then the decision and its times."""
         times = {"fit_s": round(self.fit_s, 4), "acquisition_s": round(self.acquisition_s, 4)}
         ask = {"event": "ask", "trial": trial, **self.decision, **times}
+        ask |= {"source": dict(self.source)} if self.source else {}
         return [ask] if self.diagnosis is None else [{"event": "diagnose", **asdict(self.diagnosis)}, ask]
 
 

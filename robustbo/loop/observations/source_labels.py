@@ -1,6 +1,6 @@
 """The labels of the sources that measured values, as the mathematics has them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -10,7 +10,9 @@ from robustbo.trials.times import hours_of
 from robustbo.trials.trial import Trial
 
 
-def source_labels(trials: Sequence[Trial], rows: Sequence[int]) -> SourceLabels | None:
+def source_labels(
+    trials: Sequence[Trial], rows: Sequence[int], without: Collection[str] = frozenset()
+) -> SourceLabels | None:
     """The sources of measured values, and the times of these; None where nobody told a source.
 
     Times are hours where it was told when values were measured, and else places in the order of telling.
@@ -20,6 +22,7 @@ def source_labels(trials: Sequence[Trial], rows: Sequence[int]) -> SourceLabels 
     Args:
         trials: All trials.
         rows: The numbers of the trials, in the order of the rows.
+        without: Kinds of source of which no error is looked for.
 
     Example:
         >>> labels = [{"reactor": "R3"}, {}, {"reactor": "R1", "plate": "7"}]
@@ -29,7 +32,8 @@ def source_labels(trials: Sequence[Trial], rows: Sequence[int]) -> SourceLabels 
         (('plate', 'reactor'), (('7',), ('R1', 'R3')), [[0, 0], [-1, -1], [-1, 1]], [2.0, 1.0, 0.0])
     """
     measured = [trials[number] for number in rows]
-    kinds = tuple(sorted({kind for trial in measured for kind in trial.sources} - constant_kinds(measured)))
+    passed_over = constant_kinds(measured) | {*without}
+    kinds = tuple(sorted({kind for trial in measured for kind in trial.sources} - passed_over))
     if not kinds:
         return None
     levels = tuple(tuple(sorted({t.sources[kind] for t in measured if kind in t.sources})) for kind in kinds)

@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from robustbo.censored import is_bound
 from robustbo.lazy import cached_property
+from robustbo.loop.observations.auxiliary import AuxiliaryTrials, split_trials, without_declared
 from robustbo.loop.observations.correction import SourceCorrection
 from robustbo.loop.observations.groups import PointGroup
 from robustbo.loop.observations.values import Observations, Row, digest
@@ -17,7 +19,7 @@ from robustbo.trials.history import Diagnosis, History, Trial
 from robustbo.trials.outcomes import OutcomeGoal
 from robustbo.trials.settings import Settings
 from robustbo.trials.sources import Labels
-from robustbo.trials.tree import BARRED, LOST, OPENED, Trials
+from robustbo.trials.tree import ASIDE, BARRED, LOST, OPENED, Trials
 from robustbo.trials.trial import Point
 
 __all__ = ["Data", "Observations", "Row", "digest", "observations"]
@@ -37,6 +39,7 @@ class Data:
         by: The source that will measure what is asked for now, where that is known.
         correction: By which the values are corrected; None where they are as they were told.
         least_noise: The least standard deviation that the noise of a value is taken to have.
+        auxiliary: The trials of other sources than the target, which are aside in ``trials``.
     """
 
     space: Space
@@ -48,12 +51,14 @@ class Data:
     by: Labels = ()
     correction: SourceCorrection | None = None
     least_noise: float = 0.0
+    auxiliary: AuxiliaryTrials = field(default_factory=AuxiliaryTrials)
 
     def of(self, outcome: OutcomeGoal) -> "Data":
         """The table of one outcome alone: for it, a trial where it is missing has failed."""
         trials = Trials(trial.of(outcome.name) for trial in self.trials)
         sign, least_noise = outcome.sign, outcome.quantity.least_noise
-        return replace(self, trials=trials, diagnoses=(), objectives=(), sign=sign, least_noise=least_noise)
+        own: dict[str, Any] = {"trials": trials, "sign": sign, "least_noise": least_noise}
+        return replace(self, diagnoses=(), objectives=(), auxiliary=self.auxiliary.of(outcome.name), **own)
 
     def with_correction(self, correction: SourceCorrection | None) -> "Data":
         """The table whose values are without the errors of their sources; the same where there is no correction."""
@@ -122,7 +127,7 @@ class Data:
     def groups(self) -> dict[Point, PointGroup]:
         """The groups of replicates: all trials at each point, in order."""
         by_point: dict[Point, list[Trial]] = {}
-        for trial in self.trials:
+        for trial in (trial for trial in self.trials if trial.state != ASIDE):
             by_point.setdefault(trial.point, []).append(trial)
         return {point: PointGroup(tuple(trials)) for point, trials in by_point.items()}
 
@@ -149,6 +154,7 @@ class Data:
             ),
             self.vouched.intersection(t.number for t in told),
             self.correction,
+            self.auxiliary.observations(self.space.to_unit),
         )
 
     def without_last_value(self) -> "Data":
@@ -159,7 +165,7 @@ class Data:
 
 def observations(settings: Settings, history: History, fixed: Fixed = (), by: Labels = ()) -> Data:
     """The table of a history, for asks with some values fixed, or by a source."""
-    objectives = tuple(name for name, _ in settings.objectives)
-    space = space_of(settings, history)
-    least_noise = settings.quantity.least_noise
-    return Data(space, settings.sign, history.trials, history.diagnoses, fixed, objectives, by, least_noise=least_noise)
+    trials, auxiliary = split_trials(settings.sources, history.trials)
+    objectives, by = tuple(name for name, _ in settings.objectives), without_declared(settings.sources, by)
+    space, noise = space_of(settings, history), settings.quantity.least_noise
+    return Data(space, settings.sign, trials, history.diagnoses, fixed, objectives, by, None, noise, auxiliary)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from robustbo.censored import is_bound
+from robustbo.loop.observations.auxiliary import AuxiliaryObservations
 from robustbo.loop.observations.correction import SourceCorrection
 
 Row = tuple[float, ...]  # unit-cube coordinates
@@ -22,6 +23,7 @@ class Observations(NamedTuple):
             some, that of the others is minus the number of measurements that they are the mean of (`is_mixed`).
         vouched: Those for whose values the user vouches.
         correction: By which the values are corrected; None where they are as they were told.
+        beside: Values of other sources, which the surrogate also learns from.
     """
 
     numbers: tuple[int, ...]
@@ -30,6 +32,7 @@ class Observations(NamedTuple):
     sds: tuple[float, ...] | None
     vouched: frozenset[int] = frozenset()
     correction: SourceCorrection | None = None
+    beside: AuxiliaryObservations | None = None
 
     @property
     def bounds(self) -> tuple[int, ...]:
@@ -52,9 +55,7 @@ class Observations(NamedTuple):
 
     def first(self, count: int) -> "Observations":
         """The first ``count`` of them."""
-        sds, numbers = None if self.sds is None else self.sds[:count], self.numbers[:count]
-        vouched = self.vouched.intersection(numbers)
-        return Observations(numbers, self.X[:count], self.values[:count], sds, vouched, self.correction)
+        return self.take(range(min(count, len(self.numbers))))
 
     def in_own_order(self) -> "Observations":
         """The observations in an order that follows from what they are, whatever that of the trials is.
@@ -86,6 +87,7 @@ class Observations(NamedTuple):
             None if self.sds is None else tuple(self.sds[i] for i in indices),
             self.vouched.intersection(numbers),
             self.correction,
+            self.beside,
         )
 
     def with_correction(self, correction: SourceCorrection) -> "Observations":

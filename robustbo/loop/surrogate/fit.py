@@ -83,7 +83,7 @@ def fit_to(settings: Settings, data: Data, fits: FitCache, failed: Collection[in
     part = select_subset(told, guess, fits, settings) if capabilities_of(settings).is_cubic else None
     among = told if part is None else part.told
     sources = None
-    if data.correction is None:
+    if data.correction is None and told.beside is None:  # else a source's error is part of the fit
         fit_told, name = partial(_fit, settings, fits=fits), settings.surrogate
         sources = judge_sources(data, among, fit_told, fits, surrogate=name, blocks=settings.blocks, key=settings)
     if sources is not None and (correction := sources.correction) is not None:
@@ -188,7 +188,8 @@ def _warm_start(settings: Settings, told: Observations, fits: FitCache) -> WarmS
 def _fit_new(settings: Settings, told: Observations, fits: FitCache) -> FittedSurrogate:
     if told.bounds and takes_bounds(settings, told):
         return _fit_to_bounds(settings, told, fits)
-    before = _warm_start(settings, told, fits) if told.correction is None else told.correction.warm_start
+    before = None if told.beside is not None else _warm_start(settings, told, fits)
+    before = before if told.correction is None else told.correction.warm_start
     started = time.perf_counter()
     units = Units.of(told.values, settings.sign) if before is None else before.units
     X, Y, sds = in_model_units(settings.space, told, units)

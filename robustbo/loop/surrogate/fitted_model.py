@@ -20,6 +20,8 @@ from robustbo.searchspace.space import Space
 from robustbo.surrogates.common import contract
 from robustbo.surrogates.common.model_averaging import without_averaging
 from robustbo.surrogates.registry import SURROGATES
+from robustbo.surrogates.transfer.auxiliary import SourceRelation
+from robustbo.surrogates.transfer.model import TransferGP
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,14 @@ class FittedSurrogate:
     def source_shift(self, by: Mapping[str, str]) -> SourceShift | None:
         """The error of the next value that a source measures, by what is believed; None where that is nothing."""
         return None if self.sources is None else self.sources.shift_at(by)
+
+    @property
+    def relations(self) -> dict[str, SourceRelation]:
+        """The relation of each other source to the objective, in the user's units; none without their values."""
+        if not isinstance(self.model, TransferGP) or self.observations.beside is None:
+            return {}
+        relations = (of.in_units(self.units.slope, self.units.center) for of in self.model.relations)
+        return dict(zip(self.observations.beside.names, relations, strict=True))
 
     def apart(self, seed: int) -> AbstractContextManager[None]:
         """The context in which code of the surrogate runs, so that what it draws depends on the seed alone."""

@@ -1,5 +1,6 @@
 """The BoTorch model of a study's surrogate, before it is fitted, and what it can do."""
 
+import math
 from typing import Any
 
 import torch
@@ -7,12 +8,17 @@ from botorch.exceptions import InputDataError
 from torch import Tensor
 
 from robustbo.errors import FitError, NumericsWarning, warn
+from robustbo.loop.observations.auxiliary import AuxiliaryObservations
 from robustbo.loop.observations.table import Observations
 from robustbo.loop.observations.units import Units, noise_parts
+from robustbo.searchspace.encoding import encode
 from robustbo.surrogates.common import contract
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.row_variances import RowVariancesGP
+from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.registry import model_class
+from robustbo.surrogates.transfer.auxiliary import AuxiliaryValues
+from robustbo.surrogates.transfer.model import TransferGP
 from robustbo.surrogates.transforms.input_encoding import one_hot_inputs
 from robustbo.trials.settings import Settings
 
@@ -29,8 +35,10 @@ def capabilities_of(settings: Settings) -> Capabilities:
 
 def new_model(settings: Settings, told: Observations, X: Tensor, Y: Tensor, Yvar: Tensor | None, units: Units) -> Any:
     """The model of ``n`` values in its units, not fitted yet; bounds need no variance of their own."""
+    cls, beside = model_class(settings.surrogate), told.beside
+    is_learning = beside is not None and cls is RelevancePursuitGP  # a simpler one, where numbers fail, does not
     try:
-        model = model_class(settings.surrogate)(
+        model = (TransferGP if is_learning else cls)(
             X,
             Y.unsqueeze(-1),
             None if Yvar is None else Yvar.unsqueeze(-1),
@@ -49,7 +57,23 @@ def new_model(settings: Settings, told: Observations, X: Tensor, Y: Tensor, Yvar
     if told.correction is not None:
         shares = torch.tensor(told.correction.shares_of(told.numbers), dtype=torch.float64)
         model.shared_errors = units.sd_to_model(shares)
+    if beside is not None and is_learning:
+        model.auxiliary = _auxiliary_values(settings, beside, units)
     return model
+
+
+def _auxiliary_values(settings: Settings, beside: AuxiliaryObservations, units: Units) -> AuxiliaryValues:
+    """Values of other sources in a model's units."""
+    values = torch.tensor([units.to_model(value) for value in beside.values], dtype=torch.float64)
+    sds = torch.tensor([math.nan if sd is None else sd for sd in beside.sds], dtype=torch.float64)
+    return AuxiliaryValues(
+        encode(settings.space, [list(row) for row in beside.X]),
+        values,
+        torch.tensor(beside.source),
+        units.sd_to_model(sds),
+        torch.tensor(beside.is_vouched),
+        beside.trusted,
+    )
 
 
 def prior_rate(settings: Settings, n: int) -> float:

@@ -55,7 +55,7 @@ def judge_sources(
         key: What the result depends on besides.
     """
     numbers = tuple(trial.number for trial in data.told)
-    labels = source_labels(data.trials, numbers)
+    labels = source_labels(data.trials, numbers, data.auxiliary.kinds)
     if labels is None:
         return None
     labels = _without(labels, numbers, among.vouched | among.bound_numbers)

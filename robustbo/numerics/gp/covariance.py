@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.gp import kernels, kernels_paired, kernels_tiled, parameters
-from robustbo.numerics.gp.parameters import Block, LogNormal, LogNormals
+from robustbo.numerics.gp.parameters import Block, LogNormal, LogNormals, Prior
 from robustbo.numerics.linalg.lapack import as_tensor
 
 MANY = 256  # points beyond which kernels come from products of inputs: faster there, exact to rounding of their squares
@@ -61,7 +61,7 @@ class CovarianceFunction(NamedTuple):
     starts: tuple[Tensor, ...]
     bounds: list[tuple[float, float]]
     prior_precision: Tensor | None = None
-    priors: tuple[LogNormal, ...] = ()
+    priors: tuple[Prior, ...] = ()
     matrices: Callable[[Tensor], Tensor] | None = None
 
 

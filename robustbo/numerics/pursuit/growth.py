@@ -100,7 +100,7 @@ def continue_pursuit(
     """
     if len(model.y) > MANY:
         begins, turns = (_levels_to_grow(before, plan), TURNS) if is_climbing else ([before.best], 0)
-        climbs = [_alternate_climbs(model, plan, transfer_fit(level.fit, rows), turns) for level in begins]
+        climbs = [alternate_climbs(model, plan, transfer_fit(level.fit, rows), turns) for level in begins]
         level = max(climbs, key=partial(walk.score, penalty=plan.penalty))
         return Pursuit([level], level)
     size = len(before.best.support) if plan.fixed_size is None else plan.fixed_size
@@ -115,7 +115,7 @@ def _levels_to_grow(before: Pursuit, plan: PursuitPlan) -> list[Level]:
     return [before.best, *sorted(rivals, key=partial(walk.score, penalty=plan.penalty))[-1:]]
 
 
-def _alternate_climbs(model: Model, plan: PursuitPlan, begin: Fit, turns: int) -> Level:
+def alternate_climbs(model: Model, plan: PursuitPlan, begin: Fit, turns: int) -> Level:
     """Alternate changes of the support at fixed hyperparameters with climbs at the support that they lead to."""
     fit = begin
     fixed, state = _settle_support(model, plan, fit)

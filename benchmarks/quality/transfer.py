@@ -1,0 +1,126 @@
+"""Learning from another source: is it better than the target alone, and no worse where the source is of no use?
+
+A target has 6 or 20 values, a source 80, both with noise of 5 % of the objective's spread. The source is identical, or
+has an offset, a negative scale, a smooth bias, or nothing to do with the target; in two cases a tenth of all values is
+wrong. The root mean squared error of the objective is in its standard deviations over the space; log density is that of
+the objective without noise. Real tables have two targets each, either of which is the source by turns.
+
+Cells that --work has are not run again. Seeds come first, so that it may be stopped at any time.
+
+    python -m benchmarks.quality.transfer --work W/transfer.csv --page docs/evidence/transfer.md
+"""
+
+import argparse
+import math
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+from benchmarks.common import csv_rows, pages, recording
+from benchmarks.common.tables import put
+from benchmarks.quality.transfer_data import CASES, JUDGES, SIZES, TABLES, Case, case_of
+from benchmarks.quality.transfer_methods import METHODS
+
+KEY = ("problem", "case", "n", "seed")
+ALONE = "target alone"
+REAL = "real"  # the case of real tables
+LEAST_SD = 1e-3  # of a prediction, in standard deviations of the objective
+HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
+
+
+def cells_of(problems: Sequence[str], seeds: range) -> Iterator[tuple[Any, ...]]:
+    """The cells of the plan."""
+    for seed in seeds:
+        for problem in problems:
+            cases = (REAL,) if problem in TABLES else CASES
+            for n in SIZES:
+                for case in cases:
+                    yield problem, case, n, seed
+
+
+def run_cell(problem: str, case: str, n: int, seed: int) -> dict[str, Any]:
+    """The errors of all methods on the same values."""
+    values, row = case_of(problem, case, n, seed), dict(zip(KEY, (problem, case, n, seed), strict=True))
+    for name, method in METHODS.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            prediction = method(values)
+        e, sd = prediction.mean - values.test_y, np.maximum(prediction.sd, LEAST_SD)
+        row[f"{name}: rmse"] = float(np.sqrt(np.mean(e**2)))
+        row[f"{name}: log density"] = float(np.mean(-0.5 * (e / sd) ** 2 - np.log(sd)) - HALF_LOG_2PI)
+        row[f"{name}: seconds"] = prediction.seconds
+        if prediction.relation:
+            row |= {f"{name}: relation": prediction.relation, f"{name}: unrelated": prediction.probability}
+        if prediction.wrong is not None:
+            row |= {f"{name}: {key}": value for key, value in _flags(values, prediction.wrong).items()}
+    return row
+
+
+def _flags(values: Case, wrong: np.ndarray) -> dict[str, int]:
+    """Numbers of wrong values, of those that are named, and of right ones that are."""
+    is_wrong = np.concatenate([values.target.is_wrong, values.source.is_wrong])
+    flagged = wrong > 0.5
+    return {
+        "wrong": int(is_wrong.sum()),
+        "hits": int((flagged & is_wrong).sum()),
+        "false": int((flagged & ~is_wrong).sum()),
+    }
+
+
+def mean_and_error(x: pd.Series, digits: int = 3) -> str:
+    """A mean and its standard error."""
+    error = x.std(ddof=1) / math.sqrt(len(x)) if len(x) > 1 else math.nan
+    return f"{x.mean():.{digits}f} ± {error:.{digits}f}"
+
+
+def summary(rows: pd.DataFrame) -> pd.DataFrame:
+    """Mean errors by case and size, and the paired differences from the target alone."""
+    lines = []
+    for (case, n), group in rows.groupby(["case", "n"], sort=False):
+        line: dict[str, Any] = {"source, target values": f"{case}, {n}", "cells": len(group)}
+        line |= {name: f"{group[f'{name}: rmse'].mean():.3f}" for name in METHODS}
+        line["averaged - alone"] = mean_and_error(group["averaged: rmse"] - group[f"{ALONE}: rmse"])
+        line["averaged - MultiTaskGP"] = mean_and_error(group["averaged: rmse"] - group["MultiTaskGP: rmse"])
+        lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def densities(rows: pd.DataFrame) -> pd.DataFrame:
+    """Mean log densities by case and size, and how often single wrong values are named."""
+    lines = []
+    invented = rows[rows["case"] != REAL]  # a real value that is predicted has noise of its own
+    for (case, n), group in invented.groupby(["case", "n"], sort=False):
+        line: dict[str, Any] = {"source, target values": f"{case}, {n}"}
+        line |= {name: f"{group[f'{name}: log density'].mean():.2f}" for name in METHODS}
+        line["unrelated"] = f"{group['averaged: unrelated'].mean():.2f}"
+        hits, wrong, false = (int(group[f"averaged: {key}"].sum()) for key in ("hits", "wrong", "false"))
+        line |= {"wrong named": f"{hits} of {wrong}", "right named": false}
+        lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the cells, and print or write their rows and summaries."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--problems", nargs="+", default=(*TABLES, *JUDGES))
+    parser.add_argument("--seeds", type=recording.replications, default=range(4))
+    parser.add_argument("--work", type=Path, required=True, help="the rows, which it goes on with")
+    parser.add_argument("--out", type=Path, help="a folder for the tables")
+    parser.add_argument("--page", type=Path, help="a page with marks")
+    o = parser.parse_args(arguments)
+    torch.set_num_threads(1)
+    csv_rows.record_missing(o.work, KEY, cells_of(o.problems, o.seeds), run_cell)
+    rows = pd.read_csv(o.work)
+    tables = {"errors": summary(rows), "densities": densities(rows)}
+    put({"rows": rows, **tables}, o.out)
+    if o.page:
+        pages.put(o.page, {name: pages.markdown(table.to_dict("records")) for name, table in tables.items()})
+
+
+if __name__ == "__main__":
+    main()

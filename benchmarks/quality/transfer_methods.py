@@ -1,0 +1,119 @@
+"""Methods that predict a target from its values and those of another source."""
+
+import time
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from botorch.fit import fit_gpytorch_mll
+from botorch.models import MultiTaskGP
+from botorch.models.transforms.outcome import Standardize
+from gpytorch.mlls import ExactMarginalLogLikelihood
+from torch import Tensor
+
+from benchmarks.quality.transfer_data import Case
+from robustbo.numerics.transfer.configuration import Problem
+from robustbo.numerics.transfer.search import Averaging, search_relations
+from robustbo.surrogates.common import contract
+from robustbo.surrogates.pursuit.model import RelevancePursuitGP
+from robustbo.surrogates.transfer.auxiliary import AuxiliaryValues
+from robustbo.surrogates.transfer.model import TransferGP
+
+
+class Prediction(NamedTuple):
+    """A prediction of the objective at the test points.
+
+    Attributes:
+        mean, sd: Of each.
+        seconds: What the fit took.
+        relation: The likeliest relation of the source, where the method says one.
+        probability: Of "unrelated".
+        wrong: Of all values, the target's first, the probability of being wrong; None where it is not said.
+    """
+
+    mean: np.ndarray
+    sd: np.ndarray
+    seconds: float
+    relation: str = ""
+    probability: float = float("nan")
+    wrong: np.ndarray | None = None
+
+
+class AlwaysBiased(TransferGP):
+    """A `TransferGP` that takes every source for biased."""
+
+    def search_all(self, problem: Problem) -> Averaging:
+        """The search, of which nothing but the biased relation counts."""
+        averaging = search_relations(problem, least=0.0)
+        biased = tuple(c for c in averaging.configurations if c.relations == ("biased",))
+        shares = ({"biased": 1.0},)
+        return averaging._replace(configurations=biased, weights=(1.0,), probabilities=shares)
+
+
+def _marginals(model: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    mean, sd = contract.marginals(model, torch.from_numpy(X))
+    return mean.numpy(), sd.numpy()
+
+
+def _column(y: np.ndarray) -> Tensor:
+    return torch.from_numpy(y).unsqueeze(-1)
+
+
+def fit_target(case: Case) -> Prediction:
+    """The default surrogate of the target's values alone."""
+    begin = time.perf_counter()
+    model = contract.fit(RelevancePursuitGP(torch.from_numpy(case.target.X), _column(case.target.y)))
+    return Prediction(*_marginals(model, case.test_X), time.perf_counter() - begin)
+
+
+def fit_pooled(case: Case) -> Prediction:
+    """The default surrogate of all values, as if they were of one source."""
+    begin = time.perf_counter()
+    X, y = np.concatenate([case.target.X, case.source.X]), np.concatenate([case.target.y, case.source.y])
+    model = contract.fit(RelevancePursuitGP(torch.from_numpy(X), _column(y)))
+    return Prediction(*_marginals(model, case.test_X), time.perf_counter() - begin)
+
+
+def fit_multi_task(case: Case) -> Prediction:
+    """BoTorch's multi-task process with its defaults."""
+    begin = time.perf_counter()
+    tasks = np.repeat([0.0, 1.0], [len(case.target.y), len(case.source.y)])[:, None]
+    X = torch.from_numpy(np.hstack([np.concatenate([case.target.X, case.source.X]), tasks]))
+    y = _column(np.concatenate([case.target.y, case.source.y]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = MultiTaskGP(X, y, task_feature=-1, output_tasks=[0], outcome_transform=Standardize(m=1))
+        fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+        with torch.no_grad():
+            posterior = model.posterior(torch.from_numpy(case.test_X))
+    mean, sd = posterior.mean.squeeze(-1).numpy(), posterior.variance.squeeze(-1).sqrt().numpy()
+    return Prediction(mean, sd, time.perf_counter() - begin)
+
+
+def fit_averaged(case: Case, cls: type[TransferGP] = TransferGP) -> Prediction:
+    """Our surrogate, averaged over relations."""
+    begin, m = time.perf_counter(), len(case.source.y)
+    model = cls(torch.from_numpy(case.target.X), _column(case.target.y))
+    zeros, unknown = torch.zeros(m, dtype=torch.long), torch.full((m,), torch.nan, dtype=torch.float64)
+    X, Y = torch.from_numpy(case.source.X), torch.from_numpy(case.source.y)
+    model.auxiliary = AuxiliaryValues(X, Y, zeros, unknown, zeros > 0, (False,))
+    contract.fit(model)
+    seconds, (source,) = time.perf_counter() - begin, model.relations
+    wrong = torch.cat([1 - model.probability_right(), model.auxiliary_wrong]).numpy()
+    unrelated = source.probabilities.get("unrelated", float("nan"))
+    return Prediction(*_marginals(model, case.test_X), seconds, source.relation, unrelated, wrong)
+
+
+def fit_with_bias(case: Case) -> Prediction:
+    """Our surrogate where every source is taken for biased."""
+    return fit_averaged(case, AlwaysBiased)
+
+
+METHODS = {
+    "target alone": fit_target,
+    "pooled": fit_pooled,
+    "always biased": fit_with_bias,
+    "MultiTaskGP": fit_multi_task,
+    "averaged": fit_averaged,
+}

@@ -1,0 +1,102 @@
+"""Trials of other sources than the target: told apart from its own, and as the observations that a surrogate has."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from robustbo.censored import is_bound
+from robustbo.trials.declared import Declared, Source, others_of, source_in
+from robustbo.trials.sources import DEFAULT_KIND, Labels
+from robustbo.trials.tree import ASIDE, Trials
+from robustbo.trials.trial import Trial
+
+MOST = 600  # values of other sources that a surrogate is fitted to: of more, so many evenly
+
+Row = tuple[float, ...]  # unit-cube coordinates
+
+
+class AuxiliaryObservations(NamedTuple):
+    """Values of other sources, beside those that a surrogate is fitted to; hashable.
+
+    Attributes:
+        names: The sources that have values.
+        trusted: Of each whether it is known to measure the same as the target.
+        numbers: The trials.
+        source: Of each the place of its source among the names.
+        X: One row of unit-cube coordinates each.
+        values: The measured values, in the user's units.
+        sds: Standard deviations of their noise; NaN where that is to be inferred.
+        is_vouched: Whether the user vouches for each.
+    """
+
+    names: tuple[str, ...]
+    trusted: tuple[bool, ...]
+    numbers: tuple[int, ...]
+    source: tuple[int, ...]
+    X: tuple[Row, ...]
+    values: tuple[float, ...]
+    sds: tuple[float | None, ...]
+    is_vouched: tuple[bool, ...]
+
+
+class AuxiliaryTrials(NamedTuple):
+    """The trials of other sources than the target.
+
+    Attributes:
+        sources: The sources by name.
+        trials: Their trials, whatever became of them.
+    """
+
+    sources: tuple[tuple[str, Source], ...] = ()
+    trials: tuple[Trial, ...] = ()
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kind of source that declared ones are of, if there are any: no kind of which errors are looked for."""
+        return frozenset((DEFAULT_KIND,)) if self.sources else frozenset()
+
+    def of(self, name: str) -> "AuxiliaryTrials":
+        """The trials as one of several outcomes alone sees them."""
+        return self._replace(trials=tuple(trial.of(name) for trial in self.trials))
+
+    def told(self, name: str) -> list[Trial]:
+        """The trials of a source whose values count."""
+        return [t for t in self.trials if t.state == "told" and t.source == name and not is_bound(t.measured)]
+
+    def observations(self, row_of: Callable[[dict[str, Any]], Sequence[float]]) -> AuxiliaryObservations | None:
+        """The values as a surrogate has them; None where there are none.
+
+        Args:
+            row_of: The unit-cube row of a point.
+        """
+        names = tuple(name for name, _ in self.sources if self.told(name))
+        if not names:
+            return None
+        told = sorted((t for name in names for t in self.told(name)), key=lambda t: t.number)
+        told = told if len(told) <= MOST else [told[i * len(told) // MOST] for i in range(MOST)]
+        trusted, place = dict(self.sources), {name: i for i, name in enumerate(names)}
+        return AuxiliaryObservations(
+            names,
+            tuple(trusted[name].trusted for name in names),
+            tuple(t.number for t in told),
+            tuple(place[str(t.source)] for t in told),
+            tuple(tuple(row_of(t.params)) for t in told),
+            tuple(t.measured for t in told),
+            tuple(t.sd for t in told),
+            tuple(t.is_vouched for t in told),
+        )
+
+
+def split_trials(declared: Declared, trials: Trials) -> tuple[Trials, AuxiliaryTrials]:
+    """The trials in which those of other sources than the target are set aside, and these."""
+    if not declared:
+        return trials, AuxiliaryTrials()
+    beside = tuple(trial for trial in trials if source_in(declared, trial.sources) is not None)
+    numbers = {trial.number for trial in beside}
+    own = [replace(t, state=ASIDE) if t.number in numbers else t for t in trials]
+    return Trials(own), AuxiliaryTrials(tuple(others_of(declared).items()), beside)
+
+
+def without_declared(declared: Declared, by: Labels) -> Labels:
+    """The labels of who will measure, without the declared source."""
+    return tuple((kind, label) for kind, label in by if not (declared and kind == DEFAULT_KIND))

@@ -1,0 +1,99 @@
+"""Summary of a source's relation to the objective: how much higher it reads, by which factor, with what bias.
+
+References:
+    docs/equations.md section 22.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import logsumexp
+
+from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.linalg.lapack import Array
+from robustbo.numerics.transfer.configuration import GroupFit
+from robustbo.numerics.transfer.laplace import curvature
+from robustbo.numerics.transfer.relations import Relation
+from robustbo.numerics.transfer.search import Averaging
+
+
+class SourceSummary(NamedTuple):
+    """A source by its likeliest relation, in the units of the rows.
+
+    Attributes:
+        relation: The relation.
+        probabilities: Of each relation that it may have.
+        evidence: Nats that speak for it saying something of the objective.
+        offset: How much higher its values read than rho times the objective, on average over its rows; NaN where it is
+            unrelated.
+        offset_sd: Standard deviation of that.
+        scale: rho, 1 where it is not free.
+        scale_sd: Standard deviation of that.
+        bias: omega, the standard deviation of its bias; 0 where it has none.
+        bias_sd: Standard deviation of that.
+        wrong: The rows that are wrong by themselves.
+    """
+
+    relation: Relation
+    probabilities: dict[Relation, float]
+    evidence: float
+    offset: float
+    offset_sd: float
+    scale: float
+    scale_sd: float
+    bias: float
+    bias_sd: float
+    wrong: frozenset[int]
+
+
+def source_summary(averaging: Averaging, s: int) -> SourceSummary:
+    """The summary of a source, by its place."""
+    probabilities = averaging.probabilities[s]
+    relation: Relation = max(probabilities, key=lambda r: probabilities[r])
+    evidence = _evidence(averaging, s)
+    configuration = next((c for c in averaging.configurations if c.relations[s] == relation), None)
+    if relation == "unrelated" or configuration is None:
+        nothing = math.nan, math.nan, math.nan, math.nan, math.nan, math.nan
+        return SourceSummary("unrelated", probabilities, evidence, *nothing, averaging.alone[s + 1].wrong)
+    fit, group = configuration.fit, s + 1
+    at, scale, scale_sd, bias, bias_sd = fit.joint.at_name, 1.0, 0.0, 0.0, 0.0
+    sds, theta = _standard_deviations(fit.model, fit), fit.level.fit.theta.numpy()
+    if f"scale{group}" in at:
+        scale, scale_sd = float(theta[at[f"scale{group}"]]), float(sds[at[f"scale{group}"]])
+    if f"bias{group}" in at:
+        bias = math.exp(0.5 * theta[at[f"bias{group}"]])
+        bias_sd = 0.5 * bias * float(sds[at[f"bias{group}"]])
+    offset, offset_sd = average_error(fit, group) if relation != "same" else (0.0, 0.0)
+    offset += fit.value.evidence.m.item() * (1 - scale)
+    rows = (fit.group == group).nonzero().flatten().tolist()
+    wrong = fit.wrong & frozenset(fit.numbers[rows].tolist())
+    return SourceSummary(relation, probabilities, evidence, offset, offset_sd, scale, scale_sd, bias, bias_sd, wrong)
+
+
+def average_error(fit: GroupFit, group: int) -> tuple[float, float]:
+    """Posterior mean and standard deviation of a source's offset and bias together, averaged over its rows."""
+    rows = (fit.group == group).numpy()
+    X, theta, evidence = fit.joint.X[fit.group == group], fit.level.fit.theta, fit.value.evidence
+    prior = fit.joint.bias_between(theta, group, X, X).numpy()
+    prior = prior + fit.joint.offset_variance(theta, group)
+    c = np.zeros(len(rows))
+    c[rows] = prior.mean(0)
+    P, P1 = evidence.P.numpy(), evidence.P1.numpy()
+    variance = prior.mean() - c @ P @ c + (c @ P1) ** 2 / P1.sum()  # eq. 22.10
+    return float(c @ evidence.al.numpy()), math.sqrt(max(float(variance), 0.0))
+
+
+def _standard_deviations(model: Model, fit: GroupFit) -> Array:
+    return np.sqrt(np.linalg.inv(curvature(model, fit.value)).diagonal())
+
+
+def _evidence(averaging: Averaging, s: int) -> float:
+    """Log odds of all relations but "unrelated" to that, with equal prior odds."""
+    unrelated = [h for r, h in averaging.heights.items() if r[s] == "unrelated"]
+    joined = [h for r, h in averaging.heights.items() if r[s] != "unrelated"]
+    if not unrelated or not joined:
+        return math.nan
+    return float(
+        logsumexp(joined) - logsumexp(unrelated) - math.log(len({r[s] for r in averaging.heights} - {"unrelated"}))
+    )

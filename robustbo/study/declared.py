@@ -1,0 +1,64 @@
+"""Declared sources in what people say: labels that are known, and tables of old studies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from robustbo.study.prior import Content, Prior, prior_contents
+from robustbo.trials.declared import check_source_name, target_of
+from robustbo.trials.settings import DEFAULT_SURROGATE, Settings
+from robustbo.trials.sources import DEFAULT_KIND, Source, labels_to_record
+from robustbo.validation import short_list
+
+
+def contents_by_source(settings: Settings, prior: Prior | Mapping[str, Prior] | None) -> list[Content]:
+    """The measurements of old studies: of one, or of several by the names of their sources.
+
+    Raises:
+        TypeError, ValueError: If the sources are not declared, or cannot be learned from, or a table breaks a rule.
+    """
+    if settings.sources and settings.surrogate != DEFAULT_SURROGATE:
+        raise ValueError(f"sources need the surrogate {DEFAULT_SURROGATE!r}, got {settings.surrogate!r}; leave it out")
+    if settings.sources and settings.acquisition not in ("auto", "sobol"):
+        raise ValueError(f"sources need the acquisition 'auto', got {settings.acquisition!r}; leave it out")
+    if prior is None:
+        return []
+    if not isinstance(prior, Mapping):
+        return prior_contents(settings, prior)
+    if not settings.sources:
+        names = short_list([*prior])
+        raise ValueError(f"prior_data by source needs sources that are declared, got {names}; give sources={{...}}")
+    contents = list[Content]()
+    for name, of_source in prior.items():
+        check_source_name(settings.sources, labels_to_record(name))
+        label = labels_to_record(name)
+        for params, kind, content in prior_contents(settings, of_source):
+            contents.append((params, kind, {**content, "source": {**content.get("source", {}), **label}}))
+    return contents
+
+
+def source_to_measure(settings: Settings, by: Source | None, source: str | None) -> Source | None:
+    """The source that will measure what is asked for: of several arguments that say so the one that is given.
+
+    Raises:
+        ValueError: If both are given, sources are not declared, or this one may not be asked.
+    """
+    if source is None:
+        return by
+    if by is not None and DEFAULT_KIND in labels_to_record(by):
+        raise ValueError("ask takes source or by, got both")
+    if not settings.sources:
+        raise ValueError(f"source must be declared, got {source!r}; give sources={{...}} to Optimizer, or write by=")
+    label = labels_to_record(source)
+    check_source_name(settings.sources, label)
+    declared = dict(settings.sources)[label[DEFAULT_KIND]]
+    if not declared.ask:
+        raise ValueError(f"source {source!r} is declared with ask=False, so that it is not asked; tell its values")
+    return {**labels_to_record(by), **label}
+
+
+def target_labels(settings: Settings) -> dict[str, Any]:
+    """The label of the target, where sources are declared."""
+    name = target_of(settings.sources)
+    return {} if name is None else {DEFAULT_KIND: name}

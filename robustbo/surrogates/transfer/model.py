@@ -1,0 +1,234 @@
+"""Relevance pursuit beside the values of other sources: predictions averaged over their relations to the objective."""
+
+import math
+from typing import Any
+
+import torch
+from botorch.models.transforms.outcome import Standardize
+from torch import Tensor
+
+from robustbo.errors import FitError
+from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.map_fit import Fit
+from robustbo.numerics.gp.posterior import LatentProcess
+from robustbo.numerics.gp.prediction_cache import PredictionCache
+from robustbo.numerics.gp.wrong_density import RATE
+from robustbo.numerics.transfer.configuration import FEWEST, GroupFit, Problem
+from robustbo.numerics.transfer.relations import JOINED, RELATIONS, KernelPriors, Relation, SourceRows
+from robustbo.numerics.transfer.search import Averaging, search_relations
+from robustbo.numerics.transfer.summary import source_summary
+from robustbo.surrogates.common import priors
+from robustbo.surrogates.common.contract import outcome_transform
+from robustbo.surrogates.common.map_gp import MapGP
+from robustbo.surrogates.common.model_averaging import Component
+from robustbo.surrogates.pursuit.model import RelevancePursuitGP
+from robustbo.surrogates.transfer.auxiliary import AuxiliaryValues, SourceRelation
+from robustbo.surrogates.transfer.belief import TransferBelief
+from robustbo.surrogates.transforms.inlier_rescale import standardize_like
+from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
+
+APART = 10.0  # ratio of spreads beyond which values of a source are in other units than the target's
+SPREAD = 1.349  # interquartile range of a normal distribution, in standard deviations
+
+
+class TransferGP(TransferBelief, RelevancePursuitGP):
+    """A relevance pursuit that also learns from values of other sources: old studies, simulators, other labs.
+
+    A source reads rho f(x) + b + delta(x) with noise of its own. Whether it is the same as the target, has an offset, a
+    scale, a bias that is a function of x, or nothing to do with it, is weighed by evidence, and predictions are
+    averaged. Single wrong values are pursued in the target's values and in those of all sources. Without auxiliary
+    values it is a `RelevancePursuitGP` without a warp.
+
+    Args:
+        train_X: ``n x d`` inputs of the target; other arguments as in `RelevancePursuitGP`.
+        train_Y: ``n x 1`` outcomes.
+        train_Yvar: ``n x 1`` known noise variances.
+
+    Attributes:
+        auxiliary: Set before a fit: the values of other sources.
+        relations: After the fit, the relation of each source.
+
+    References:
+        Kennedy and O'Hagan (2000), Predicting the output from a complex computer code when fast approximations are
+        available; docs/equations.md section 22.
+
+    Example:
+        >>> import torch
+        >>> from robustbo.surrogates.common.contract import fit
+        >>> X = torch.linspace(0, 1, 5, dtype=torch.float64).unsqueeze(-1)
+        >>> Z = torch.linspace(0, 1, 30, dtype=torch.float64).unsqueeze(-1)
+        >>> model, n = TransferGP(X, torch.sin(6 * X)), len(Z)
+        >>> Y, none = torch.sin(6 * Z[:, 0]) + 2.0, torch.full((n,), torch.nan, dtype=torch.float64)
+        >>> zeros = torch.zeros(n, dtype=torch.long)
+        >>> model.auxiliary = AuxiliaryValues(Z, Y, zeros, none, zeros > 0, (False,))
+        >>> (source,) = fit(model).relations
+        >>> source.relation, round(source.offset, 1)
+        ('offset', 2.0)
+    """
+
+    auxiliary: AuxiliaryValues | None = None
+    _averaging: Averaging | None = None
+    _rows_of_all: SourceRows
+    _maps: tuple[tuple[float, float], ...] = ()  # of each source: center and scale in its rows' units
+
+    def new_outcome_transform(self) -> Standardize:
+        """Return the transform of outcomes, which are not warped: an offset is one number only without a warp."""
+        return RobustStandardize(m=1)
+
+    def search(self, model: Model) -> Any:
+        """Search the relations of the sources, and the wrong values of all."""
+        if self.auxiliary is None:
+            return super().search(model)
+        if not self.is_named:
+            raise FitError("values of other sources need a kernel by its name; leave covar_module out")
+        self._set_scale(self.auxiliary)
+        problem = self._problem(self.auxiliary)
+        self._rows_of_all = problem.rows
+        self._averaging = self.search_all(problem)
+        best = self._averaging.configurations[0]
+        return self._own_fit(best.fit, best.fit.score)
+
+    def search_all(self, problem: Problem) -> Averaging:
+        """The likely relations of all sources."""
+        return search_relations(problem)
+
+    def _set_scale(self, auxiliary: AuxiliaryValues) -> None:
+        """Standardize few outcomes by the spread of the sources' values: their own is known too badly."""
+        transform = outcome_transform(self)
+        if len(self.train_targets) < FEWEST and isinstance(transform, RobustStandardize):
+            spreads = [_spread(auxiliary.Y[auxiliary.source == s]) for s in range(len(auxiliary.trusted))]
+            usable = sorted(spread for spread in spreads if spread > 0)
+            if usable:
+                scale = torch.full_like(transform.stdvs, usable[len(usable) // 2])
+                standardize_like(self, transform, transform.means, scale)
+
+    def _problem(self, auxiliary: AuxiliaryValues) -> Problem:
+        """All values in this model's units; those of a source in other units in units of their own."""
+        X, y, n = self.train_inputs[0], self.train_targets, len(self.train_targets)
+        transform, s2 = outcome_transform(self), self._noise_variances(slice(None))
+        z, sds = (auxiliary.Y - transform.means.item()) / transform.stdvs.item(), auxiliary.sds / transform.stdvs.item()
+        z, allowed, maps, own = z.clone(), list[tuple[Relation, ...]](), list[tuple[float, float]](), _spread(y)
+        for s, is_trusted in enumerate(auxiliary.trusted):
+            rows = auxiliary.source == s
+            spread, center = _spread(z[rows]), z[rows].median().item()
+            is_apart = not is_trusted and n >= FEWEST and own > 0 and spread > 0
+            is_apart = is_apart and not 1 / APART < spread / own < APART
+            maps.append((center, spread) if is_apart else (0.0, 1.0))
+            z[rows], sds[rows] = (z[rows] - maps[-1][0]) / maps[-1][1], sds[rows] / maps[-1][1]
+            by_spread = RELATIONS[RELATIONS.index("scaled") :] if is_apart else RELATIONS
+            allowed.append(JOINED[:1] if is_trusted else by_spread)
+        self._maps = tuple(maps)
+        is_right = self.is_cleared() if self.options.num_outliers != 0 else torch.ones(n, dtype=torch.bool)
+        rows_of_all = SourceRows(
+            torch.cat([X, self.transform_inputs(auxiliary.X)]),
+            torch.cat([y, z]),
+            torch.cat([torch.zeros(n, dtype=torch.long), auxiliary.source + 1]),
+            torch.cat([torch.full_like(y, math.nan) if s2 is None else s2, sds.square()]),
+            torch.cat([is_right, auxiliary.vouched]),
+        )
+        assert self._named is not None
+        kernel, is_signal_free = self._named
+        signal = priors.SIGNAL_PRIOR if is_signal_free else None
+        prior = priors.length_scale_prior(X.shape[-1])
+        kernel_priors = KernelPriors(kernel, prior, signal, priors.NOISE_PRIOR, self._least_noise())
+        rate = self.options.rate(n)
+        price = math.log((1 - rate) / rate) - math.log((1 - RATE) / RATE)
+        return Problem(rows_of_all, len(auxiliary.trusted), kernel_priors, tuple(allowed), price)
+
+    def _own_fit(self, fit: GroupFit, F: float) -> Fit:
+        """A fit of all groups as one of the target's values alone."""
+        values, n = fit.values, len(self.train_targets)
+        theta = torch.cat([values[name] for name in ("l", "s2f", "noise0") if name in values])
+        return Fit(theta, fit.level.fit.rho[:n].clone(), F, F, 0, True)
+
+    def _adopt(self, estimate: Any) -> None:
+        if self._averaging is None:
+            super()._adopt(estimate)
+            return
+        MapGP._adopt(self, estimate)
+        pairs = zip(self._averaging.weights, self._averaging.configurations, strict=True)
+        self._components = tuple(self._component(weight, configuration.fit) for weight, configuration in pairs)
+        self._components_at = self.parameters_now(), self.train_inputs[0]
+
+    def _component(self, weight: float, fit: GroupFit) -> Component:
+        values = fit.values
+        s2 = values["noise0"].exp().item() if "noise0" in values else math.nan
+        return Component(weight, self._own_fit(fit, math.nan), s2, self._objective_by(fit))
+
+    def _objective_by(self, fit: GroupFit) -> LatentProcess:
+        """The objective given all values: sources enter by their scales, those that are unrelated with no weight.
+
+        All processes are of the same rows, as formulas for several take them.
+        """
+        evidence, a = fit.value.evidence, fit.joint.scales(fit.level.fit.theta)
+        X = self._rows_of_all.X
+        al, P, rows = X.new_zeros(len(X)), X.new_zeros(len(X), len(X)), fit.numbers
+        al[rows], P[rows.unsqueeze(-1), rows] = a * evidence.al, a.unsqueeze(-1) * evidence.P * a  # eq. 22.5
+        lengthscales, s2f = fit.joint.signal(fit.level.fit.theta)
+        return LatentProcess(self.kernel, lengthscales, s2f, evidence.m, X, P, al)
+
+    def latent(self) -> LatentProcess:
+        """The objective given all values, by the likeliest relations."""
+        return self._objective_by(self._averaging.configurations[0].fit) if self._averaging else super().latent()
+
+    def _condition(self, model: Model, estimate: Any) -> PredictionCache:
+        if self._averaging is None:
+            return super()._condition(model, estimate)
+        fit, n = self._averaging.configurations[0].fit, len(self.train_targets)
+        cache = fit.cache
+        return PredictionCache(cache.m, cache.P[:n, :n].contiguous(), cache.al[:n], cache.e[:n], cache.v[:n])
+
+    def single_fits(self) -> Any:
+        """Refuse where it predicts by values of other sources: BoTorch's tools know the target's alone.
+
+        Raises:
+            NotImplementedError: There.
+        """
+        self._refuse("sample paths")
+        return super().single_fits()
+
+    def get_fantasy_model(self, inputs: Tensor, targets: Tensor, **kwargs: Any) -> Any:
+        """Refuse likewise; see `single_fits`."""
+        self._refuse("fantasies")
+        return super().get_fantasy_model(inputs, targets, **kwargs)
+
+    def _refuse(self, name: str) -> None:
+        if self._averaging is not None:
+            raise NotImplementedError(f"{name} of a fit beside values of other sources are not there; fit a new model")
+
+    @property
+    def kernel(self) -> str:
+        """The kernel's name."""
+        assert self._named is not None
+        return str(self._named[0])
+
+    @property
+    def weighted_fits(self) -> list[tuple[float, GroupFit]]:
+        """Probabilities of the configurations that it predicts by, and their fits."""
+        if self._averaging is None:
+            return []
+        fits = (configuration.fit for configuration in self._averaging.configurations)
+        return list(zip(self._averaging.weights, fits, strict=True))
+
+    @property
+    def relations(self) -> tuple[SourceRelation, ...]:
+        """The relation of each source to the objective, after a fit."""
+        if self._averaging is None or self.auxiliary is None:
+            return ()
+        return tuple(self._relation(self._averaging, s) for s in range(len(self._maps)))
+
+    def _relation(self, averaging: Averaging, s: int) -> SourceRelation:
+        of, n, transform = source_summary(averaging, s), len(self.train_targets), outcome_transform(self)
+        center, unit = self._maps[s]
+        scale = unit * of.scale, unit * of.scale_sd, unit * of.bias, unit * of.bias_sd
+        rows, offset = tuple(sorted(row - n for row in of.wrong)), (unit * of.offset + center, unit * of.offset_sd)
+        inner = SourceRelation(of.relation, of.probabilities, of.evidence, *offset, *scale, rows)
+        return inner.in_units(transform.stdvs.item(), transform.means.item())
+
+
+def _spread(y: Tensor) -> float:
+    """The robust standard deviation of some values; 0 of fewer than two."""
+    if len(y) < 2:
+        return 0.0
+    low, high = y.quantile(0.25).item(), y.quantile(0.75).item()
+    return (high - low) / SPREAD

@@ -1,0 +1,62 @@
+"""Sources that are declared: checked, and in the journal's settings."""
+
+import pytest
+
+from robustbo.searchspace.parameters import Float
+from robustbo.searchspace.space import Space
+from robustbo.trials.declared import Source, check_source_name, source_in, sources_by_name, target_of
+from robustbo.trials.differences import differences
+from robustbo.trials.settings import Settings
+
+SPACE = Space(x=Float(0.0, 1.0))
+SOURCES = {"lab": Source(target=True), "simulator": Source(cost=0.05), "2025": Source(ask=False, trusted=True)}
+
+
+def test_settings_keep_them_and_those_without_have_no_such_entry():
+    settings = Settings(SPACE, sources=SOURCES)
+    entries = settings.to_dict()
+    assert entries["sources"] == {
+        "lab": {"target": True},
+        "simulator": {"cost": 0.05},
+        "2025": {"ask": False, "trusted": True},
+    }
+    assert Settings.from_dict(entries) == settings
+    assert hash(Settings.from_dict(entries)) == hash(settings)
+    assert "sources" not in Settings(SPACE).to_dict()
+    assert len(differences(settings, Settings(SPACE))) == 1
+
+
+def test_names():
+    declared = sources_by_name(SOURCES)
+    assert target_of(declared) == "lab"
+    assert target_of(()) is None
+    assert source_in(declared, {"source": "2025"}) == "2025"
+    assert source_in(declared, {"source": "lab", "reactor": "R1"}) is None
+    check_source_name((), {"source": "anything"})
+    check_source_name(declared, {"reactor": "R1"})
+    with pytest.raises(ValueError, match="source must be one of those declared"):
+        check_source_name(declared, {"source": "simulatr"})
+
+
+@pytest.mark.parametrize(
+    ("sources", "error", "match"),
+    [
+        ({"a": Source(), "b": Source()}, ValueError, "one of the sources must be the target"),
+        ({"a": Source(target=True), "b": Source(target=True)}, ValueError, "one of the sources must be the target"),
+        ({"a": {"target": True}}, TypeError, "sources must be such as"),
+        (["a"], TypeError, "sources must be such as"),
+        ({"": Source(target=True)}, ValueError, "a name each"),
+        ({str(i): Source(target=i == 0) for i in range(12)}, ValueError, "at most 8 beside the target"),
+    ],
+)
+def test_what_they_must_be(sources, error, match):
+    with pytest.raises(error, match=match):
+        sources_by_name(sources)
+
+
+@pytest.mark.parametrize("options", [{"cost": 0.0}, {"cost": -1}, {"target": True, "ask": False}])
+def test_what_a_source_must_be(options):
+    with pytest.raises(ValueError, match="must be"):
+        Source(**options)
+    with pytest.raises(ValueError, match="trusted is said of other sources"):
+        Source(target=True, trusted=True)
