@@ -103,7 +103,7 @@ class TestTellFrame:
         assert len(opt.history) == 0
 
     def test_a_long_list_of_errors_is_cut(self):
-        frame = pd.DataFrame({"x": [99.0] * 30, "n": 1, "c": "a", "value": 1.0})
+        frame = pd.DataFrame({"x": ["warm"] * 30, "n": 1, "c": "a", "value": 1.0})
         with pytest.raises(rb.SpaceError, match=r"\.\.\. and 10 more"):
             optimizer().tell_frame(frame)
 

@@ -21,6 +21,7 @@ from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.numerics.censored.sites import Bounds, PseudoValues, pseudo_values, verdict, without_sites
 from robustbo.numerics.linalg.lapack import Array
 from robustbo.surrogates.common import contract
+from robustbo.surrogates.common.model_averaging import by_fits
 
 ROUNDS = 3  # of fits; pseudo-values hardly change after the second
 SETTLED = 0.1  # change of the pseudo-values' posterior means, of a predicted standard deviation, at which rounds end
@@ -158,12 +159,15 @@ def appraise_others(
 
 def noise_variances(model: GPyTorchModel, X: Tensor) -> Tensor:
     """``m`` variances of the noise of a measurement at each point, in the units of the outcomes."""
-    (_, noisy), (_, latent) = contract.marginals(model, X, True), contract.marginals(model, X)
+    (_, noisy), (_, latent) = (contract.marginals(by_fits(model), X, is_noisy) for is_noisy in (True, False))
     return (noisy.square() - latent.square()).clamp_min(LEAST_NOISE**2).detach()
 
 
 def joint_prediction(model: GPyTorchModel, X: Tensor) -> tuple[Array, Array]:
-    """``m`` means and the ``m x m`` covariance of the latent values, in the units of the outcomes."""
+    """``m`` means and the ``m x m`` covariance of the latent values, in the units of the outcomes: by the model's fits.
+
+    What bounds say is taken out of them again, which holds of a fit, and hardly of draws of the hyperparameters.
+    """
     with torch.no_grad():
-        normal = model.posterior(X).distribution
+        normal = by_fits(model).posterior(X).distribution
         return normal.mean.flatten().numpy(), normal.covariance_matrix.numpy()

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from robustbo.numerics.belief.densities import DOFS, LOG_SHARES, MULTIPLES, log_right
 from robustbo.numerics.belief.draws import Draw, DrawCollection
-from robustbo.numerics.belief.gibbs import BURN_IN, SWEEPS, System
+from robustbo.numerics.belief.gibbs import BURN_IN, System
 from robustbo.numerics.belief.gibbs import sample as sample_states
 from robustbo.numerics.belief.hyperparameters import HyperparameterWalk, noise_of_one, systems_at
 from robustbo.numerics.belief.population import Population
@@ -31,7 +31,7 @@ FEWEST = 6  # observations of which anything is learned of the hyperparameters; 
 FEW = 200  # observations of which all are sampled, with the hyperparameters
 CHAINS, LEAST_CHAINS = 16, 2  # side by side, of the fewest and of the most values that are sampled
 ROOM = 200  # observations of all chains together, where these bounds allow it
-STEPS = 400  # draws of single observations in each, at least
+SWEEPS, STEPS = 6, 400  # of each chain, and draws of single observations in each, at least
 SURE = 0.05  # how probable it is at most that an observation is not what it is taken for, where it is not sampled
 TYPICAL = DOFS.index(4.0)  # degrees of freedom by which it is decided which are doubtful
 

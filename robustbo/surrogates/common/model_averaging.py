@@ -46,7 +46,19 @@ def without_averaging(model: Any) -> Any:
     if not isinstance(model, ModelAveraging) or not model.components or len(model.predictors()) < 2:
         return model
     single = copy(model)
-    single._components, single._is_by_one_fit = (model.components[0]._replace(weight=1.0),), True
+    single._components, single._is_by_fits = (model.components[0]._replace(weight=1.0),), True
+    return single
+
+
+def by_fits(model: Any) -> Any:
+    """Return a model that predicts by its fits where it would by draws of hyperparameters, for more of the same data.
+
+    It shares everything else with the model, which is not changed.
+    """
+    if not isinstance(model, ModelAveraging):
+        return model
+    single = copy(model)
+    single._is_by_fits = True
     return single
 
 
@@ -59,7 +71,7 @@ class ModelAveraging(GPyTorchModel):
     """
 
     _components: tuple[Component, ...] = ()
-    _is_by_one_fit = False
+    _is_by_fits = False
     _components_at: tuple[Tensor, Tensor] = (torch.empty(0, dtype=torch.float64),) * 2
 
     def average(self, search: Model, weights: Sequence[float], fits: Sequence[Fit]) -> None:

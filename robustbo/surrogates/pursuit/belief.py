@@ -77,7 +77,7 @@ class PursuitBelief(ModelAveraging, WarpedGP):
         return self._processes[1]
 
     def _draws(self) -> Sequence[Draw]:
-        is_averaged = self.options.is_averaged and self.options.capabilities.is_robust and not self._is_by_one_fit
+        is_averaged = self.options.is_averaged and self.options.capabilities.is_robust and not self._is_by_fits
         return self.belief().draws if is_averaged and self.components else ()
 
     def _process_of(self, draw: Draw) -> PredictingProcess:
