@@ -167,7 +167,7 @@ def test_what_a_method_itself_raises_is_left_as_it_is(opt):
 
 def test_what_explains_calls_hides_no_signature():
     assert list(rb.Optimizer.tell.__annotations__) == [
-        *("trial", "value", "sd", "source", "measured_at", "out_of_range", "n", "params", "return")
+        *("trial", "value", "sd", "source", "measured_at", "labels", "out_of_range", "n", "params", "return")
     ]
     assert rb.Optimizer.tell.__doc__.startswith("Record a measured value")
 

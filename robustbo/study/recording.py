@@ -188,7 +188,7 @@ class Recording(Judging):
         space, outcomes = self.settings.space, [outcome.name for outcome in self.settings.outcomes]
         is_free, check = flag("ignore_extra", ignore_extra), value_check(self.settings, out_of_range)
         table, value = with_plain_values(self.settings, with_names(frame) if labels is True else frame, value)
-        occupied = {*outcomes, *(f"{name}.sd" for name in outcomes)} if outcomes else {value, sd or "sd"}
+        occupied = [*outcomes, *(f"{name}.sd" for name in outcomes)] if outcomes else [value, sd or "sd"]
         origins = self._origin_columns(table, source, time, trial, occupied)
         claimed = [*origins.values(), value, f"{value}.sign", sd, n]
         rows = measurements_of(

@@ -143,9 +143,10 @@ def _change(trials: Sequence[Trial] | Draft, trial: Trial, event: Event) -> Tria
             handout = {"handouts": count, "asked_by": event.get("by"), "asked_at": _when(event)}
             return _with(trial, state="pending", **handout, sources=dict(event.get("source", {})))
         case "requeue":
-            return _with(trial, state="queued", sources={})
+            return _with(trial, state="queued", reason=_ask_reason(trials, trial), sources={})
         case "tell":
-            return _with(trial, state="told", **_end_fields(trials, trial, event), **_value_fields(trial, event))
+            end, reason = _end_fields(trials, trial, event), _ask_reason(trials, trial)
+            return _with(trial, state="told", reason=reason, **end, **_value_fields(trial, event))
         case "withdraw":
             end = _end_fields(trials, trial, event) if trial.is_open else {}
             return _with(trial, state="withdrawn", reason=event.get("reason"), retry=None, **end)
@@ -168,7 +169,7 @@ def _change(trials: Sequence[Trial] | Draft, trial: Trial, event: Event) -> Tria
             return _with(new, is_vouched=has and not outcomes, note=event.get("reason"))
         case "amend":
             state = "excluded" if trial.state == "excluded" else "told"
-            reason = _ask_reason(trials, trial) if trial.state == "failed" else trial.reason
+            reason = _ask_reason(trials, trial)
             note = trial.note if trial.state == "excluded" else None
             new = _with(trial, state=state, reason=reason, retry=None, **NO_EXPECTATION, note=note)
             return _with(new, is_vouched=False, as_told=None, **_value_fields(trial, event, is_amended=True))
@@ -227,7 +228,9 @@ def _judge(trial: Trial, event: Event, *, is_excluded: bool) -> dict[str, Measur
 
 
 def _ask_reason(trials: Sequence[Trial] | Draft, trial: Trial) -> str | None:
-    """The origin of a trial that has failed, as far as its reason does not hide it."""
+    """The reason why a trial was asked for; of one that has failed or is withdrawn, as far as that reason is known."""
+    if trial.state not in ("failed", "withdrawn"):
+        return trial.reason
     if trial.repeats is None:
         return None
     return RETRY if trials[trial.repeats].state == "failed" else REMEASURE

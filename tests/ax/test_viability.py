@@ -142,8 +142,8 @@ def test_who_counts_and_who_does_not():
     arms = [(arm.parameters["x"], ok) for arm, _, ok in iterate_ended_arms(made._experiment)]
     assert arms == [(0.1, True), (0.2, False), (0.2, True), (1.5, False), (0.6, False), (0.7, False)]
     table = failures(made)
-    assert table["trial_index"].tolist() == [attached[1], attached[5], attached[6]]
-    assert table["again"].fillna("-").tolist() == ["told", "-", "-"]
+    assert table["trial_index"].tolist() == [attached[1], attached[3], attached[5], attached[6]]
+    assert table["again"].fillna("-").tolist() == ["told", "-", "-", "-"]
     assert best(made).parameters["x"] in (0.1, 0.2)
     go_on(made, 6, does_fail=lambda p: False)
     handed = acquisition(made)[1].options[OPTION]

@@ -18,7 +18,7 @@ import pytest
 from rich.console import Console
 
 import robustbo as rb
-from robustbo.driving import loop
+from robustbo.driving import loop, plan
 from robustbo.driving.asking import MARK
 from robustbo.driving.evaluators.outcome import Evaluation
 from robustbo.driving.plan import Plan
@@ -224,7 +224,7 @@ class TestHowMany:
 class TestHowItEnds:
     def test_time(self, monkeypatch):
         now = [0.0]
-        monkeypatch.setattr(loop.time, "monotonic", lambda: now[0])
+        monkeypatch.setattr(plan.time, "monotonic", lambda: now[0])
 
         def func(params):
             now[0] += 60.0

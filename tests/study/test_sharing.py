@@ -443,9 +443,10 @@ def test_a_prediction_that_waits_for_the_store_keeps_nobody_from_computing(tmp_p
     """An ask that is decided under the store's lock computes, and would wait for it for ever."""
     opt = optimizer(tmp_path / "j")
     opt.tell(opt.ask(), 1.0)
+    point = {name: 0.5 for name in opt.settings.space.names}
     rb.Optimizer.resume(tmp_path / "j").ask()  # so that there is something to read
     with opt._store._turn:
-        predicting = threading.Thread(target=opt.predict, args=({name: 0.5 for name in opt.settings.space.names},))
+        predicting = threading.Thread(target=opt.predict, args=(point,))
         predicting.start()
         predicting.join(0.2)
         computing = threading.Thread(target=pin_surroundings(int))

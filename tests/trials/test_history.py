@@ -13,8 +13,16 @@ INCLUDE = {"event": "include", "trial": 0}
 AMEND = {"event": "amend", "trial": 0, "value": -2.0, "sd": None}
 ASSIGN = {"event": "assign", "trial": 0, "by": "lab:1:aa", "at": "2026-11-23T20:40:27.000001+00:00"}
 REQUEUE = {"event": "requeue", "trial": 0}
-EVENTS = {event["event"]: event for event in (TELL, FAIL, EXCLUDE, INCLUDE, AMEND, ASSIGN, REQUEUE)}
-PATHS = {"pending": [], "queued": [REQUEUE], "told": [TELL], "failed": [FAIL], "excluded": [TELL, EXCLUDE]}
+WITHDRAW = {"event": "withdraw", "trial": 0, "reason": "no time"}
+EVENTS = {event["event"]: event for event in (TELL, FAIL, EXCLUDE, INCLUDE, AMEND, ASSIGN, REQUEUE, WITHDRAW)}
+PATHS = {
+    "pending": [],
+    "queued": [REQUEUE],
+    "told": [TELL],
+    "failed": [FAIL],
+    "excluded": [TELL, EXCLUDE],
+    "withdrawn": [WITHDRAW],
+}
 OUTCOMES = {  # (state, event): state, value, sd, reason
     ("pending", "tell"): ("told", 1.5, 0.1, None),
     ("pending", "fail"): ("failed", None, None, "broke"),
@@ -28,6 +36,12 @@ OUTCOMES = {  # (state, event): state, value, sd, reason
     ("told", "include"): ("told", 1.5, 0.1, None),
     ("excluded", "amend"): ("excluded", -2.0, None, None),
     ("failed", "amend"): ("told", -2.0, None, None),
+    ("pending", "withdraw"): ("withdrawn", None, None, "no time"),
+    ("queued", "withdraw"): ("withdrawn", None, None, "no time"),
+    ("failed", "withdraw"): ("withdrawn", None, None, "no time"),
+    ("withdrawn", "tell"): ("told", 1.5, 0.1, None),
+    ("withdrawn", "fail"): ("failed", None, None, "broke"),
+    ("withdrawn", "requeue"): ("queued", None, None, None),
 }
 COLUMNS = ["value", "sd", "state", "origin", "reason", "repeats", "asked_by", "asked_at"]
 

@@ -168,6 +168,7 @@ def test_hyperparameters_without_a_covariance_are_refused():
         blocks=[],
         s2_prior=None,
         s2_known=torch.zeros(2),
+        s2_parts=None,
     )
     broken.warp_at = lambda _: None
     broken.covariance = SimpleNamespace(bounds=[], at=lambda _: SimpleNamespace(K=-torch.eye(2), log_prior=0.0))
