@@ -76,17 +76,20 @@ class FittedRegression:
 
     def marginals(self, X: Array) -> tuple[Array, Array]:
         """Means and standard deviations of the function at ``m x d`` inputs."""
-        return self._marginals(X, is_noisy=False)
+        with seed_everything(self.seed), quiet(), torch.no_grad():
+            mean, sd = contract.marginals(self.model, torch.from_numpy(X))
+        return mean.numpy(), sd.numpy()
 
     def quantiles(self, X: Array, probabilities: Array) -> Array:
         """``m x q`` quantiles of a right measurement at ``m x d`` inputs."""
         with seed_everything(self.seed), quiet(), torch.no_grad():
             return contract.quantiles(self.model, torch.from_numpy(X), ndtri(probabilities).tolist()).numpy()
 
-    def covariance(self, X: Array) -> Array:
-        """``m x m`` covariance of the function at ``m x d`` inputs."""
+    def joint(self, X: Array) -> tuple[Array, Array]:
+        """Means, and the ``m x m`` covariance, of the function at ``m x d`` inputs."""
         with seed_everything(self.seed), quiet(), torch.no_grad():
-            return contract.joint(self.model, torch.from_numpy(X))[1].numpy()
+            mean, covariance = contract.joint(self.model, torch.from_numpy(X))
+        return mean.numpy(), covariance.numpy()
 
     def samples(self, X: Array, count: int, seed: int) -> Array:
         """``m x count`` samples of the function at ``m x d`` inputs."""
@@ -106,8 +109,3 @@ class FittedRegression:
         shape = Matern(length_scale=lengths, nu=2.5) if name == "matern52" else RBF(length_scale=lengths)
         noise = float(self.model.likelihood.new_noise.detach())
         return ConstantKernel(signal) * shape + WhiteKernel(noise)
-
-    def _marginals(self, X: Array, *, is_noisy: bool) -> tuple[Array, Array]:
-        with seed_everything(self.seed), quiet(), torch.no_grad():
-            mean, sd = contract.marginals(self.model, torch.from_numpy(X), is_noisy)
-        return mean.numpy(), sd.numpy()

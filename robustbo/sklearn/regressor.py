@@ -138,11 +138,11 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
         if return_std + return_cov + (quantiles is not None) > 1:
             raise RuntimeError("at most one of return_std, return_cov and quantiles can be requested, got more")
         inputs = self._inputs(X)
+        if return_cov:
+            return self._fitted.joint(inputs)
         mean, sd = self._fitted.marginals(inputs)
         if quantiles is not None:
             return mean, self._fitted.quantiles(inputs, _probabilities(quantiles))
-        if return_cov:
-            return mean, self._fitted.covariance(inputs)
         return (mean, sd) if return_std else mean
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: int | np.random.RandomState | None = 0) -> Array:

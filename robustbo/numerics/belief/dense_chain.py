@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas
 
+from robustbo.numerics.belief.chain import LEAST
 from robustbo.numerics.linalg.lapack import Array
-
-LEAST = 1e-12  # of an observation's own variance: rounding leaves no less of a prediction's
 
 
 class DenseChain(NamedTuple):
@@ -51,8 +50,9 @@ class DenseChain(NamedTuple):
         """Let an observation be right with some noise variance, or odd (None)."""
         if self.is_odd.item(i):
             assert s2 is not None
-            _, v = self.leave_one_out(i)
-            w = -(self.P @ self.K[i])
+            k, variance = self.K[i], self.K.item(i, i)
+            w = -(self.P @ k)
+            v = max(variance + float(w @ k), LEAST * variance)
             w[i], f = 1.0, 1 / (v + s2)
         else:
             w = self.P[i].copy()

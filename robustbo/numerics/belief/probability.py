@@ -109,6 +109,7 @@ def _all_of_few(
     if model.is_informed and n >= FEWEST:
         values = [log_posterior(model, fit.fit.theta, fit.fit.rho) for fit in likeliest]
         walk = HyperparameterWalk(model, values, of)
+        theta = walk.theta  # which its draws change in place
     sweeps, total = effort * max(SWEEPS, math.ceil(STEPS / n)), np.zeros((count, n))
     shares = np.zeros((count, len(MULTIPLES)))
     may_be_odd = np.ones(n, dtype=bool) if model.cleared is None else ~model.cleared.numpy()
@@ -118,7 +119,7 @@ def _all_of_few(
         draws = population.sweep(log_odd.numpy(), may_be_odd, n // 2, rng)
         if sweep >= burn_in:
             total += draws.q
-            t = (theta if walk is None else walk.theta)[:, -len(model.warp) :] if model.warp else None
+            t = theta[:, -len(model.warp) :] if model.warp else None
             predictions = draws.predictions(population.systems.s2, LOG_SHARES[population.dof], t, np.log(weights))
             parts.append(predictions)
         population.draw_rate_and_tails(rng)
@@ -126,10 +127,9 @@ def _all_of_few(
             walk.draw(population, rng)
         if sweep >= burn_in:
             shares += np.exp(LOG_SHARES[population.dof])
-            now = theta if walk is None else walk.theta
-            log_s2 += np.log(noise_of_one(model, now, population.systems.s2) / s2_of_fits)
+            log_s2 += np.log(noise_of_one(model, theta, population.systems.s2) / s2_of_fits)
             if walk is not None:
-                collection.take(walk.theta, population)
+                collection.take(theta, population)
     q, shares, log_s2 = (weights @ sums / (weights.sum() * sweeps) for sums in (total, shares, log_s2))
     predictions, s2_factor = Predictions.concatenate(parts), math.exp(log_s2)
     return Belief(torch.from_numpy(q), torch.from_numpy(shares), predictions, s2_factor, collection.draws)

@@ -49,7 +49,8 @@ class RewarpedProcess(NamedTuple):
 
     def posterior_covariance(self, X: Tensor, k: Tensor) -> Tensor:
         """``... x q x q`` covariances at ``... x q x d`` points."""
-        stretch = self.stretch(self.inner.mean(k), self.inner.variances(k))
+        variance = self.inner.variances(k)
+        stretch = (self._moments(self.inner.mean(k), variance)[1] / variance).sqrt()
         return self.inner.posterior_covariance(X, k) * stretch.unsqueeze(-1) * stretch.unsqueeze(-2)
 
     def marginals(self, X: Tensor) -> tuple[Tensor, Tensor]:
@@ -60,10 +61,6 @@ class RewarpedProcess(NamedTuple):
         """``q`` noise variances at ``q x d`` points, of a variance in the process's own units."""
         z = self.own.unbend(self.inner.marginals(X)[0])
         return s2 * self.model.variance_slope(z) / self.own.variance_slope(z)
-
-    def stretch(self, mean: Tensor, variance: Tensor) -> Tensor:
-        """Factors by which standard deviations grow; means and variances are the process's own."""
-        return (self._moments(mean, variance)[1] / variance).sqrt()
 
     def _moments(self, mean: Tensor, variance: Tensor) -> tuple[Tensor, Tensor]:
         u = mean.unsqueeze(-1) + variance.sqrt().unsqueeze(-1) * NODES
