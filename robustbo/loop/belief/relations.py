@@ -13,7 +13,7 @@ from robustbo.loop.observations.auxiliary import AuxiliaryTrials
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.numerics.transfer.relations import Relation
-from robustbo.surrogates.transfer.auxiliary import SourceRelation
+from robustbo.numerics.transfer.summary import SourceRelation
 from robustbo.trials.history import History
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.settings import Settings

@@ -15,12 +15,12 @@ from robustbo.loop.observations.expectation import Appraisal, Expectation
 from robustbo.loop.observations.table import Observations, Row
 from robustbo.loop.observations.units import Units, in_model_units, noise_parts
 from robustbo.numerics.sources.errors import SourceError
+from robustbo.numerics.transfer.summary import SourceRelation
 from robustbo.searchspace.encoding import encode
 from robustbo.searchspace.space import Space
 from robustbo.surrogates.common import contract
 from robustbo.surrogates.common.model_averaging import without_averaging
 from robustbo.surrogates.registry import SURROGATES
-from robustbo.surrogates.transfer.auxiliary import SourceRelation
 from robustbo.surrogates.transfer.model import TransferGP
 
 

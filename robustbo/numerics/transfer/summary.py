@@ -5,6 +5,7 @@ References:
 """
 
 import math
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -18,19 +19,19 @@ from robustbo.numerics.transfer.relations import Relation
 from robustbo.numerics.transfer.search import Averaging
 
 
-class SourceSummary(NamedTuple):
-    """A source by its likeliest relation, in the units of the rows.
+class SourceRelation(NamedTuple):
+    """The relation of a source to the objective: y = scale f + offset + bias(x) + noise, in the units of some values.
 
     Attributes:
-        relation: The relation.
+        relation: The likeliest: "same", "offset", "scaled", "biased" or "unrelated".
         probabilities: Of each relation that it may have.
-        evidence: Nats that speak for it saying something of the objective.
-        offset: How much higher its values read than rho times the objective, on average over its rows; NaN where it is
-            unrelated.
+        evidence: Nats that speak for its saying something of the objective.
+        offset: How much higher its values read than scale times the objective, on average over its rows; NaN where it
+            is unrelated.
         offset_sd: Standard deviation of that.
-        scale: rho, 1 where it is not free.
+        scale: rho, the factor; 1 where it is not free.
         scale_sd: Standard deviation of that.
-        bias: omega, the standard deviation of its bias; 0 where it has none.
+        bias: omega, the standard deviation of its bias, which is a function of the inputs; 0 where it has none.
         bias_sd: Standard deviation of that.
         wrong: The rows that are wrong by themselves.
     """
@@ -44,10 +45,30 @@ class SourceSummary(NamedTuple):
     scale_sd: float
     bias: float
     bias_sd: float
-    wrong: frozenset[int]
+    wrong: Collection[int]
+
+    def in_units(self, slope: float, center: float) -> "SourceRelation":
+        """The relation in other units of all values, of which the present ones are (y - center) / slope."""
+        return self._replace(
+            offset=slope * self.offset + center * (1 - self.scale),
+            offset_sd=abs(slope) * self.offset_sd,
+            bias=abs(slope) * self.bias,
+            bias_sd=abs(slope) * self.bias_sd,
+        )
+
+    def in_units_of_source(self, unit: float, center: float) -> "SourceRelation":
+        """The relation where the source alone has other units, in which its values are unit y + center."""
+        return self._replace(
+            offset=unit * self.offset + center,
+            offset_sd=unit * self.offset_sd,
+            scale=unit * self.scale,
+            scale_sd=unit * self.scale_sd,
+            bias=unit * self.bias,
+            bias_sd=unit * self.bias_sd,
+        )
 
 
-def source_summary(averaging: Averaging, s: int) -> SourceSummary:
+def source_summary(averaging: Averaging, s: int) -> SourceRelation:
     """The summary of a source, by its place."""
     probabilities = averaging.probabilities[s]
     relation: Relation = max(probabilities, key=lambda r: probabilities[r])
@@ -55,7 +76,7 @@ def source_summary(averaging: Averaging, s: int) -> SourceSummary:
     configuration = next((c for c in averaging.configurations if c.relations[s] == relation), None)
     if relation == "unrelated" or configuration is None:
         nothing = math.nan, math.nan, math.nan, math.nan, math.nan, math.nan
-        return SourceSummary("unrelated", probabilities, evidence, *nothing, averaging.alone[s + 1].wrong)
+        return SourceRelation("unrelated", probabilities, evidence, *nothing, averaging.alone[s + 1].wrong)
     fit, group = configuration.fit, s + 1
     at, scale, scale_sd, bias, bias_sd = fit.joint.at_name, 1.0, 0.0, 0.0, 0.0
     sds, theta = _standard_deviations(fit.model, fit), fit.level.fit.theta.numpy()
@@ -68,7 +89,7 @@ def source_summary(averaging: Averaging, s: int) -> SourceSummary:
     offset += fit.value.evidence.m.item() * (1 - scale)
     rows = (fit.group == group).nonzero().flatten().tolist()
     wrong = fit.wrong & frozenset(fit.numbers[rows].tolist())
-    return SourceSummary(relation, probabilities, evidence, offset, offset_sd, scale, scale_sd, bias, bias_sd, wrong)
+    return SourceRelation(relation, probabilities, evidence, offset, offset_sd, scale, scale_sd, bias, bias_sd, wrong)
 
 
 def average_error(fit: GroupFit, group: int) -> tuple[float, float]:

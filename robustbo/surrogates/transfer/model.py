@@ -16,13 +16,13 @@ from robustbo.numerics.gp.wrong_density import RATE
 from robustbo.numerics.transfer.configuration import FEWEST, GroupFit, Problem
 from robustbo.numerics.transfer.relations import JOINED, RELATIONS, KernelPriors, Relation, SourceRows
 from robustbo.numerics.transfer.search import Averaging, search_relations
-from robustbo.numerics.transfer.summary import source_summary
+from robustbo.numerics.transfer.summary import SourceRelation, source_summary
 from robustbo.surrogates.common import priors
 from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.common.model_averaging import Component
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
-from robustbo.surrogates.transfer.auxiliary import AuxiliaryValues, SourceRelation
+from robustbo.surrogates.transfer.auxiliary import AuxiliaryValues
 from robustbo.surrogates.transfer.belief import TransferBelief
 from robustbo.surrogates.transforms.inlier_rescale import standardize_like
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
@@ -220,10 +220,8 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
     def _relation(self, averaging: Averaging, s: int) -> SourceRelation:
         of, n, transform = source_summary(averaging, s), len(self.train_targets), outcome_transform(self)
         center, unit = self._maps[s]
-        scale = unit * of.scale, unit * of.scale_sd, unit * of.bias, unit * of.bias_sd
-        rows, offset = tuple(sorted(row - n for row in of.wrong)), (unit * of.offset + center, unit * of.offset_sd)
-        inner = SourceRelation(of.relation, of.probabilities, of.evidence, *offset, *scale, rows)
-        return inner.in_units(transform.stdvs.item(), transform.means.item())
+        own = of._replace(wrong=tuple(sorted(row - n for row in of.wrong))).in_units_of_source(unit, center)
+        return own.in_units(transform.stdvs.item(), transform.means.item())
 
 
 def _spread(y: Tensor) -> float:
