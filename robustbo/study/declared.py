@@ -31,8 +31,8 @@ def contents_by_source(settings: Settings, prior: Prior | Mapping[str, Prior] | 
         raise ValueError(f"prior_data by source needs sources that are declared, got {names}; give sources={{...}}")
     contents = list[Content]()
     for name, of_source in prior.items():
-        check_source_name(settings.sources, labels_to_record(name))
         label = labels_to_record(name)
+        check_source_name(settings.sources, label)
         for params, kind, content in prior_contents(settings, of_source):
             contents.append((params, kind, {**content, "source": {**content.get("source", {}), **label}}))
     return contents

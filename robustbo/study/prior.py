@@ -16,6 +16,7 @@ from robustbo.study.origin import origin_of_cells, origin_to_record
 from robustbo.study.possible import check_possible
 from robustbo.study.study import Study
 from robustbo.trials.codec import open_journal
+from robustbo.trials.history import History
 from robustbo.trials.noise import noise_entry, single_noise
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage.line import Event
@@ -42,22 +43,8 @@ def prior_contents(settings: Settings, prior: Prior) -> list[Content]:
         SpaceError: If any is no point of the space; the message tells of each.
         ValueError: If the other optimization goes the other way, or a value of its is not possible.
     """
-    space, outcomes = settings.space, settings.outcomes
     if is_frame(prior):
-        names, check = [outcome.name for outcome in outcomes], check_possible(settings, LATER)
-        table, value = with_plain_values(settings, with_names(prior), VALUE)
-        rows = measurements_of(
-            space,
-            table,
-            value=value,
-            sd=None,
-            ignore_extra=True,
-            outcomes=names,
-            check=check,
-            origins=readable_labels(settings, table, value),
-            read_origin=origin_of_cells,
-        )
-        return [(row.params, *_content_of(outcomes, row)) for row in rows]
+        return _contents_of_table(settings, prior)
     if not isinstance(prior, Study | str | PathLike):
         rule = "prior_data must be a data frame, a study, or a journal's file or address"
         raise TypeError(f"{rule}, got {prior!r}; pd.DataFrame(...) makes a frame of rows or columns")
@@ -70,12 +57,35 @@ def prior_contents(settings: Settings, prior: Prior) -> list[Content]:
         raise ValueError(
             f"prior_data must be of an optimization of the same outcomes, {names_here}, got one of {other}"
         )
-    if not outcomes and prior_settings.direction != settings.direction:
+    if not settings.outcomes and prior_settings.direction != settings.direction:
         ways = f"that is to {prior_settings.direction}, this one is to {settings.direction}"
         raise ValueError(f"prior_data is of an optimization {ways}")
+    return _contents_of_history(settings, history)
+
+
+def _contents_of_table(settings: Settings, frame: Any) -> list[Content]:
+    """The measurements in a data frame."""
+    names, check = [outcome.name for outcome in settings.outcomes], check_possible(settings, LATER)
+    table, value = with_plain_values(settings, with_names(frame), VALUE)
+    rows = measurements_of(
+        settings.space,
+        table,
+        value=value,
+        sd=None,
+        ignore_extra=True,
+        outcomes=names,
+        check=check,
+        origins=readable_labels(settings, table, value),
+        read_origin=origin_of_cells,
+    )
+    return [(row.params, *_content_of(settings.outcomes, row)) for row in rows]
+
+
+def _contents_of_history(settings: Settings, history: History) -> list[Content]:
+    """The trials of another optimization that were told or have failed."""
     trials = [t for t in history if t.state == "failed" or (t.state == "told" and _value_of(t)["value"] != {})]
     try:
-        points = convert_rows([(trial.number, trial.params) for trial in trials], space.measured_point)
+        points = convert_rows([(trial.number, trial.params) for trial in trials], settings.space.measured_point)
         for trial in trials:
             if trial.state == "told":
                 check_possible(settings, f"it is that of its trial {trial.number}; exclude it there")(

@@ -133,12 +133,21 @@ def _reports_on(
     wrong: Mapping[str, tuple[int, ...]] | None = None,
 ) -> list[RelationReport]:
     reports = []
-    for name, source in auxiliary.sources:
+    for name, _ in auxiliary.sources:
         numbers, of = tuple(t.number for t in auxiliary.told(name)), by_name.get(name, NOTHING)
-        spent = source.cost * sum(t.source == name and t.origin != "user" for t in auxiliary.trials)
         sizes = of.offset, of.offset_sd, of.scale, of.scale_sd, of.bias, of.bias_sd, of.evidence
         relation, own_wrong = of.relation if name in by_name else "", (wrong or {}).get(name, ())
         reports.append(
-            RelationReport(name, relation, of.probabilities, *sizes, spent, numbers, own_wrong, outcome, quantity)
+            RelationReport(
+                name,
+                relation,
+                of.probabilities,
+                *sizes,
+                auxiliary.spent(name),
+                numbers,
+                own_wrong,
+                outcome,
+                quantity,
+            )
         )
     return reports

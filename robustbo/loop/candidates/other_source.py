@@ -29,7 +29,6 @@ from robustbo.surrogates.transfer.value import values_of_rows
 from robustbo.trials.declared import others_of, target_of
 from robustbo.trials.settings import Settings
 from robustbo.trials.sources import DEFAULT_KIND
-from robustbo.trials.trial import Trial
 
 SPREAD = 128  # points that are looked at
 BEST = 48  # points among which the target's best is chosen
@@ -88,28 +87,21 @@ def _label(name: str) -> tuple[tuple[str, str], ...]:
     return ((DEFAULT_KIND, name),)
 
 
-def _own(data: Data, name: str) -> list[Trial]:
-    return [t for t in data.auxiliary.trials if t.source == name]
-
-
 def _is_learning(settings: Settings, data: Data, name: str) -> bool:
     """Return whether enough is known of a source to ask for its rows by what they are worth."""
-    is_begun = len(_own(data, name)) >= settings.num_initial and bool(data.auxiliary.told(name))
+    is_begun = len(data.auxiliary.of_source(name)) >= settings.num_initial and bool(data.auxiliary.told(name))
     return is_begun and bool(data.told) and not settings.outcomes and settings.acquisition != "sobol"
 
 
 def _is_free(data: Data, name: str) -> bool:
     """Return whether a source has no row that is not told yet: its next one follows from that."""
-    return not any(t.is_open for t in _own(data, name))
+    return not any(t.is_open for t in data.auxiliary.of_source(name))
 
 
 def _is_due(settings: Settings, data: Data, name: str) -> bool:
     """Return whether one more row of a source that has proven nothing is within what it may cost."""
     own = dict(settings.sources)[name].cost
-    spent = {
-        of: source.cost * sum(t.origin != "user" for t in _own(data, of))
-        for of, source in others_of(settings.sources).items()
-    }
+    spent = {of: data.auxiliary.spent(of) for of in others_of(settings.sources)}
     at_target = dict(settings.sources)[str(target_of(settings.sources))].cost
     total = sum(spent.values()) + at_target * sum(t.origin != "user" for t in (*data.told, *data.failed, *data.pending))
     return spent[name] + own <= UNPROVEN * (total + own)
@@ -150,7 +142,7 @@ def _worth_most(settings: Settings, data: Data, names: Sequence[str], target: Su
 
 def _free_points(data: Data, name: str, seed: int) -> list[Params]:
     """Points at which nobody measures by this source now."""
-    rows = [data.space.to_unit(t.params) for t in _own(data, name) if t.is_open]
+    rows = [data.space.to_unit(t.params) for t in data.auxiliary.of_source(name) if t.is_open]
     points = sobol_points(data.region, seed, 0, SPREAD)
 
     def is_free(point: Params) -> bool:

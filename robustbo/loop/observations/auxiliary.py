@@ -59,9 +59,17 @@ class AuxiliaryTrials(NamedTuple):
         """The trials as one of several outcomes alone sees them."""
         return self._replace(trials=tuple(trial.of(name) for trial in self.trials))
 
+    def of_source(self, name: str) -> list[Trial]:
+        """The trials of a source, whatever became of them."""
+        return [t for t in self.trials if t.source == name]
+
     def told(self, name: str) -> list[Trial]:
         """The trials of a source whose values count."""
-        return [t for t in self.trials if t.state == "told" and t.source == name and not is_bound(t.measured)]
+        return [t for t in self.of_source(name) if t.state == "told" and not is_bound(t.measured)]
+
+    def spent(self, name: str) -> float:
+        """The cost so far of the trials that a source was asked for."""
+        return dict(self.sources)[name].cost * sum(t.origin != "user" for t in self.of_source(name))
 
     def observations(self, row_of: Callable[[dict[str, Any]], Sequence[float]]) -> AuxiliaryObservations | None:
         """The values as a surrogate has them; None where there are none.

@@ -6,10 +6,8 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from robustbo.censored import is_bound
-from robustbo.loop.observations.auxiliary import AuxiliaryObservations
+from robustbo.loop.observations.auxiliary import AuxiliaryObservations, Row
 from robustbo.loop.observations.correction import SourceCorrection
-
-Row = tuple[float, ...]  # unit-cube coordinates
 
 
 class Observations(NamedTuple):
