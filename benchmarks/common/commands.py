@@ -26,6 +26,22 @@ def add_page(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--page", type=Path, help="a page with marks; printed without one")
 
 
+def parser_of_studies(text: str | None, problems: Sequence[str], replications: int) -> argparse.ArgumentParser:
+    """The parser of a benchmark that keeps a row a study of some problems, and puts tables into a page.
+
+    Args:
+        text: The benchmark's docstring.
+        problems: Those that it is of unless said.
+        replications: How many there are of each unless said.
+    """
+    parser = parser_of(text)
+    parser.add_argument("--problems", nargs="+", default=problems)
+    parser.add_argument("--replications", type=recording.replications, default=range(replications), help="first:end")
+    parser.add_argument("--work", type=Path, required=True, help="the rows, which it goes on with")
+    add_page(parser)
+    return parser
+
+
 class Commands:
     """Steps of a benchmark by name, each with options of its own.
 

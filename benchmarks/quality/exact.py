@@ -17,7 +17,6 @@ that is told between which bounds length-scales were drawn.
     python -m benchmarks.quality.exact coverage --sets 20 --out runs/exact
 """
 
-import argparse
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -31,6 +30,7 @@ import pandas as pd
 import torch
 
 from benchmarks.common import recording
+from benchmarks.common.commands import add_jobs, parser_of
 from benchmarks.common.tables import log_loss, put
 from benchmarks.quality.exact_errors import belief
 from benchmarks.quality.exact_reference import STEPS, exact_probabilities, matern52
@@ -199,13 +199,13 @@ def cells(sizes: Sequence[int], dimensions: Sequence[int], rates: Sequence[float
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Draw, compare, and print or write a table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("what", choices=("probabilities", "coverage"))
     parser.add_argument("--sets", type=recording.replications, default=range(10), help="first:end, of each kind")
     parser.add_argument("--sizes", type=int, nargs="+")
     parser.add_argument("--dimensions", type=int, nargs="+")
     parser.add_argument("--finer", action="store_true", help="half the steps of the reference's grid")
-    parser.add_argument("--jobs", type=int, default=1)
+    add_jobs(parser)
     parser.add_argument("--out", type=Path, help="a folder")
     options = parser.parse_args(arguments)
     is_exact = options.what == "probabilities"

@@ -10,7 +10,6 @@ reach every method as they are, scaled by a `StandardScaler` before those that d
         --page docs/evidence/regression.md
 """
 
-import argparse
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -33,6 +32,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.common import pages
+from benchmarks.common.commands import add_page, parser_of
 from benchmarks.common.csv_rows import record_missing
 from robustbo import seeds
 from robustbo.sklearn import RobustGPRegressor
@@ -210,12 +210,12 @@ def _number(values: pd.Series) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure what is not recorded, and write the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--tables", choices=TABLES, nargs="+", default=TABLES)
     parser.add_argument("--methods", choices=METHODS, nargs="+", default=[name for name in METHODS if name not in SLOW])
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--page", type=Path)
+    add_page(parser)
     options = parser.parse_args(arguments)
     cases = product(options.tables, KINDS, options.seeds, options.methods)
     record_missing(options.out, ("table", "kind", "seed", "method"), sorted(cases, key=lambda case: case[2]), measure)

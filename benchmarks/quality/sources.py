@@ -13,7 +13,6 @@ problems and cases, so that it may be stopped at any time.
     python -m benchmarks.quality.sources --plan points --work W/points.csv --page docs/evidence/sources.md
 """
 
-import argparse
 import math
 import time
 import warnings
@@ -25,7 +24,8 @@ import numpy as np
 import pandas as pd
 import torch
 
-from benchmarks.common import csv_rows, pages, recording
+from benchmarks.common import csv_rows, pages
+from benchmarks.common.commands import parser_of_studies
 from benchmarks.common.tables import put
 from robustbo.errors import SourceWarning
 from robustbo.loop.belief.source_report import SourceReport
@@ -226,13 +226,9 @@ def _shares(group: pd.DataFrame, is_wrong: bool) -> dict[str, Any]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the studies, and print or write their rows and a summary."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of_studies(__doc__, PROBLEMS, 20)
     parser.add_argument("--plan", choices=PLANS, required=True)
-    parser.add_argument("--problems", nargs="+", default=PROBLEMS)
-    parser.add_argument("--replications", type=recording.replications, default=range(20))
-    parser.add_argument("--work", type=Path, required=True, help="the rows, which it goes on with")
     parser.add_argument("--out", type=Path, help="a folder for the tables")
-    parser.add_argument("--page", type=Path, help="a page with marks")
     o = parser.parse_args(arguments)
     csv_rows.record_missing(o.work, Cell._fields, cells_of(o.plan, o.problems, o.replications), judge)
     rows = pd.read_csv(o.work)

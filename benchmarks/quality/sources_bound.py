@@ -7,17 +7,16 @@ and more probable than none. What is missed by this is too small for the data.
     python -m benchmarks.quality.sources_bound --work W/bound.csv --page docs/evidence/sources.md
 """
 
-import argparse
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
 
-from benchmarks.common import csv_rows, pages, recording
+from benchmarks.common import csv_rows, pages
+from benchmarks.common.commands import parser_of_studies
 from benchmarks.quality.sources import OFF, PROBLEMS, Cell, cells_of, objective_of, run_study
 from robustbo.loop.observations.source_labels import source_labels
 from robustbo.loop.surrogate.fit import fit
@@ -66,11 +65,7 @@ def _without_source(trial: Any) -> dict[str, Any]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Judge the cells, and print or write the shares."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--problems", nargs="+", default=PROBLEMS)
-    parser.add_argument("--replications", type=recording.replications, default=range(20))
-    parser.add_argument("--work", type=Path, required=True, help="the rows, which it goes on with")
-    parser.add_argument("--page", type=Path, help="a page with marks")
+    parser = parser_of_studies(__doc__, PROBLEMS, 20)
     o = parser.parse_args(arguments)
     cells = [cell for cell in cells_of("points", o.problems, o.replications) if cell.size]
     csv_rows.record_missing(o.work, Cell._fields, cells, bound)

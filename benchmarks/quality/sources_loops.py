@@ -11,7 +11,6 @@ Replications come before problems and cases, so that it may be stopped at any ti
     python -m benchmarks.quality.sources_loops --work W/loops.csv --page docs/evidence/sources.md
 """
 
-import argparse
 import math
 import time
 import warnings
@@ -23,7 +22,8 @@ import numpy as np
 import pandas as pd
 import torch
 
-from benchmarks.common import csv_rows, pages, recording
+from benchmarks.common import csv_rows, pages
+from benchmarks.common.commands import parser_of_studies
 from benchmarks.common.tables import put
 from robustbo.errors import SourceWarning
 from robustbo.replay.cells.optimization import OptimizationCell, run
@@ -150,12 +150,8 @@ def summary(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the loops, and print or write their rows and tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--problems", nargs="+", default=PROBLEMS)
-    parser.add_argument("--replications", type=recording.replications, default=range(2))
-    parser.add_argument("--work", type=Path, required=True, help="the rows, which it goes on with")
+    parser = parser_of_studies(__doc__, PROBLEMS, 2)
     parser.add_argument("--out", type=Path, help="a folder for the tables")
-    parser.add_argument("--page", type=Path, help="a page with marks")
     o = parser.parse_args(arguments)
     folder = o.work.parent / f"{o.work.stem}-cells"
     csv_rows.record_missing(

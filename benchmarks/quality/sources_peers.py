@@ -10,12 +10,10 @@ one that is right, the prediction for that one ("right worker").
     python -m benchmarks.quality.sources_peers --work W/peers.csv --page docs/evidence/sources.md
 """
 
-import argparse
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +25,8 @@ from botorch.models import MultiTaskGP, SingleTaskGP
 from botorch.optim.fit import fit_gpytorch_mll_scipy
 from gpytorch.mlls import ExactMarginalLogLikelihood
 
-from benchmarks.common import csv_rows, pages, recording
+from benchmarks.common import csv_rows, pages
+from benchmarks.common.commands import parser_of_studies
 from benchmarks.quality.sources import NUM_VALUES, PROBLEMS, WORKERS, Cell, Objective, objective_of, run_study
 from robustbo.errors import SourceWarning
 from robustbo.numerics.linalg.lapack import Array
@@ -175,11 +174,7 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Compare on each study, and print or write the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--problems", nargs="+", default=PROBLEMS)
-    parser.add_argument("--replications", type=recording.replications, default=range(3))
-    parser.add_argument("--work", type=Path, required=True, help="the rows, which it goes on with")
-    parser.add_argument("--page", type=Path, help="a page with marks")
+    parser = parser_of_studies(__doc__, PROBLEMS, 3)
     o = parser.parse_args(arguments)
     key = ["problem", "case", "size", "replication"]
     csv_rows.record_missing(o.work, key, cases(o.problems, o.replications), compare)

@@ -6,7 +6,6 @@ owners say. Sets that --work has are not fitted again.
     python -m benchmarks.quality.sources_real --data ../shared/data --work W/real.csv --page docs/evidence/sources.md
 """
 
-import argparse
 import time
 import warnings
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ import pandas as pd
 import torch
 
 from benchmarks.common import csv_rows, pages
+from benchmarks.common.commands import add_page, parser_of
 from benchmarks.quality.sources_data import SourcedSet, real_sets
 from robustbo.errors import SourceWarning
 from robustbo.loop.belief.source_report import BLOCK, SourceReport
@@ -51,11 +51,11 @@ def _claim(report: SourceReport) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Report on each set, and print or write the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--data", type=Path, help="the folder of files")
     parser.add_argument("--sets", nargs="+", help="names of sets; all unless given")
     parser.add_argument("--work", type=Path, required=True, help="the rows, which it goes on with")
-    parser.add_argument("--page", type=Path, help="a page with marks")
+    add_page(parser)
     o = parser.parse_args(arguments)
     by_name = {dataset.name: dataset for dataset in real_sets(o.data)}
     names = [(name,) for name in o.sets or by_name]

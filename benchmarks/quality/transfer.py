@@ -10,7 +10,6 @@ Cells that --work has are not run again. Seeds come first, so that it may be sto
     python -m benchmarks.quality.transfer --work W/transfer.csv --page docs/evidence/transfer.md
 """
 
-import argparse
 import math
 import warnings
 from collections.abc import Iterator, Sequence
@@ -22,6 +21,7 @@ import pandas as pd
 import torch
 
 from benchmarks.common import csv_rows, pages, recording
+from benchmarks.common.commands import add_page, parser_of
 from benchmarks.common.tables import put
 from benchmarks.quality.transfer_data import CASES, JUDGES, SIZES, TABLES, Case, case_of
 from benchmarks.quality.transfer_methods import METHODS
@@ -106,12 +106,12 @@ def densities(rows: pd.DataFrame) -> pd.DataFrame:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the cells, and print or write their rows and summaries."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--problems", nargs="+", default=(*TABLES, *JUDGES))
     parser.add_argument("--seeds", type=recording.replications, default=range(4))
     parser.add_argument("--work", type=Path, required=True, help="the rows, which it goes on with")
     parser.add_argument("--out", type=Path, help="a folder for the tables")
-    parser.add_argument("--page", type=Path, help="a page with marks")
+    add_page(parser)
     o = parser.parse_args(arguments)
     torch.set_num_threads(1)
     csv_rows.record_missing(o.work, KEY, cells_of(o.problems, o.seeds), run_cell)
