@@ -1,5 +1,6 @@
 """Properties, modules and names of packages that are computed or imported when they are first needed."""
 
+import gc
 import importlib
 import sys
 from collections.abc import Callable, Mapping
@@ -59,7 +60,22 @@ class Module(ModuleType):
     """
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(importlib.import_module(self.__name__), name)
+        return getattr(load_module(self.__name__), name)
+
+
+def load_module(name: str) -> ModuleType:
+    """The module of a name, without garbage collections while it is imported.
+
+    torch and what is built on it define some 100,000 objects that stay; Python's collector goes through all of them
+    again and again meanwhile, which takes a seventh of what an ask in a new process costs.
+    """
+    if name in sys.modules or not gc.isenabled():
+        return importlib.import_module(name)
+    gc.disable()
+    try:
+        return importlib.import_module(name)
+    finally:
+        gc.enable()
 
 
 def exports(namespace: dict[str, Any], home: Mapping[str, str]) -> Callable[[str], Any]:
@@ -73,7 +89,7 @@ def exports(namespace: dict[str, Any], home: Mapping[str, str]) -> Callable[[str
     def attribute(name: str) -> Any:
         if name not in home:
             raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}")
-        namespace[name] = value = getattr(importlib.import_module(home[name]), name)
+        namespace[name] = value = getattr(load_module(home[name]), name)
         return value
 
     return attribute

@@ -1,13 +1,15 @@
 """A property that is computed once an object, and never waits for another thread."""
 
+import gc
 import os
+import sys
 import threading
 import warnings
 from dataclasses import dataclass
 
 import pytest
 
-from robustbo.lazy import cached_property
+from robustbo.lazy import cached_property, load_module
 
 
 @dataclass(frozen=True)
@@ -65,3 +67,17 @@ def test_a_child_does_not_wait_for_a_thread_of_its_parents():
     first.join()
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert one.area == 4
+
+
+@pytest.mark.parametrize("is_wanted", [True, False])
+def test_garbage_is_not_collected_while_a_module_is_imported_and_as_before_after_it(tmp_path, monkeypatch, is_wanted):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "module_of_gc.py").write_text("import gc\nis_enabled = gc.isenabled()\n")
+    monkeypatch.delitem(sys.modules, "module_of_gc", raising=False)
+    (gc.enable if is_wanted else gc.disable)()
+    try:
+        assert not load_module("module_of_gc").is_enabled
+        assert gc.isenabled() == is_wanted
+    finally:
+        gc.enable()
+        del sys.modules["module_of_gc"]

@@ -38,6 +38,20 @@ def check_kernel(name: str) -> None:
     one_of("kernel", name, sorted(KERNELS))
 
 
+class ScaledKernel(ScaleKernel):
+    """A `ScaleKernel` that says without a call of torch.broadcast_shapes that it has no batch: that imports SymPy."""
+
+    @property
+    def batch_shape(self) -> torch.Size:
+        """The batch shape of its parts."""
+        shapes = {self._batch_shape, *(kernel.batch_shape for kernel in self.sub_kernels())}
+        return shapes.pop() if len(shapes) == 1 else super().batch_shape
+
+    @batch_shape.setter
+    def batch_shape(self, shape: torch.Size) -> None:
+        self._batch_shape = shape
+
+
 def kernel_module(name: str, d: int, is_signal_free: bool) -> Kernel:
     """The named kernel with ARD and its priors, `in_float32`.
 
@@ -52,7 +66,7 @@ def kernel_module(name: str, d: int, is_signal_free: bool) -> Kernel:
         lengthscale_constraint=GreaterThan(MIN_L, transform=None, initial_value=math.exp(prior.log_mode)),
     )
     if is_signal_free:
-        kernel = ScaleKernel(
+        kernel = ScaledKernel(
             kernel,
             outputscale_prior=LogNormalPrior(*SIGNAL_PRIOR),
             outputscale_constraint=GreaterThan(MIN_S2F, transform=None, initial_value=1.0),

@@ -1,5 +1,6 @@
 import pytest
 import torch
+from gpytorch.kernels import ScaleKernel
 
 from robustbo.surrogates.baselines.standard import StandardGP
 from robustbo.surrogates.common import priors as base_gp
@@ -60,3 +61,16 @@ def test_known_noise_widens_what_agrees(transform):
             base_gp.agrees_with_replicates(torch.zeros(2, 1), y, torch.full((2,), s2), transform).tolist()
             == [is_cleared] * 2
         )
+
+
+def test_a_scaled_kernel_is_gpytorchs_and_is_built_without_sympy(monkeypatch):
+    def refuse(*_):
+        raise AssertionError("torch.broadcast_shapes imports SymPy")
+
+    monkeypatch.setattr(torch, "broadcast_shapes", refuse)
+    ours = base_gp.kernel_module("matern52", 3, is_signal_free=True).to(torch.float64)
+    monkeypatch.undo()
+    theirs = ScaleKernel(ours.base_kernel).to(torch.float64)
+    theirs.outputscale = ours.outputscale.detach()
+    assert ours.batch_shape == theirs.batch_shape == torch.Size()
+    torch.testing.assert_close(ours(X).to_dense(), theirs(X).to_dense())
