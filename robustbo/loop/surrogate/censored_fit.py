@@ -2,172 +2,177 @@
 
 Each bound becomes a normal pseudo-value of its point (`numerics.censored`), given what the values alone predict there;
 the surrogate is fitted to both, and from its hyperparameters the pseudo-values follow anew, until they settle. The
-noise of values is what a fit to them alone found, where it is not known.
+noise of values is what the fit that it begins at found, where it is not known.
 """
 
 import math
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from botorch.models.gpytorch import GPyTorchModel
+from scipy.stats import cauchy, norm
 from torch import Tensor
 
-from robustbo.censored import CensoredValue, is_bound
+from robustbo.censored import CensoredValue
 from robustbo.loop.observations.expectation import Appraisal
 from robustbo.loop.observations.table import Observations
+from robustbo.loop.observations.units import Units, in_model_units, noise_parts
+from robustbo.loop.surrogate.bounds import (
+    EVEN,
+    TO_ROBUST_SD,
+    BoundRows,
+    appraisals,
+    bound_rows,
+    joint_prediction,
+    noise_variances,
+)
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
-from robustbo.numerics.censored.sites import Bounds, PseudoValues, pseudo_values, verdict, without_sites
+from robustbo.numerics.censored.sites import PseudoValues, pseudo_values, without_sites
+from robustbo.numerics.gp.wrong_density import WIDTH
 from robustbo.numerics.linalg.lapack import Array
 from robustbo.surrogates.common import contract
 from robustbo.surrogates.common.model_averaging import by_fits
 
 ROUNDS = 3  # of fits; pseudo-values hardly change after the second
 SETTLED = 0.1  # change of the pseudo-values' posterior means, of a predicted standard deviation, at which rounds end
-LEAST_NOISE = 1e-6  # standard deviation of the noise, in units of the outcomes' spread
-EVEN = 0.5  # probability of being wrong above which a bound is disbelieved
-TO_ROBUST_SD = 1.4826  # of a median distance, where values are normal
+BEYOND, VAGUE = 0.8, 0.36  # mean and variance of half a normal distribution beyond a limit, as wide as a model's unit
 
-Build = Callable[[Tensor, Tensor, GPyTorchModel | None], GPyTorchModel]
+Build = Callable[[Units, Tensor, Tensor, GPyTorchModel | None], GPyTorchModel]
 
 
-class BoundRows(NamedTuple):
-    """The bounds among observations, in the units of a model that sees larger as better.
+class Beginning(NamedTuple):
+    """Beliefs about the latent values at bounds, from the values alone.
 
     Attributes:
-        rows: Their indices.
-        c: Their limits.
-        s: 1 where the value is at most its limit there, -1 where it is at least.
-        log_b: Logarithms of the probability that a bound is wrong and kept.
-        eps: Prior probabilities that a bound is wrong.
+        base: A fit, in whose units these are.
+        noise: ``n`` variances of the noise of a measurement at each point.
+        m: ``k`` means at the bounds.
+        C: ``k x k``.
     """
 
-    rows: list[int]
-    c: Array
-    s: Array
-    log_b: Array
-    eps: Array
-
-    def bounds(self, sd: Array) -> Bounds:
-        """The bounds, with the noise of a measurement at each."""
-        return Bounds(self.c, self.s, sd, self.log_b, self.eps)
+    base: FittedSurrogate
+    noise: Tensor
+    m: Array
+    C: Array
 
 
-def bound_rows(told: Observations, base: FittedSurrogate, rate: float) -> BoundRows:
-    """The bounds among observations, each wrong at a rate but for those that the user vouches for.
+class BoundsFit(NamedTuple):
+    """A fit to values and bounds.
 
-    A wrong value has a Cauchy distribution about the median of the values, as wide as their robust standard deviation.
-
-    Args:
-        told: Values and bounds.
-        base: The surrogate fitted to the values alone.
-        rate: How many bounds are wrong.
+    Attributes:
+        model: The surrogate.
+        base: The fit that it began at, in whose units it is.
+        pseudo: What the bounds say.
+        sd: ``k`` standard deviations of the noise of a measurement.
+        score: Log probability of values and bounds, each as the others predict it, in the user's units.
     """
-    rows = list(told.bounds)
-    values = [told.values[i] for i in rows]
-    signs = [value.sign for value in values if isinstance(value, CensoredValue)]
-    s = base.units.sign * np.array([1.0 if sign == "<" else -1.0 for sign in signs])
-    c = base.units.to_model(np.array([float(v) for v in values]))
-    measured = [value for value in base.observations.values if not is_bound(value)]
-    y = base.units.to_model(np.array(measured))
-    median = float(np.median(y))
-    spread = TO_ROBUST_SD * float(np.median(np.abs(y - median))) or 1.0
-    eps = np.array([0.0 if told.numbers[i] in told.vouched else rate for i in rows])
-    keeps = 0.5 + np.arctan(s * (c - median) / spread) / math.pi
-    with np.errstate(divide="ignore"):
-        return BoundRows(rows, c, s, np.log(eps * keeps), eps)
+
+    model: GPyTorchModel
+    base: FittedSurrogate
+    pseudo: PseudoValues
+    sd: Array
+    score: float
+
+    @property
+    def doubts_a_bound(self) -> bool:
+        """Return whether a bound is more probably wrong than right."""
+        return bool((self.pseudo.wrong > EVEN).any())
+
+    def appraisals(self, told: Observations, rate: float) -> dict[int, Appraisal]:
+        """The appraisals of the bounds, by trial."""
+        return appraisals(told, self.base, self.pseudo, self.sd, rate)
 
 
-def fit_to_bounds(
-    told: Observations, X: Tensor, base: FittedSurrogate, sds: Tensor | None, rate: float, build: Build
-) -> tuple[GPyTorchModel, dict[int, Appraisal]]:
-    """The model of values and bounds, and the appraisals of the bounds, by trial.
+def begin_at_values(told: Observations, X: Tensor, base: FittedSurrogate) -> Beginning:
+    """Predictions at bounds of a fit to the values alone, from ``n x d`` inputs of all."""
+    return Beginning(base, _noise(told, X, base), *joint_prediction(base.model, X[list(told.bounds)]))
+
+
+def begin_at_vague_bounds(told: Observations, base: FittedSurrogate) -> Beginning:
+    """Predictions at bounds of a fit for which they are `vague_values`, each without what these say."""
+    mean, covariance = base.model.without(torch.tensor(told.bounds))
+    return Beginning(base, _noise(told, base.X, base), mean.numpy(), covariance.numpy())
+
+
+def vague_values(told: Observations, units: Units) -> tuple[Tensor, Tensor]:
+    """``n`` values in a model's units, those of bounds as far beyond as values differ, and the variances of these."""
+    Y = torch.tensor([units.to_model(float(value)) for value in told.values], dtype=torch.float64)
+    variance = torch.zeros_like(Y)
+    for i in told.bounds:
+        value = told.values[i]
+        below = isinstance(value, CensoredValue) and value.sign == "<"
+        Y[i] -= units.sign * (BEYOND if below else -BEYOND)
+        variance[i] = VAGUE  # eq. 18.7
+    return Y, variance
+
+
+def _noise(told: Observations, X: Tensor, base: FittedSurrogate) -> Tensor:
+    """``n`` noise variances: as they were told, or else as a fit has learned them."""
+    _, _, sds = in_model_units(base.space, told, base.units)
+    if sds is not None:
+        return sds.square()
+    fixed, share = noise_parts(told, base.units) or (torch.zeros(1, dtype=X.dtype), torch.ones(1, dtype=X.dtype))
+    return fixed + share * noise_variances(base.model, X)
+
+
+def fit_to_bounds(told: Observations, X: Tensor, begin: Beginning, rate: float, build: Build) -> BoundsFit:
+    """The fit to values and bounds.
 
     Args:
         told: Values and bounds.
         X: ``n x d`` inputs of all.
-        base: The surrogate fitted to the values alone.
-        sds: ``n`` standard deviations of the noise, where known, in the model's units.
+        begin: What is known of the latent values at the bounds.
         rate: How many bounds are wrong.
-        build: Fits a model to ``n`` values with ``n`` noise variances, beginning where another ended.
+        build: Fits a model in some units to ``n`` values with ``n`` noise variances, beginning where another ended.
     """
-    bounds, at = bound_rows(told, base, rate), X[list(told.bounds)]
-    noise = noise_variances(base.model, X) if sds is None else sds.square()
+    base, noise, m, C = begin
+    bounds, at = bound_rows(told, base.units, base.observations.values, rate), X[list(told.bounds)]
     sd = noise[bounds.rows].sqrt().numpy()
-    values = base.model.train_inputs[0].new_tensor([base.units.to_model(float(v)) for v in told.values])
-    m, C = joint_prediction(base.model, at)
-    pseudo, model, last = pseudo_values(m, C, bounds.bounds(sd)), None, m
+    values = X.new_tensor([base.units.to_model(float(v)) for v in told.values])
+    pseudo, model, last, rounds = pseudo_values(m, C, bounds.bounds(sd)), None, m, list[BoundsFit]()
     for _ in range(ROUNDS):
         Y, Yvar = values.clone(), noise.clone()
         Y[bounds.rows], Yvar[bounds.rows] = torch.from_numpy(pseudo.y), torch.from_numpy(pseudo.variance)
-        model = build(Y, Yvar, model)
+        model = build(base.units, Y, Yvar, model)
         mean, covariance = joint_prediction(model, at)
-        m, C = without_sites(mean, covariance, pseudo.y, pseudo.variance)
-        if (np.abs(mean - last) < SETTLED * np.sqrt(C.diagonal())).all():
-            break
+        m, C = _without_bounds(model, bounds.rows, mean, covariance, pseudo)
+        is_settled = (np.abs(mean - last) < SETTLED * np.sqrt(C.diagonal())).all()
         pseudo, last = pseudo_values(m, C, bounds.bounds(sd)), mean
-    assert model is not None
-    return model, appraisals(told, base, pseudo_values(m, C, bounds.bounds(sd)), sd, rate)
+        score = _score(model, base.units, bounds, pseudo, values.numpy())
+        rounds.append(BoundsFit(model, base, pseudo, sd, score))
+        if is_settled:
+            break
+    return max(rounds, key=lambda fit: fit.score) if rounds[-1].doubts_a_bound else rounds[-1]
 
 
-def appraisals(
-    told: Observations, base: FittedSurrogate, pseudo: PseudoValues, noise_sd: Array, rate: float
-) -> dict[int, Appraisal]:
-    """The appraisals of bounds, by trial: what is expected there by all else, and how probable it is that one is wrong.
-
-    Args:
-        told: Values and bounds.
-        base: Whose units the pseudo-values are in.
-        pseudo: What the bounds say.
-        noise_sd: ``k`` standard deviations of a measurement's noise.
-        rate: How many bounds are wrong; where none is, they have no weights.
-    """
-    sds = torch.from_numpy(np.hypot(pseudo.sd, noise_sd))
-    expected, sd = base.in_units(torch.from_numpy(pseudo.mean), sds)
-    wrong = pseudo.wrong.clip(0.0, 1.0).tolist()
-    rows = zip(told.bounds, expected, sd, pseudo.evidence.tolist(), wrong, strict=True)
-    return {
-        told.numbers[i]: Appraisal(mean, spread, nats, p > EVEN, 1 - p if rate else None, p)
-        for i, mean, spread, nats, p in rows
-    }
+def _without_bounds(
+    model: Any, rows: list[int], mean: Array, covariance: Array, pseudo: PseudoValues
+) -> tuple[Array, Array]:
+    """Means and covariance of the latent values at bounds, as a model's other observations predict them."""
+    if contract.capabilities(model).mixes_noise and model.is_named:
+        return tuple(part.numpy() for part in model.without(torch.tensor(rows)))
+    return without_sites(mean, covariance, pseudo.y, pseudo.variance)
 
 
-def appraise_others(
-    told: Observations, fitted: FittedSurrogate, appraisals: Mapping[int, Appraisal], rate: float
-) -> dict[int, Appraisal]:
-    """Appraisals of observations outside a fit, where bounds are appraised by what they say.
+def _score(model: GPyTorchModel, units: Units, bounds: BoundRows, pseudo: PseudoValues, y: Array) -> float:
+    """Log probability of values and bounds, each as the others predict it, where it may be wrong; in the user's units.
 
     Args:
-        told: The observations.
-        fitted: The surrogate, fitted to others.
-        appraisals: Theirs, by trial, the limits taken for values.
-        rate: How many bounds are wrong.
+        model: A fit to both.
+        units: Its units.
+        bounds: The bounds.
+        pseudo: What they say, and how probable each is by the others.
+        y: ``n`` values, and limits, in these units.
     """
-    if not told.bounds:
-        return dict(appraisals)
-    own = [appraisals[told.numbers[i]] for i in told.bounds]
-    mean = fitted.units.to_model(np.array([a.expected for a in own]))
-    sd = fitted.units.sd_to_model(np.array([a.sd for a in own]))
-    wrong, evidence = verdict(mean, sd, bound_rows(told, fitted, rate).bounds(sd))
-    rows = zip(told.bounds, own, wrong.tolist(), evidence.tolist(), strict=True)
-    return dict(appraisals) | {
-        told.numbers[i]: Appraisal(a.expected, a.sd, nats, p > EVEN, 1 - p if rate else None, p)
-        for i, a, p, nats in rows
-    }
-
-
-def noise_variances(model: GPyTorchModel, X: Tensor) -> Tensor:
-    """``m`` variances of the noise of a measurement at each point, in the units of the outcomes."""
-    (_, noisy), (_, latent) = (contract.marginals(by_fits(model), X, is_noisy) for is_noisy in (True, False))
-    return (noisy.square() - latent.square()).clamp_min(LEAST_NOISE**2).detach()
-
-
-def joint_prediction(model: GPyTorchModel, X: Tensor) -> tuple[Array, Array]:
-    """``m`` means and the ``m x m`` covariance of the latent values, in the units of the outcomes: by the model's fits.
-
-    What bounds say is taken out of them again, which holds of a fit, and hardly of draws of the hyperparameters.
-    """
-    with torch.no_grad():
-        normal = by_fits(model).posterior(X).distribution
-        return normal.mean.flatten().numpy(), normal.covariance_matrix.numpy()
+    rows, rate = np.setdiff1d(np.arange(len(y)), bounds.rows), float(bounds.eps.max())
+    diagnosis = contract.diagnose(by_fits(model))
+    right = norm.logpdf(y[rows], diagnosis.expected.numpy()[rows], diagnosis.sd.numpy()[rows])
+    center = np.median(y)
+    scale = TO_ROBUST_SD * np.median(np.abs(y - center)) or 1.0
+    with np.errstate(divide="ignore"):
+        wrong = np.log(rate) + cauchy.logpdf(y[rows], center, WIDTH * scale)
+    of_values = np.logaddexp(np.log1p(-rate) + right, wrong)
+    of_bounds = np.logaddexp(bounds.log_b, np.log1p(-bounds.eps) - pseudo.evidence)
+    return float(of_values.sum() + of_bounds.sum() - len(rows) * math.log(units.scale))  # eq. 18.8

@@ -28,10 +28,16 @@ from robustbo.loop.observations.probability_wrong import (
     unseen_probabilities_wrong,
 )
 from robustbo.loop.observations.table import Data, Observations, observations
-from robustbo.loop.observations.units import Units, in_model_units, noise_parts, typical_distance
+from robustbo.loop.observations.units import Units, in_model_units, typical_distance
 from robustbo.loop.surrogate.attempt import attempt
+from robustbo.loop.surrogate.bounds import appraise_others
 from robustbo.loop.surrogate.cache import FitCache
-from robustbo.loop.surrogate.censored_fit import appraise_others, fit_to_bounds, noise_variances
+from robustbo.loop.surrogate.censored_fit import (
+    begin_at_vague_bounds,
+    begin_at_values,
+    fit_to_bounds,
+    vague_values,
+)
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.loop.surrogate.heaps import limits_among, warn_of_heap, with_bounds
 from robustbo.loop.surrogate.model import (
@@ -39,6 +45,7 @@ from robustbo.loop.surrogate.model import (
     has_row_noise,
     is_robust,
     new_model,
+    new_plain_model,
     prior_rate,
     rate_of_wrong_bounds,
     takes_bounds,
@@ -204,22 +211,31 @@ def _fit_new(settings: Settings, told: Observations, fits: FitCache) -> FittedSu
 
 
 def _fit_to_bounds(settings: Settings, told: Observations, fits: FitCache) -> FittedSurrogate:
-    """The surrogate fitted to values and bounds, from a fit to the values alone."""
-    base = _fit(settings, told.take([i for i in range(len(told.values)) if i not in {*told.bounds}]), fits)
-    X, _, sds = in_model_units(settings.space, told, base.units)
-    if (parts := noise_parts(told, base.units)) is not None:
-        sds = (parts[0] + parts[1] * noise_variances(base.model, X)).sqrt()
-    values = torch.tensor([i for i in range(len(told.values)) if i not in {*told.bounds}])
-    started, rate = time.perf_counter(), rate_of_wrong_bounds(settings, len(told.values))
+    """The surrogate fitted to values and bounds, from a fit to the values alone.
 
-    def build(Y: Tensor, Yvar: Tensor, before: Any) -> Any:
-        model = new_model(settings, told, X, Y, Yvar, base.units)
-        model.likelihood.usual = values
+    Where that leads to doubt in a bound, it is also begun at a fit to vague values beyond the limits, and the better
+    fit stays: a few values alone may know neither the scale of the outcomes nor their noise.
+    """
+    started, rate = time.perf_counter(), rate_of_wrong_bounds(settings, len(told.values))
+    values = [i for i in range(len(told.values)) if i not in {*told.bounds}]
+    base = _fit(settings, told.take(values), fits)
+    X = in_model_units(settings.space, told, base.units)[0]
+
+    def build(units: Units, Y: Tensor, Yvar: Tensor, before: Any) -> Any:
+        model = new_model(settings, told, X, Y, Yvar, units)
+        model.likelihood.usual = torch.tensor(values)
         state = None if before is None else contract.warm_start(before)
         return contract.fit(model) if state is None else contract.fit(model, state, torch.arange(len(Y)))
 
     seed = seeds.derive(settings.seed, len(told.values), "fit")
     with (isolation if settings.surrogate in SURROGATES else seed_everything)(seed), contract.quiet():
-        model, appraisals = fit_to_bounds(told, X, base, sds, rate, build)
+        best = fit_to_bounds(told, X, begin_at_values(told, X, base), rate, build)
+        if best.doubts_a_bound:
+            units = Units.of(told.values, settings.sign)
+            plain = contract.fit(new_plain_model(settings, told, X, *vague_values(told, units), units))
+            vague = FittedSurrogate(plain, X, told, settings.space, units, 0.0)
+            other = fit_to_bounds(told, X, begin_at_vague_bounds(told, vague), rate, build)
+            best = max(best, other, key=lambda fit: fit.score)
     seconds = time.perf_counter() - started
-    return FittedSurrogate(model, X, told, settings.space, base.units, seconds, appraisals=appraisals)
+    appraisals = best.appraisals(told, rate)
+    return FittedSurrogate(best.model, X, told, settings.space, best.base.units, seconds, appraisals=appraisals)

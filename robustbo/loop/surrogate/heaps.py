@@ -18,7 +18,7 @@ from typing import NamedTuple
 from robustbo.censored import is_bound, value_at_limit
 from robustbo.errors import NumericsWarning, warn
 from robustbo.loop.observations.table import Observations
-from robustbo.loop.surrogate.censored_fit import bound_rows, joint_prediction, noise_variances
+from robustbo.loop.surrogate.bounds import bound_rows, joint_prediction, noise_variances
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.numerics.censored.sites import log_probability_of_stuck_sensor, log_probability_of_values, pseudo_values
 
@@ -100,7 +100,9 @@ def _is_limit(told: Observations, heap: Heap, base: FittedSurrogate) -> bool:
     of_heap = with_bounds(told, [heap]).take(heap.rows)
     X = base.encoded(of_heap.X)
     m, C = joint_prediction(base.model, X)
-    bounds = bound_rows(of_heap, base, 0.0).bounds(noise_variances(base.model, X).sqrt().numpy())
+    bounds = bound_rows(of_heap, base.units, base.observations.values, 0.0).bounds(
+        noise_variances(base.model, X).sqrt().numpy()
+    )
     k, n = len(heap.rows), len(told.values)
     as_limit = pseudo_values(m, C, bounds).L
     as_values = log_probability_of_values(m, C, bounds, base.units.sd_to_model(_step(told)))

@@ -1,6 +1,7 @@
 """The BoTorch model of a study's surrogate, before it is fitted, and what it can do."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -10,7 +11,7 @@ from torch import Tensor
 from robustbo.errors import FitError, NumericsWarning, warn
 from robustbo.loop.observations.auxiliary import AuxiliaryObservations
 from robustbo.loop.observations.table import Observations
-from robustbo.loop.observations.units import Units, noise_parts
+from robustbo.loop.observations.units import Units, in_model_units, noise_parts
 from robustbo.searchspace.encoding import encode
 from robustbo.surrogates.common import contract
 from robustbo.surrogates.common.capabilities import Capabilities
@@ -59,6 +60,19 @@ def new_model(settings: Settings, told: Observations, X: Tensor, Y: Tensor, Yvar
         model.shared_errors = units.sd_to_model(shares)
     if beside is not None and is_learning:
         model.auxiliary = _auxiliary_values(settings, beside, units)
+    return model
+
+
+def new_plain_model(
+    settings: Settings, told: Observations, X: Tensor, Y: Tensor, variance: Tensor, units: Units
+) -> Any:
+    """The model of `standard`, not fitted yet, where ``n`` values have variances beside their noise; 0 where none."""
+    plain = replace(settings, surrogate="standard", options="{}", committee_from=None)
+    _, _, sds = in_model_units(settings.space, told, units)
+    model = new_model(plain, told, X, Y, None if sds is None else sds.square() + variance, units)
+    if sds is None:
+        fixed, share = noise_parts(told, units) or (torch.zeros_like(Y), torch.ones_like(Y))
+        model.set_noise_parts(fixed + variance, torch.where(variance > 0, 0.0, share))
     return model
 
 

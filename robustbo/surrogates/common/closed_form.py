@@ -13,7 +13,9 @@ from robustbo.numerics.gp.prediction_cache import PredictionCache, prediction_ca
 from robustbo.surrogates.common import priors
 from robustbo.surrogates.common.contract import marginals, outcome_transform
 from robustbo.surrogates.common.diagnostics import Diagnostics
-from robustbo.surrogates.common.units import expectations_in_outcome_units, in_model_units
+from robustbo.surrogates.common.units import expectations_in_outcome_units, in_model_units, in_outcome_units
+
+LEFT_OUT = 1e10  # variance that is added to an observation which is to say nothing, in that of the outcomes
 
 
 class ClosedFormGP:
@@ -101,6 +103,26 @@ class ClosedFormGP:
         evidence = log_posterior(model, theta, rho).evidence
         assert evidence.converged
         return self._latent(evidence.m, evidence.P, evidence.al, theta)
+
+    def without(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Means and covariance of the objective at ``k`` of the observations, as the others predict it, by one fit.
+
+        Args:
+            rows: ``k`` indices, all of which are left out together.
+
+        Returns:
+            ``k`` and ``k x k``, in the outcome's units to first order. The kernel must be a named one.
+        """
+        gp: Any = self
+        with torch.no_grad():
+            model = gp.search_model()
+            left_out = torch.zeros_like(gp._rho).index_fill(0, rows, LEFT_OUT * float(model.y.var() + 1.0))
+            process = self.process(model, gp._theta(model), gp._rho + left_out)
+            mean, covariance = process.posterior(gp.train_inputs[0][rows])
+            sd = covariance.diagonal().clamp_min(0.0).sqrt()
+            outcome, outcome_sd = in_outcome_units(outcome_transform(gp), mean, sd)
+            stretch = torch.where(sd > 0, outcome_sd / sd, 0.0)
+            return outcome, covariance * stretch * stretch.unsqueeze(-1)
 
     def _latent(self, m: Tensor, P: Tensor, al: Tensor, theta: Tensor | None = None) -> LatentProcess:
         gp: Any = self

@@ -120,3 +120,15 @@ def test_bounds_that_agree_at_a_point_are_no_surprise():
     reports = {o.trial.number: o for o in opt.outliers()}
     assert [reports[t.number].status for t in (first, again)] == ["confirmed", "confirmed"]
     assert opt.predict(first.params).mean < 0.2
+
+
+def test_few_values_beside_many_bounds_do_not_contradict_them():
+    """By the scale of three values that are near one another, limits that most points keep were impossible."""
+    opt = rb.Optimizer(SPACE, direction="maximize", seed=0)
+    for row, value in zip(X, truth(X) + NOISE, strict=True):
+        measured = rb.Below(1.3) if value < 1.3 else rb.Above(1.45) if value > 1.45 else value
+        opt.tell({"x": row[0], "y": row[1]}, measured)
+    assert sum(repr(trial.value)[0] not in "<>" for trial in opt.history) < 4
+    assert not [o for o in opt.outliers() if o.flagged]
+    assert truth(np.array([list(opt.best().params.values())]))[0] > 2
+    assert opt.predict({"x": 0.05, "y": 0.05}).mean < 1.3 < 1.45 < opt.predict({"x": 0.95, "y": 0.95}).mean
