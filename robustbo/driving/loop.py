@@ -192,7 +192,7 @@ class Loop:
         if self._error is None:
             self._error = error
             if self._running:
-                log.error("an error ends it, after the evaluations that run (%d): %s", len(self._running), error)
+                log.error("an error ends the loop after the running evaluations (%d): %s", len(self._running), error)
 
     def _call_back(self, trial: Trial) -> None:
         for callback in self._callbacks:

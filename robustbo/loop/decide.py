@@ -132,7 +132,7 @@ def _fit_feasibility(settings: Settings, data: Data, fits: FitCache) -> tuple[Fe
     model, error = attempt(partial(feasibility_model, data, settings.seed, fits))
     if error is None:
         return model, None
-    log.warning("where trials fail could not be learned: %s", error)
+    log.warning("the model of failures could not be fitted: %s", error)
     return None, f"as if no trial had failed, since it could not be learned where: {error}"
 
 
@@ -144,7 +144,7 @@ def _fill_space(
         return Suggestion(sobol_point(data, settings.seed, trial), "sobol", reason=reason)
     point_and_reason, error = attempt(partial(feasible_sobol_point, data, feasibility, settings.seed, trial))
     if point_and_reason is None:
-        log.warning("where trials fail could not be heeded: %s", error)
+        log.warning("the model of failures could not be used: %s", error)
         why = f"as if no trial had failed, since its chance could not be computed: {error}"
         return _with_fallbacks(_fill_space(settings, data, trial, reason, None), why)
     point, away = point_and_reason

@@ -60,7 +60,7 @@ class Study(Predicting):
         return vars(self) | {"_view": None}
 
     def __init__(self, *_: Any, **__: Any) -> None:
-        raise TypeError('a study is looked at by Study.resume("study.jsonl"); Optimizer(space, ...) begins one')
+        raise TypeError('Study.resume("study.jsonl") opens a study, and Optimizer(space, ...) begins one')
 
     @classmethod
     def resume(cls, journal: str | PathLike[str], *, trust: Trust = False) -> Self:

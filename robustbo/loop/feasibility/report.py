@@ -82,7 +82,7 @@ def chances(settings: Settings, history: History, rows: list[list[float]], fits:
     """
     model, why = _fit_model(settings, observations(settings, history), fits)
     if why is not None:
-        raise FitError(f"it could not be learned where trials fail: {why}")
+        raise FitError(f"the model of failures could not be fitted: {why}")
     if model is None or not rows:
         return [1.0] * len(rows)
     p, why = attempt(lambda: model.log_p([tuple(row) for row in rows]).exp().tolist())
@@ -102,5 +102,5 @@ def _fit_model(settings: Settings, data: Data, fits: FitCache | None) -> tuple[F
     """The model of failures, None where none has failed; and why it cannot be had, if it cannot."""
     model, why = attempt(partial(feasibility_model, data, settings.seed, FitCache() if fits is None else fits))
     if why is not None:
-        log.warning("where trials fail could not be learned: %s", why)
+        log.warning("the model of failures could not be fitted: %s", why)
     return model, why

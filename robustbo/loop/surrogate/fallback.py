@@ -53,7 +53,7 @@ def fit_and_use(
         if error is None:
             return result, f"by {rung.name}, since these failed: {'; '.join(why)}" if why else None
         why.append(f"{rung.name}: {error}")
-        log.warning("a surrogate could not be used, and the next is tried; %s", why[-1])
+        log.warning("a surrogate could not be used, so the optimizer tries the next; %s", why[-1])
     return None, f"by none, since these failed: {'; '.join(why)}"
 
 

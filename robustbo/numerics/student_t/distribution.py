@@ -141,7 +141,7 @@ def log_tail(v: Tensor, nu: Tensor) -> Tensor:
 def check_arguments(z: Tensor, nu: Tensor, least: float, *, is_open: bool = False) -> tuple[Tensor, Tensor]:
     """Both in one type, and in one shape unless nu is one number."""
     if nu.requires_grad:
-        raise ValueError("nu must not require a gradient, of which there is none; detach it")
+        raise ValueError("nu must not require a gradient, since it has none; detach it")
     if not ((nu > least if is_open else nu >= least) & (nu < math.inf)).all():
         range_ = f"{'more than' if is_open else 'at least'} {least:g} and finite"
         raise ValueError(f"nu must be {range_}, got {nu.min().item():g} to {nu.max().item():g}")
@@ -161,6 +161,6 @@ class Smooth(torch.autograd.Function):
     def backward(ctx: Any, by_value: Tensor) -> tuple[Tensor | None, ...]:
         z, *derivatives = ctx.saved_tensors
         if not derivatives:
-            raise NotImplementedError("there are two derivatives, a third was asked for")
+            raise NotImplementedError("only two derivatives exist, and a third was requested")
         slope = Smooth.apply(z, *derivatives)
         return by_value * slope, *[None] * (1 + len(derivatives))
