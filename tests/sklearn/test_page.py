@@ -27,5 +27,5 @@ def test_the_page_names_every_column():
         *("std_expected_test_score", "evidence_test_score", "believed_test_score", "std_believed_test_score"),
         "rank_believed_test_score",
     }
-    section = PAGE.split("## What `cv_results_` has besides")[1].split("\n\nWith")[0]
+    section = PAGE.split("## The columns of `cv_results_`")[1].split("\n\nWith")[0]
     assert set(re.findall(r"`(\w+_\w+|repeats)`", section)) - {"best_index_", "cv_results_"} == columns

@@ -1,4 +1,4 @@
-"""An application of Hydra's: `python train.py lr=0.03 depth=5`, or a sweep by our sampler (see docs/howto/optuna.md).
+"""An application of Hydra's: `python train.py lr=0.03 depth=5`, or a sweep by our sampler (docs/howto/ray-hydra.md).
 
 pip install "robustbo[optuna]" hydra-core
 pip install --no-deps hydra-optuna-sweeper
