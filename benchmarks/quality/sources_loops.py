@@ -66,12 +66,15 @@ class Loop(NamedTuple):
 
 
 def loops(problems: Sequence[str], replications: Sequence[int]) -> Iterator[Loop]:
-    """The loops: replications before cases and problems; where nothing is wrong one alone, to see who is named."""
+    """The loops: replications before cases and problems; where nothing is wrong one alone, to see who is named.
+
+    What is hidden is run of the first case alone, before replications of all the others: it says what a name is worth.
+    """
     for replication in replications:
-        for case, size in CASES:
+        for number, (case, size) in enumerate(CASES):
             for problem in problems:
                 for method in METHODS:
-                    if size or method == LABELLED:
+                    if method == LABELLED or (size and (method == CORRECTED or number == 0)):
                         yield Loop(problem, case, size, replication, method)
 
 

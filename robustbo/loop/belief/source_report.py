@@ -48,6 +48,7 @@ class SourceReport:
         outcome: Which of several outcomes; None where there is only one.
         quantity: What is measured, with its unit.
         why_not: Why it is not judged.
+        also: The other outcomes in which it is in doubt.
 
     Example:
         >>> at = datetime(2026, 11, 24, 14, 10, tzinfo=UTC)
@@ -69,6 +70,7 @@ class SourceReport:
     outcome: str | None = None
     quantity: Outcome = field(default=Outcome(), repr=False)
     why_not: str = ""
+    also: tuple[str, ...] = ()
 
     @property
     def is_doubtful(self) -> bool:
@@ -95,7 +97,8 @@ class SourceReport:
             return f"{of}{self.name}: nothing wrong is known{chance}"
         is_apart = self.status != "not distinguishable"
         apart = "" if is_apart else f"; {APART if self.level is not None else ELSEWHERE}"
-        return f"{of}{self.name} {self._claim}{chance}{apart}"
+        also = f"; it errs in {' and '.join(self.also)}, too" if self.also else ""
+        return f"{of}{self.name} {self._claim}{chance}{also}{apart}"
 
     @property
     def _claim(self) -> str:

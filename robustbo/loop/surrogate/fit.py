@@ -27,6 +27,8 @@ from robustbo.loop.observations.probability_wrong import (
     quarantine_suspects,
     unseen_probabilities_wrong,
 )
+from robustbo.loop.observations.shared_sources import OutcomeEvidence
+from robustbo.loop.observations.source_labels import source_labels
 from robustbo.loop.observations.table import Data, Observations, observations
 from robustbo.loop.observations.units import Units, in_model_units, noise_parts, typical_distance
 from robustbo.loop.surrogate.attempt import attempt
@@ -44,7 +46,7 @@ from robustbo.loop.surrogate.model import (
     takes_bounds,
     takes_noise_parts,
 )
-from robustbo.loop.surrogate.sources import judge_sources
+from robustbo.loop.surrogate.sources import SourceQuestion, evidence_for_others, judge_sources
 from robustbo.loop.surrogate.subset import RoughPrediction, Subset, select_subset
 from robustbo.loop.surrogate.warm_start import WarmStart, predecessor, sample_size
 from robustbo.surrogates.common import contract
@@ -78,14 +80,9 @@ def fit_to(settings: Settings, data: Data, fits: FitCache, failed: Collection[in
     """
     if not data.told:
         raise ValueError(no_value(data.trials, "a surrogate"))
-    settings = replace(settings.of_size(len(data.told)), space=data.space)
-    guess, told = partial(_rough_prediction, settings, fits), _with_limits(settings, data.all_observations(), fits)
-    part = select_subset(told, guess, fits, settings) if capabilities_of(settings).is_cubic else None
-    among = told if part is None else part.told
-    sources = None
-    if data.correction is None and told.beside is None:  # else a source's error is part of the fit
-        fit_told, name = partial(_fit, settings, fits=fits), settings.surrogate
-        sources = judge_sources(data, among, fit_told, fits, surrogate=name, blocks=settings.blocks, key=settings)
+    settings, among, part = _select_observations(settings, data, fits)
+    question = _source_question(settings, data, among, fits)
+    sources = None if question is None else judge_sources(question)
     if sources is not None and (correction := sources.correction) is not None:
         data, among = data.with_correction(correction), among.with_correction(correction)
         part = None if part is None else part.with_correction(correction)
@@ -94,6 +91,33 @@ def fit_to(settings: Settings, data: Data, fits: FitCache, failed: Collection[in
     if part is None:
         return fitted
     return replace(fitted, appraisals={**_appraise_left_out(settings, part, fits), **fitted.appraisals})
+
+
+def evidence_on_sources(settings: Settings, data: Data, fits: FitCache) -> OutcomeEvidence:
+    """The evidence on sources in one outcome by its own values, for the others; see `fit_to`."""
+    if source_labels(data.trials, [trial.number for trial in data.told], data.auxiliary.kinds) is None:
+        return ()
+    settings, among, _ = _select_observations(settings, data, fits)
+    question = _source_question(settings, data, among, fits)
+    return () if question is None else evidence_for_others(question)
+
+
+def _source_question(settings: Settings, data: Data, among: Observations, fits: FitCache) -> SourceQuestion | None:
+    """The question which source errs; None where that is known, or is a part of the fit."""
+    if data.correction is not None or among.beside is not None:
+        return None
+    fit_to_all, blocks = partial(_fit, settings, fits=fits), frozenset(settings.blocks)
+    return SourceQuestion(data, among, fit_to_all, fits, settings.surrogate, blocks, settings)
+
+
+def _select_observations(
+    settings: Settings, data: Data, fits: FitCache
+) -> tuple[Settings, Observations, Subset | None]:
+    """The settings of so many observations, those that the surrogate is fitted to, and the subset that they are."""
+    settings = replace(settings.of_size(len(data.told)), space=data.space)
+    guess, told = partial(_rough_prediction, settings, fits), _with_limits(settings, data.all_observations(), fits)
+    part = select_subset(told, guess, fits, settings) if capabilities_of(settings).is_cubic else None
+    return settings, told if part is None else part.told, part
 
 
 def _with_limits(settings: Settings, told: Observations, fits: FitCache) -> Observations:
