@@ -108,7 +108,9 @@ def correct(
     error: Annotated[
         str | None,
         typer.Argument(
-            metavar="ERROR", help="How much too high its values read; negative where too low.  [required]", show_default=False
+            metavar="ERROR",
+            help="How much too high its values read; negative where too low.  [required]",
+            show_default=False,
         ),
     ] = None,
     source: SourceOption = None,

@@ -35,7 +35,7 @@ from robustbo.loop.surrogate.attempt import attempt
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.censored_fit import appraise_others, fit_to_bounds, noise_variances
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
-from robustbo.loop.surrogate.heaps import limits_among, warn_of_heap, with_bounds
+from robustbo.loop.surrogate.heaps import bound_heaps
 from robustbo.loop.surrogate.model import (
     capabilities_of,
     has_row_noise,
@@ -115,19 +115,11 @@ def _select_observations(
 ) -> tuple[Settings, Observations, Subset | None]:
     """The settings of so many observations, those that the surrogate is fitted to, and the subset that they are."""
     settings = replace(settings.of_size(len(data.told)), space=data.space)
-    guess, told = partial(_rough_prediction, settings, fits), _with_limits(settings, data.all_observations(), fits)
+    guess, told = partial(_rough_prediction, settings, fits), data.all_observations()
+    if has_row_noise(settings):
+        told = bound_heaps(told, partial(_fit, settings, fits=fits), fits, settings)
     part = select_subset(told, guess, fits, settings) if capabilities_of(settings).is_cubic else None
     return settings, told if part is None else part.told, part
-
-
-def _with_limits(settings: Settings, told: Observations, fits: FitCache) -> Observations:
-    """The observations in which values that a limit explains, written as the limit itself, are bounds; it is said."""
-    if not has_row_noise(settings):
-        return told
-    heaps = limits_among(told, partial(_fit, settings, fits=fits))
-    for heap in heaps:
-        fits.get_small(("heap", settings, heap.sign, heap.limit), partial(warn_of_heap, heap, len(told.values)))
-    return with_bounds(told, heaps) if heaps else told
 
 
 def _fit_without_quarantine(
@@ -212,8 +204,9 @@ def _warm_start(settings: Settings, told: Observations, fits: FitCache) -> WarmS
 def _fit_new(settings: Settings, told: Observations, fits: FitCache) -> FittedSurrogate:
     if told.bounds and takes_bounds(settings, told):
         return _fit_to_bounds(settings, told, fits)
-    before = None if told.beside is not None else _warm_start(settings, told, fits)
-    before = before if told.correction is None else told.correction.warm_start
+    before = None if told.correction is None else told.correction.warm_start
+    if told.correction is None and told.beside is None:
+        before = _warm_start(settings, told, fits)
     started = time.perf_counter()
     units = Units.of(told.values, settings.sign) if before is None else before.units
     X, Y, sds = in_model_units(settings.space, told, units)

@@ -16,8 +16,8 @@ from robustbo.numerics.sources.atoms import NO_SHIFTS, Atom, Key, Timeline, bloc
 from robustbo.numerics.sources.candidates import Candidate
 from robustbo.numerics.sources.evidence import sizes_of
 from robustbo.numerics.sources.labels import SourceLabels
-from robustbo.numerics.sources.overlap import is_distinguishable, share_of_inputs
-from robustbo.numerics.sources.place import Problem, settle
+from robustbo.numerics.sources.overlap import Overlap
+from robustbo.numerics.sources.place import Place, Problem, settle
 from robustbo.numerics.sources.search import Rest, State, place_without, search_atoms
 from robustbo.numerics.sources.shared import log_factors_of
 from robustbo.surrogates.common.contract import outcome_transform
@@ -91,11 +91,12 @@ def find_sources(
         problem, level, t = straight_problem(model, labels, blocks)
         problem = problem.shift_priors(shifts) if shifts else problem
         state, rest = search_atoms(problem, level) if problem.lines else (State((), (), (), level), Rest([], []))
-        find = partial(_describe_atom, problem, state, unit_of(model))
-        believed = tuple(find(atom, state.gains[i], without=i) for i, atom in enumerate(state.atoms))
-        keys = {atom.key[:2] for atom in state.atoms}
-        likeliest = _of_each_source(rest.candidates)
-        doubtful = tuple(find(c.atom, c.score) for c in likeliest if c.atom.key[:2] not in keys)
+        find, keys = partial(_describe_atom, problem, state, unit_of(model)), {atom.key[:2] for atom in state.atoms}
+        places = [place_without(problem, state, i) for i in range(len(state.atoms))]
+        believed = tuple(map(find, places, state.atoms, state.gains))
+        doubts = [c for c in _of_each_source(rest.candidates) if c.atom.key[:2] not in keys]
+        whole = partial(find, place_without(problem, state, None)) if doubts else find
+        doubtful = tuple(whole(c.atom, c.score) for c in doubts)
         X, d = model.train_inputs[0], model.train_inputs[0].shape[-1]
         regional = _regional_sources(X, state.level.fit.theta[:d].exp(), problem.lines)
         log_factors = log_factors_of(problem, state, rest) if is_one_of_several else NO_SHIFTS
@@ -113,10 +114,10 @@ def straight_problem(
     bent = model.search_model()
     fit = model.components[0].fit if model.components else model.fit_now(bent)
     d, count = model.train_inputs[0].shape[-1], len(fit.theta) - len(bent.warp)
-    straight, t = bent._replace(warp=()), fit.theta[count:]
+    straight, t, overlap = bent._replace(warp=()), fit.theta[count:], Overlap(model.train_inputs[0])
 
     def is_told_apart(at: Fit, A: Array) -> bool:
-        return is_distinguishable(model.train_inputs[0], at.theta[:d].exp(), A)
+        return overlap.is_distinguishable(at.theta[:d].exp(), A)
 
     penalty, lines = model.options.penalty(straight), list(timelines(labels))
     problem = Problem(straight, penalty, lines, block_effects(labels, blocks), is_told_apart)
@@ -130,7 +131,7 @@ def _regional_sources(X: Tensor, lengthscales: Tensor, lines: Sequence[Timeline]
     A = np.zeros((len(X), len(own)))
     for column, line in enumerate(own):
         A[line.rows, column] = 1.0
-    shares = share_of_inputs(X, lengthscales, A) if own else ()
+    shares = Overlap(X).share(lengthscales, A) if own else ()
     return frozenset((line.source, line.level) for line, share in zip(own, shares, strict=True) if share > OF_REGION)
 
 
@@ -143,10 +144,9 @@ def _of_each_source(candidates: list[Candidate]) -> list[Candidate]:
 
 
 def _describe_atom(
-    problem: Problem, state: State, scale: float, atom: Atom, log_odds: float, without: int | None = None
+    problem: Problem, state: State, scale: float, place: Place, atom: Atom, log_odds: float
 ) -> AtomFinding:
-    """The belief in an atom beside all others of a state."""
-    place = place_without(problem, state, without)
+    """The belief in an atom, at the place of a state without it."""
     A = atom.matrix(problem.n)
     posterior, is_apart = sizes_of(place.precision, A), problem.is_told_apart(state.level.fit, A)
     log_odds = log_odds if is_apart else min(log_odds, 0.0) - np.log(2.0)  # as probably the objective's own shape

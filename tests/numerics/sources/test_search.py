@@ -13,7 +13,7 @@ from robustbo.numerics.sources import search as search_module
 from robustbo.numerics.sources.atoms import block_effects, timelines
 from robustbo.numerics.sources.covariance import with_shared_errors
 from robustbo.numerics.sources.labels import SourceLabels
-from robustbo.numerics.sources.overlap import is_distinguishable
+from robustbo.numerics.sources.overlap import Overlap
 from robustbo.numerics.sources.place import Problem
 from robustbo.numerics.sources.search import search_atoms
 
@@ -34,8 +34,10 @@ def search(y, codes=CODES, support=()):
     level = empty(model)
     level = refit(model, level, support) if support else level
 
+    overlap = Overlap(X)
+
     def is_told_apart(fit, A):
-        return is_distinguishable(X, fit.theta[:2].exp(), A)
+        return overlap.is_distinguishable(fit.theta[:2].exp(), A)
 
     problem = Problem(model, Penalty(lambda k: 3.0 * k), list(timelines(labels)), block_effects(labels), is_told_apart)
     return search_atoms(problem, level)
