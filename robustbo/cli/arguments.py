@@ -105,7 +105,7 @@ def noise_of(texts: Sequence[str], outcomes: Sequence[str]) -> float | dict[str,
 
 
 def error_of(text: str | None, journal: str) -> float:
-    """How much too high the values of a source read, as it was typed behind a journal's name."""
+    """The error of a source, by how much its values read too high, that was typed behind a journal's name."""
     if text is None:
         example = f"robustbo correct {journal} 4.8 --source reactor=R3"
         raise ValueError(f"correct takes how much too high values read, got no number; write {example}")

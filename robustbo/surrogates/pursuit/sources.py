@@ -95,8 +95,8 @@ def find_sources(
         places = [place_without(problem, state, i) for i in range(len(state.atoms))]
         believed = tuple(map(find, places, state.atoms, state.gains))
         doubts = [c for c in _of_each_source(rest.candidates) if c.atom.key[:2] not in keys]
-        whole = partial(find, place_without(problem, state, None)) if doubts else find
-        doubtful = tuple(whole(c.atom, c.score) for c in doubts)
+        beside_all = [place_without(problem, state, None)] * len(doubts) if doubts else []
+        doubtful = tuple(find(place, c.atom, c.score) for place, c in zip(beside_all, doubts, strict=True))
         X, d = model.train_inputs[0], model.train_inputs[0].shape[-1]
         regional = _regional_sources(X, state.level.fit.theta[:d].exp(), problem.lines)
         log_factors = log_factors_of(problem, state, rest) if is_one_of_several else NO_SHIFTS
