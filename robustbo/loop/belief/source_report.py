@@ -90,7 +90,7 @@ class SourceReport:
             return f"{of}{self.name} is {self.status} by your word{self._since}"
         if self.status == NOT_JUDGED:
             return f"{of}{self.name} is not judged: {self.why_not}"
-        chance = f", probability {_probability(self.probability)}"
+        chance = f", probability {probability_text(self.probability)}"
         if self.status == "not distinguishable" and not self.is_doubtful:
             return f"{of}{self.name}: nothing wrong is known, but {REGIONAL}"
         if not self.is_doubtful and self.kind != BLOCK:
@@ -133,7 +133,7 @@ def digits(error: float, sd: float) -> str:
     return f"{round(error, place):.{max(place, 0)}f}"
 
 
-def _probability(probability: float) -> str:
+def probability_text(probability: float) -> str:
     """A probability that is not rounded to 1."""
     return f"{min(probability, 0.9999):.4f}" if probability > 0.999 else f"{probability:.3g}"
 
