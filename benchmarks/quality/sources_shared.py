@@ -33,6 +33,8 @@ CULPRIT = sources.CULPRIT["offset"]
 CASES = [
     ("offset", 0.5, 0.02, "both"),
     ("offset", 0.5, 0.02, "one"),
+    ("offset", 0.75, 0.02, "both"),
+    ("offset", 0.75, 0.02, "one"),
     ("step", 1.0, 0.02, "both"),
     ("step", 1.0, 0.02, "one"),
     ("none", 0.0, 0.02, "none"),
@@ -108,11 +110,12 @@ def judge(*values: Any) -> dict[str, Any]:
     return cell._asdict() | row | {"seconds": round(seconds, 2), "seconds_alone": round(seconds_alone, 2)}
 
 
-def verdicts(way: str, reports: Sequence[SourceReport]) -> dict[str, bool]:
-    """Return whether the worker who is off is named, and whether another is."""
+def verdicts(way: str, reports: Sequence[SourceReport]) -> dict[str, Any]:
+    """Return whether the worker who is off is named, whether another is, and the probability that this one errs."""
     doubted = [report for report in reports if report.status in ("in doubt", "block")]
     is_own = [report.level == CULPRIT and report.kind != "block" for report in doubted]
-    return {f"{way}": any(is_own), f"{way}_others": not all(is_own)}
+    probability = max((r.probability for r in reports if r.level == CULPRIT and r.kind != "block"), default=math.nan)
+    return {f"{way}": any(is_own), f"{way}_others": not all(is_own), f"{way}_probability": round(probability, 4)}
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
@@ -127,9 +130,20 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
             more = right[1] - right[0]
             line |= {"named alone": right[0].mean().round(3), "named together": right[1].mean().round(3)}
             line |= {"more": f"{more.mean():.3f} +- {more.sem():.3f}"}
+            line |= {"probability": probabilities(group, [o for o in OUTCOMES if is_erring[o]])}
         line |= {"wrongly, alone": wrong[0].mean().round(3), "wrongly, together": wrong[1].mean().round(3)}
         lines.append(line | {"seconds, to alone": (group["seconds"] / group["seconds_alone"]).mean().round(2)})
-    return pd.DataFrame(lines).fillna("")
+    return pd.DataFrame(lines).astype(object).fillna("")
+
+
+def probabilities(group: pd.DataFrame, outcomes: Sequence[str]) -> str:
+    """The mean probability of the worker's error in outcomes in which he errs, alone and together, and what is more."""
+    alone, together = (
+        group[[f"{outcome}_{way}_probability" for outcome in outcomes]].mean(axis=1).dropna()
+        for way in ("alone", "together")
+    )
+    more = together - alone
+    return f"{alone.mean():.2f}, {together.mean():.2f}: {more.mean():+.3f} +- {more.sem():.3f}" if len(more) > 1 else ""
 
 
 def of_way(group: pd.DataFrame, outcomes: Sequence[str], way: str) -> pd.Series:
