@@ -69,7 +69,13 @@ MORE = [
     ("block", 0.5, 0.02, NORMAL),
 ]
 REGION_OFF = [("region", 1.0, 0.02, NORMAL)]
-PLANS = {"points": POINTS, "more": MORE, "region": REGION_OFF}
+NONE = [
+    ("none", 0.0, 0.02, NORMAL),
+    ("none", 0.0, 0.05, NORMAL),
+    ("none", 0.0, 0.2, NORMAL),
+    ("none", 0.0, 0.05, 3.0),
+]
+PLANS = {"points": POINTS, "more": MORE, "region": REGION_OFF, "none": NONE}
 STEP, SINCE, REGION = 1 / 3, 0.6, 0.25  # shares of the values, likewise, and of the first coordinate's range
 
 

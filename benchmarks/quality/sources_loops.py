@@ -45,6 +45,7 @@ CASES = (("offset", 1.0), ("none", 0.0), ("step", 1.0), ("offset", 0.5))
 LEAST = 1e-3  # standard deviations of the objective: what is nearer to the optimum counts as this
 HALF = TRIALS // 2
 MEASURES = ["half", "end", "average"]
+PAIRS = ((LABELLED, CORRECTED), (HIDDEN, CORRECTED), (HIDDEN, LABELLED))
 
 
 class Loop(NamedTuple):
@@ -66,12 +67,15 @@ class Loop(NamedTuple):
 
 
 def loops(problems: Sequence[str], replications: Sequence[int]) -> Iterator[Loop]:
-    """The loops: replications before cases and problems; where nothing is wrong one alone, to see who is named."""
+    """The loops: replications before cases and problems; where nothing is wrong one alone, to see who is named.
+
+    What a name is worth, against the default before there were sources, is seen of the first case alone.
+    """
     for replication in replications:
-        for case, size in CASES:
+        for number, (case, size) in enumerate(CASES):
             for problem in problems:
                 for method in METHODS:
-                    if size or method == LABELLED:
+                    if method == LABELLED or (size and (method == CORRECTED or number == 0)):
                         yield Loop(problem, case, size, replication, method)
 
 
@@ -136,15 +140,13 @@ def summary(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
         logs = group.pivot_table(MEASURES, ["problem", "replication"], "method")
         for measure in MEASURES if size else ():
             table = logs[measure].dropna()
-            if set(METHODS) <= set(table):
+            if len(table) > 1 and {LABELLED, CORRECTED} <= set(table):
                 row = {"case": case, "size": size, "lack": measure, "loops of each": len(table)}
-                row |= {method: table[method].mean() for method in METHODS}
-                pairs = {"told": table[LABELLED] - table[CORRECTED], "hidden": table[HIDDEN] - table[CORRECTED]}
-                pairs["hidden more than told"] = table[HIDDEN] - table[LABELLED]
-                for name, more in pairs.items():
-                    label = name if " " in name else f"{name} more than corrected"
-                    row[label] = f"{more.mean():.2f} +- {more.sem():.2f}"
-                paired.append(row)
+                paired.append(row | {method: table[method].mean() for method in METHODS if method in table})
+                for more, less in PAIRS:
+                    if {more, less} <= set(table):
+                        difference = table[more] - table[less]
+                        paired[-1][f"{more} more than {less}"] = f"{difference.mean():.2f} +- {difference.sem():.2f}"
     return {"loops": pd.DataFrame(lines).round(2), "loops-regret": pd.DataFrame(paired).round(2)}
 
 
@@ -160,7 +162,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     tables = summary(pd.read_csv(o.work))
     put(tables, o.out)
     if o.page:
-        pages.put(o.page, {name: pages.markdown(table.to_dict("records")) for name, table in tables.items()})
+        pages.put(
+            o.page,
+            {
+                name: pages.markdown(table.astype(object).fillna("").to_dict("records"))
+                for name, table in tables.items()
+            },
+        )
 
 
 if __name__ == "__main__":

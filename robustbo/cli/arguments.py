@@ -104,6 +104,15 @@ def noise_of(texts: Sequence[str], outcomes: Sequence[str]) -> float | dict[str,
     return read_number(texts[-1], "--sd")
 
 
+def error_of(text: str | None, journal: str) -> float:
+    """The error of a source, by how much its values read too high, that was typed behind a journal's name."""
+    if text is None:
+        example = f"robustbo correct {journal} 4.8 --source reactor=R3"
+        raise ValueError(f"correct takes how much too high values read, got no number; write {example}")
+    _no_options("correct", [text])
+    return read_number(text, "error", "4.8")
+
+
 def source_of(texts: Sequence[str], option: str = "--source") -> str | dict[str, str] | None:
     """The source that was typed as ``KIND=NAME``, or as a mere name; several kinds of it; None where there is none.
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from robustbo.cli import terminal
-from robustbo.cli.arguments import mendable, noise_of, source_of, trial_and_value
+from robustbo.cli.arguments import error_of, mendable, noise_of, source_of, trial_and_value
 from robustbo.cli.study import NEGATIVE, FormatOption, Journal, SdOption, SourceOption, outcome_names, say_trials
 from robustbo.cli.terminal import Format
 from robustbo.errors import RobustBOError
@@ -106,8 +106,13 @@ def sources(journal: Journal, format_: FormatOption = Format.table) -> None:
 def correct(
     journal: Journal,
     error: Annotated[
-        float, typer.Argument(metavar="ERROR", help="How much too high its values read; negative where too low.")
-    ],
+        str | None,
+        typer.Argument(
+            metavar="ERROR",
+            help="How much too high its values read; negative where too low.  [required]",
+            show_default=False,
+        ),
+    ] = None,
     source: SourceOption = None,
     since: SinceOption = None,
     outcome: OutcomeOption = None,
@@ -117,8 +122,9 @@ def correct(
     from robustbo.optimizer import Optimizer
 
     with mendable():
+        number = error_of(error, journal)
         opt = Optimizer.resume(journal)
-        trials = opt.correct(error=error, source=source_of(source or ()), since=since, outcome=outcome, reason=reason)
+        trials = opt.correct(error=number, source=source_of(source or ()), since=since, outcome=outcome, reason=reason)
     _say_verdict(trials, opt)
 
 

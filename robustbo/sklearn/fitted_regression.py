@@ -12,6 +12,8 @@ from scipy.special import ndtri
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
 
 from robustbo.determinism.isolation import seed_everything
+from robustbo.numerics.sources.labels import SourceLabels
+from robustbo.sklearn.groups import GroupedFit, check_method, fit_beside_groups
 from robustbo.surrogates import registry
 from robustbo.surrogates.common import contract, priors
 from robustbo.surrogates.common.map_gp import MapGP
@@ -29,13 +31,24 @@ class FittedRegression:
     Attributes:
         model: The surrogate.
         seed: Of methods that draw.
+        grouped: What is believed of groups of rows; None where there are none.
     """
 
     model: GPyTorchModel
     seed: int
+    grouped: GroupedFit | None = None
 
     @classmethod
-    def fit(cls, name: str, options: Mapping[str, Any], X: Array, y: Array, noise: Array | None, seed: int) -> Self:
+    def fit(
+        cls,
+        name: str,
+        options: Mapping[str, Any],
+        X: Array,
+        y: Array,
+        noise: Array | None,
+        seed: int,
+        groups: SourceLabels | None = None,
+    ) -> Self:
         """Fit a surrogate.
 
         Args:
@@ -45,20 +58,30 @@ class FittedRegression:
             y: ``n`` values.
             noise: ``n`` noise variances where any are known, NaN of those that are not.
             seed: Of methods that draw.
+            groups: Labels of the rows, of which a group may be in error.
         """
         registry.check_options(name, options)
         model_class: Any = registry.model_class(name)
+        if groups is not None:
+            check_method(model_class, name)
         is_partly_known = noise is not None and bool(np.isnan(noise).any())
         if is_partly_known and not contract.capabilities_for(model_class, options).mixes_noise:
             raise ValueError(f"noise_sd must be known of all rows or of none by {name!r}, got NaN among them")
-        columns = [torch.tensor(x) for x in (y, None if is_partly_known else noise) if x is not None]
-        inputs: Any = torch.tensor(X), *(column.unsqueeze(-1) for column in columns)
-        with seed_everything(seed):
-            model = model_class(*inputs, **options)
+
+        def build(values: Array) -> Any:
+            columns = [torch.tensor(x) for x in (values, None if is_partly_known else noise) if x is not None]
+            model = model_class(torch.tensor(X), *(column.unsqueeze(-1) for column in columns), **options)
             if is_partly_known:
                 variances = torch.tensor(noise)
                 model.set_noise_parts(variances.nan_to_num(0.0), variances.isnan().double())
-            return cls(contract.fit(model), seed)
+            return model
+
+        with seed_everything(seed):
+            model = contract.fit(build(y))
+            if groups is None:
+                return cls(model, seed)
+            grouped = fit_beside_groups(model, y, groups, build)
+            return cls(grouped.model, seed, grouped)
 
     @property
     def diagnosis(self) -> dict[str, Any]:
@@ -66,12 +89,14 @@ class FittedRegression:
         with seed_everything(self.seed), quiet(), torch.no_grad():
             of_others, right = contract.diagnose(self.model), contract.probability_right(self.model)
         wrong = None if right is None else (1 - right).numpy()
+        errors = 0.0 if self.grouped is None else self.grouped.errors
         return {
-            "expected_": of_others.expected.numpy(),
+            "expected_": of_others.expected.numpy() + errors,
             "expected_sd_": of_others.sd.numpy(),
             "evidence_": of_others.evidence.numpy(),
             "probability_wrong_": wrong,
             "outlier_mask_": of_others.is_outlier.numpy() if wrong is None else wrong > HALF,
+            "group_errors_": None if self.grouped is None else self.grouped.table,
         }
 
     def marginals(self, X: Array) -> tuple[Array, Array]:

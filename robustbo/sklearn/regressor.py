@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from robustbo.sklearn.features import FROM_DTYPE, FeatureEncoder, categorical_columns
 from robustbo.sklearn.fitted_regression import FittedRegression
+from robustbo.sklearn.groups import labels_of
 from robustbo.surrogates.common import contract
 from robustbo.surrogates.names import NAMES
 from robustbo.validation import name_in_registry
@@ -43,6 +44,9 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
         expected_: ``n`` values that the other rows predict.
         expected_sd_: ``n`` standard deviations of these predictions, noise included.
         evidence_: ``n`` log-likelihood ratios, in nats, of a value having an error of its own.
+        group_errors_: A data frame with a row a group, the most probable error first: group (None for all rows since
+            one), kind ("offset", "step", "drift", "broken", "block" for a difference between all), error (how much too
+            high), sd, since (a row), probability; None without groups.
         kernel_: The kernel with its hyperparameters, as scikit-learn's, for inputs scaled to [0, 1] and standardized
             targets; None of methods whose kernel has another form.
         log_marginal_likelihood_value_: Of the training values in the units of the fit, at these; None where the
@@ -86,7 +90,9 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
         self.categorical_features = categorical_features
         self.random_state = random_state
 
-    def fit(self, X: Any, y: ArrayLike, noise_sd: ArrayLike | None = None) -> "RobustGPRegressor":
+    def fit(
+        self, X: Any, y: ArrayLike, noise_sd: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> "RobustGPRegressor":
         """Fit to ``n`` rows.
 
         Args:
@@ -94,6 +100,9 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
             y: ``n`` target values, of which some may be wrong.
             noise_sd: Standard deviation of the noise of right values, where it is known: one for all, or ``n``, of
                 which NaN are not known (by "relevance-pursuit" and "standard").
+            groups: ``n`` labels, such as the batch or the instrument of each row, of which one may be in error (by
+                "relevance-pursuit"); rows are taken to be in the order of their times. The function is predicted
+                without the errors that are believed.
 
         Returns:
             The regressor itself.
@@ -106,7 +115,8 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         options = dict(self.method_options or {})
         self.method_ = method
-        self._fitted = FittedRegression.fit(method, options, inputs, y, _noise(noise_sd, n), seed)
+        labels = None if groups is None else labels_of(groups, n)
+        self._fitted = FittedRegression.fit(method, options, inputs, y, _noise(noise_sd, n), seed, labels)
         for name, value in self._fitted.diagnosis.items():
             setattr(self, name, value)
         self.model_, self.kernel_ = self._fitted.model, self._fitted.kernel

@@ -12,11 +12,16 @@ if TYPE_CHECKING:
 
 
 def warn_of_sources(study: Study) -> None:
-    """Say so where a source is more probably in error than not, and was not when it was last said."""
+    """Say so where a source is more probably in error than not, and was not when it was last said.
+
+    Of a source that measured one region it is said that nobody can tell; not of everything since a trial: an
+    optimization moves on, and what it measures later nearly always lies elsewhere.
+    """
     if not any(trial.sources for trial in study.history):
         return
     with suppress(FitError):  # which the ask has met, too, and says in `Trial.fallback`
-        doubtful = [report for report in study.view.sources() if report.is_doubtful]
+        reports = [report for report in study.view.sources() if report.is_doubtful]
+        doubtful = [report for report in reports if report.level is not None or report.status == "in doubt"]
         new = [report for report in doubtful if (report.outcome, report.name) not in study._doubted_sources]
         study._doubted_sources = {(report.outcome, report.name) for report in doubtful}
         for report in new:

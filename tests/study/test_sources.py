@@ -322,7 +322,8 @@ def test_a_warning_says_once_that_a_source_is_in_doubt(monkeypatch):
 
     def errors(fitted):
         row = fitted.observations.numbers.index(3)
-        return (SourceError("reactor", "R1", "step", row, 1.5, 0.25, 8.0, probability[0], (row,), True),)
+        moved_on = SourceError("", None, "drift", row, 1.5, 0.25, 8.0, 0.33, (row,), distinguishable=False)
+        return SourceError("reactor", "R1", "step", row, 1.5, 0.25, 8.0, probability[0], (row,), True), moved_on
 
     monkeypatch.setattr(FittedSurrogate, "source_errors", property(errors))
     opt.tell(opt.ask(), 0.1)  # no warning

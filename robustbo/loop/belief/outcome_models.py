@@ -19,7 +19,7 @@ from robustbo.loop.observations.table import Data, Row
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fallback import PLAIN, fit_and_use
-from robustbo.loop.surrogate.fit import fit_to, is_robust
+from robustbo.loop.surrogate.fit import evidence_on_sources, fit_to, is_robust
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.trials.outcomes import OutcomeGoal
 from robustbo.trials.settings import Settings
@@ -144,7 +144,14 @@ def _parts(settings: Settings, data: Data, fits: FitCache) -> list[_Part]:
     if not settings.outcomes:
         return [_Part(OutcomeGoal("", settings.direction), settings, data, fits)]
     parts = [_Part(o, settings.of(o), data.of(o), fits.of(o.name)) for o in settings.outcomes]
-    return [part for part in parts if part.data.told]  # some, where only some are judged
+    return _with_evidence([part for part in parts if part.data.told])  # some, where only some are judged
+
+
+def _with_evidence(parts: Sequence[_Part]) -> list[_Part]:
+    """The outcomes, each with what the others say of sources by their own values, before any is corrected."""
+    evidence = [attempt(partial(evidence_on_sources, *part[1:]), part.settings.surrogate)[0] or () for part in parts]
+    beside = [(*evidence[:i], *evidence[i + 1 :]) for i in range(len(parts))]
+    return [part._replace(data=replace(part.data, other_outcomes=of)) for part, of in zip(parts, beside, strict=True)]
 
 
 def _use_outcomes(

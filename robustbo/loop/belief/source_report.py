@@ -48,6 +48,7 @@ class SourceReport:
         outcome: Which of several outcomes; None where there is only one.
         quantity: What is measured, with its unit.
         why_not: Why it is not judged.
+        also: The other outcomes in which it is in doubt.
 
     Example:
         >>> at = datetime(2026, 11, 24, 14, 10, tzinfo=UTC)
@@ -69,6 +70,7 @@ class SourceReport:
     outcome: str | None = None
     quantity: Outcome = field(default=Outcome(), repr=False)
     why_not: str = ""
+    also: tuple[str, ...] = ()
 
     @property
     def is_doubtful(self) -> bool:
@@ -88,14 +90,15 @@ class SourceReport:
             return f"{of}{self.name} is {self.status} by your word{self._since}"
         if self.status == NOT_JUDGED:
             return f"{of}{self.name} is not judged: {self.why_not}"
-        chance = f", probability {_probability(self.probability)}"
+        chance = f", probability {probability_text(self.probability)}"
         if self.status == "not distinguishable" and not self.is_doubtful:
             return f"{of}{self.name}: nothing wrong is known, but {REGIONAL}"
         if not self.is_doubtful and self.kind != BLOCK:
             return f"{of}{self.name}: nothing wrong is known{chance}"
         is_apart = self.status != "not distinguishable"
         apart = "" if is_apart else f"; {APART if self.level is not None else ELSEWHERE}"
-        return f"{of}{self.name} {self._claim}{chance}{apart}"
+        also = f"; it errs in {' and '.join(self.also)}, too" if self.also else ""
+        return f"{of}{self.name} {self._claim}{chance}{also}{apart}"
 
     @property
     def _claim(self) -> str:
@@ -130,7 +133,7 @@ def digits(error: float, sd: float) -> str:
     return f"{round(error, place):.{max(place, 0)}f}"
 
 
-def _probability(probability: float) -> str:
+def probability_text(probability: float) -> str:
     """A probability that is not rounded to 1."""
     return f"{min(probability, 0.9999):.4f}" if probability > 0.999 else f"{probability:.3g}"
 

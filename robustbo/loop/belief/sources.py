@@ -1,5 +1,7 @@
 """The sources of measurements, and which is in error, by the surrogates of the outcomes."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from robustbo.determinism.surroundings import pin_surroundings
@@ -42,4 +44,13 @@ def _reports(settings: Settings, history: History, models: OutcomeModels) -> lis
         numbers, quantity = model.fitted.observations.numbers, quantities[model.name]
         own = source_reports(errors, numbers, history.trials, history.verdicts, model.name, quantity)
         reports += [*own, *reports_without_belief(history.trials, own, model.name, quantity)]
-    return reports
+    return [_with_other_outcomes(report, reports) for report in reports]
+
+
+def _with_other_outcomes(report: SourceReport, reports: Sequence[SourceReport]) -> SourceReport:
+    """A report that a source is in doubt, with the other outcomes in which it is, too."""
+    if not report.is_doubtful:
+        return report
+    alike = [r for r in reports if r.is_doubtful and (r.source, r.level) == (report.source, report.level)]
+    names = dict.fromkeys(r.quantity.name or r.outcome for r in alike if r.outcome != report.outcome)
+    return replace(report, also=tuple(filter(None, names)))

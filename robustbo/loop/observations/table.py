@@ -10,6 +10,7 @@ from robustbo.lazy import cached_property
 from robustbo.loop.observations.auxiliary import AuxiliaryTrials, split_trials, without_declared
 from robustbo.loop.observations.correction import SourceCorrection
 from robustbo.loop.observations.groups import PointGroup
+from robustbo.loop.observations.shared_sources import OutcomeEvidence
 from robustbo.loop.observations.values import Observations, Row, digest
 from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.region import Fixed, Region
@@ -40,6 +41,7 @@ class Data:
         correction: By which the values are corrected; None where they are as they were told.
         least_noise: The least standard deviation that the noise of a value is taken to have.
         auxiliary: The trials of other sources than the target, which are aside in ``trials``.
+        other_outcomes: What each of the other outcomes says of sources; nothing of a table that is not one of several.
     """
 
     space: Space
@@ -52,6 +54,7 @@ class Data:
     correction: SourceCorrection | None = None
     least_noise: float = 0.0
     auxiliary: AuxiliaryTrials = field(default_factory=AuxiliaryTrials)
+    other_outcomes: tuple[OutcomeEvidence, ...] = ()
 
     def of(self, outcome: OutcomeGoal) -> "Data":
         """The table of one outcome alone: for it, a trial where it is missing has failed."""

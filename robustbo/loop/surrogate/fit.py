@@ -27,6 +27,8 @@ from robustbo.loop.observations.probability_wrong import (
     quarantine_suspects,
     unseen_probabilities_wrong,
 )
+from robustbo.loop.observations.shared_sources import OutcomeEvidence
+from robustbo.loop.observations.source_labels import source_labels
 from robustbo.loop.observations.table import Data, Observations, observations
 from robustbo.loop.observations.units import Units, in_model_units, typical_distance
 from robustbo.loop.surrogate.attempt import attempt
@@ -39,7 +41,7 @@ from robustbo.loop.surrogate.censored_fit import (
     vague_values,
 )
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
-from robustbo.loop.surrogate.heaps import limits_among, warn_of_heap, with_bounds
+from robustbo.loop.surrogate.heaps import bound_heaps
 from robustbo.loop.surrogate.model import (
     capabilities_of,
     has_row_noise,
@@ -51,7 +53,7 @@ from robustbo.loop.surrogate.model import (
     takes_bounds,
     takes_noise_parts,
 )
-from robustbo.loop.surrogate.sources import judge_sources
+from robustbo.loop.surrogate.sources import SourceQuestion, evidence_for_others, judge_sources
 from robustbo.loop.surrogate.subset import RoughPrediction, Subset, select_subset
 from robustbo.loop.surrogate.warm_start import WarmStart, predecessor, sample_size
 from robustbo.surrogates.common import contract
@@ -85,14 +87,9 @@ def fit_to(settings: Settings, data: Data, fits: FitCache, failed: Collection[in
     """
     if not data.told:
         raise ValueError(no_value(data.trials, "a surrogate"))
-    settings = replace(settings.of_size(len(data.told)), space=data.space)
-    guess, told = partial(_rough_prediction, settings, fits), _with_limits(settings, data.all_observations(), fits)
-    part = select_subset(told, guess, fits, settings) if capabilities_of(settings).is_cubic else None
-    among = told if part is None else part.told
-    sources = None
-    if data.correction is None and told.beside is None:  # else a source's error is part of the fit
-        fit_told, name = partial(_fit, settings, fits=fits), settings.surrogate
-        sources = judge_sources(data, among, fit_told, fits, surrogate=name, blocks=settings.blocks, key=settings)
+    settings, among, part = _select_observations(settings, data, fits)
+    question = _source_question(settings, data, among, fits)
+    sources = None if question is None else judge_sources(question)
     if sources is not None and (correction := sources.correction) is not None:
         data, among = data.with_correction(correction), among.with_correction(correction)
         part = None if part is None else part.with_correction(correction)
@@ -103,14 +100,33 @@ def fit_to(settings: Settings, data: Data, fits: FitCache, failed: Collection[in
     return replace(fitted, appraisals={**_appraise_left_out(settings, part, fits), **fitted.appraisals})
 
 
-def _with_limits(settings: Settings, told: Observations, fits: FitCache) -> Observations:
-    """The observations in which values that a limit explains, written as the limit itself, are bounds; it is said."""
-    if not has_row_noise(settings):
-        return told
-    heaps = limits_among(told, partial(_fit, settings, fits=fits))
-    for heap in heaps:
-        fits.get_small(("heap", settings, heap.sign, heap.limit), partial(warn_of_heap, heap, len(told.values)))
-    return with_bounds(told, heaps) if heaps else told
+def evidence_on_sources(settings: Settings, data: Data, fits: FitCache) -> OutcomeEvidence:
+    """The evidence on sources in one outcome by its own values, for the others; see `fit_to`."""
+    if source_labels(data.trials, [trial.number for trial in data.told], data.auxiliary.kinds) is None:
+        return ()
+    settings, among, _ = _select_observations(settings, data, fits)
+    question = _source_question(settings, data, among, fits)
+    return () if question is None else evidence_for_others(question)
+
+
+def _source_question(settings: Settings, data: Data, among: Observations, fits: FitCache) -> SourceQuestion | None:
+    """The question which source errs; None where that is known, or is a part of the fit."""
+    if data.correction is not None or among.beside is not None:
+        return None
+    fit_to_all, blocks = partial(_fit, settings, fits=fits), frozenset(settings.blocks)
+    return SourceQuestion(data, among, fit_to_all, fits, settings.surrogate, blocks, settings)
+
+
+def _select_observations(
+    settings: Settings, data: Data, fits: FitCache
+) -> tuple[Settings, Observations, Subset | None]:
+    """The settings of so many observations, those that the surrogate is fitted to, and the subset that they are."""
+    settings = replace(settings.of_size(len(data.told)), space=data.space)
+    guess, told = partial(_rough_prediction, settings, fits), data.all_observations()
+    if has_row_noise(settings):
+        told = bound_heaps(told, partial(_fit, settings, fits=fits), fits, settings)
+    part = select_subset(told, guess, fits, settings) if capabilities_of(settings).is_cubic else None
+    return settings, told if part is None else part.told, part
 
 
 def _fit_without_quarantine(
@@ -195,8 +211,9 @@ def _warm_start(settings: Settings, told: Observations, fits: FitCache) -> WarmS
 def _fit_new(settings: Settings, told: Observations, fits: FitCache) -> FittedSurrogate:
     if told.bounds and takes_bounds(settings, told):
         return _fit_to_bounds(settings, told, fits)
-    before = None if told.beside is not None else _warm_start(settings, told, fits)
-    before = before if told.correction is None else told.correction.warm_start
+    before = None if told.correction is None else told.correction.warm_start
+    if told.correction is None and told.beside is None:
+        before = _warm_start(settings, told, fits)
     started = time.perf_counter()
     units = Units.of(told.values, settings.sign) if before is None else before.units
     X, Y, sds = in_model_units(settings.space, told, units)

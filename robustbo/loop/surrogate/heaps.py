@@ -11,14 +11,16 @@ References:
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from decimal import Decimal
+from functools import partial
 from typing import NamedTuple
 
 from robustbo.censored import is_bound, value_at_limit
 from robustbo.errors import NumericsWarning, warn
 from robustbo.loop.observations.table import Observations
 from robustbo.loop.surrogate.bounds import bound_rows, joint_prediction, noise_variances
+from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.numerics.censored.sites import log_probability_of_stuck_sensor, log_probability_of_values, pseudo_values
 
@@ -70,6 +72,23 @@ def with_bounds(told: Observations, heaps: list[Heap]) -> Observations:
     signs = {i: heap.sign for heap in heaps for i in heap.rows}
     values = tuple(value_at_limit(signs[i], float(v)) if i in signs else v for i, v in enumerate(told.values))
     return told._replace(values=values)
+
+
+def bound_heaps(
+    told: Observations, fit: Callable[[Observations], FittedSurrogate], fits: FitCache, key: Hashable
+) -> Observations:
+    """The observations in which values that a limit explains, written as the limit itself, are bounds; it is said once.
+
+    Args:
+        told: All values.
+        fit: Fits the surrogate to some of them.
+        fits: The last results, by which it is known what has been said.
+        key: What these depend on besides.
+    """
+    heaps = limits_among(told, fit)
+    for heap in heaps:
+        fits.get_small(("heap", key, heap.sign, heap.limit), partial(warn_of_heap, heap, len(told.values)))
+    return with_bounds(told, heaps) if heaps else told
 
 
 def limits_among(told: Observations, fit: Callable[[Observations], FittedSurrogate]) -> list[Heap]:

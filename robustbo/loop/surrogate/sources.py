@@ -7,12 +7,15 @@ also for those that the fit leaves out.
 import math
 from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robustbo.errors import NumericsWarning, warn
 from robustbo.loop.observations.correction import SourceBelief, SourceCorrection
+from robustbo.loop.observations.shared_sources import OutcomeEvidence, evidence_of, log_factors_at
 from robustbo.loop.observations.source_labels import source_labels
 from robustbo.loop.observations.table import Data, Observations
 from robustbo.loop.observations.units import typical_distance
@@ -24,6 +27,7 @@ from robustbo.numerics.sources.atoms import Atom, matrix_among
 from robustbo.numerics.sources.errors import SourceError
 from robustbo.numerics.sources.labels import SourceLabels
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
+from robustbo.surrogates.pursuit.shared_sources import weigh_others
 from robustbo.surrogates.pursuit.sources import AtomFinding, SourceFindings, errors_in_rows, find_sources
 from robustbo.trials.sources import COMPUTER
 
@@ -33,47 +37,100 @@ LARGEST = 700.0  # log odds of which a probability is computed
 Flags = NDArray[np.bool_]
 
 
-def judge_sources(
-    data: Data,
-    among: Observations,
-    fit: Callable[[Observations], FittedSurrogate],
-    fits: FitCache,
-    *,
-    surrogate: str,
-    blocks: Sequence[str],
-    key: Hashable,
-) -> SourceBelief | None:
-    """The belief in the sources of all values that count; None where none was told, or the surrogate takes none.
+class SourceQuestion(NamedTuple):
+    """The question which source errs, and all that the answer depends on.
 
-    Args:
+    Attributes:
         data: All trials.
         among: The observations that the surrogate is fitted to.
         fit: Fits it.
         fits: The last results.
         surrogate: Its name.
         blocks: The kinds of source whose levels may differ.
-        key: What the result depends on besides.
+        key: What the answer depends on besides.
     """
+
+    data: Data
+    among: Observations
+    fit: Callable[[Observations], FittedSurrogate]
+    fits: FitCache
+    surrogate: str
+    blocks: frozenset[str]
+    key: Hashable
+
+
+class _Search(NamedTuple):
+    """A search for errors of sources among the values of a fit.
+
+    Attributes:
+        fitted: The fit.
+        labels: Of all values that count.
+        of_fit: Of those of the fit.
+        numbers: The trials of all values that count.
+        find: What it finds by these values alone.
+    """
+
+    fitted: FittedSurrogate
+    labels: SourceLabels
+    of_fit: SourceLabels
+    numbers: tuple[int, ...]
+    find: Callable[[], SourceFindings]
+
+    @property
+    def key(self) -> Hashable:
+        """The values and labels that the search depends on."""
+        of_labels = self.labels.names, self.labels.levels, self.labels.codes.tobytes(), self.labels.order.tobytes()
+        return self.fitted.observations, self.numbers, of_labels
+
+
+def judge_sources(question: SourceQuestion) -> SourceBelief | None:
+    """The belief in the sources of all values that count; None where none was told, or the surrogate takes none."""
+    evidence = question.data.other_outcomes
+    search = _search(question, is_one_of_several=bool(evidence))
+    if search is None:
+        return None
+
+    def make() -> SourceBelief:
+        findings, model = search.find(), search.fitted.model
+        assert isinstance(model, RelevancePursuitGP)
+        if evidence:
+            beside = [log_factors_at(of, search.of_fit, search.fitted.observations.numbers) for of in evidence]
+            findings = weigh_others(model, search.of_fit, question.blocks, findings, beside)
+        return _belief(search.fitted, findings, search.of_fit, search.labels, search.numbers)
+
+    return question.fits.get_small(("sources", question.key, search.key, evidence), make)
+
+
+def evidence_for_others(question: SourceQuestion) -> OutcomeEvidence:
+    """The evidence on sources by the values of one outcome; none where no source was told."""
+    search = _search(question, is_one_of_several=True)
+    if search is None:
+        return ()
+    return evidence_of(search.find().log_factors, search.of_fit, search.fitted.observations.numbers)
+
+
+def _search(question: SourceQuestion, *, is_one_of_several: bool) -> _Search | None:
+    """The search for errors by the values of one outcome; None where there is nothing to be searched."""
+    data, fits = question.data, question.fits
     numbers = tuple(trial.number for trial in data.told)
     labels = source_labels(data.trials, numbers, data.auxiliary.kinds)
     if labels is None:
         return None
-    labels = _without(labels, numbers, among.vouched | among.bound_numbers)
-    fitted = fit(among)
-    if not (isinstance(fitted.model, RelevancePursuitGP) and fitted.model.is_named):
+    labels = _without(labels, numbers, question.among.vouched | question.among.bound_numbers)
+    fitted = question.fit(question.among)
+    model = fitted.model
+    if not (isinstance(model, RelevancePursuitGP) and model.is_named):
         if labels.names != (COMPUTER,):  # which nobody told
-            fits.get_small(("no sources", key), lambda: warn(f"{surrogate} {NO_SOURCES}", NumericsWarning))
+            text = f"{question.surrogate} {NO_SOURCES}"
+            fits.get_small(("no sources", question.key), lambda: warn(text, NumericsWarning))
         return None
-    of_labels = labels.names, labels.levels, labels.codes.tobytes(), labels.order.tobytes()
-
-    def make() -> SourceBelief:
-        place = {number: row for row, number in enumerate(numbers)}
-        rows = np.array([place[number] for number in fitted.observations.numbers])
-        of_fit = labels.among(rows)
-        findings = find_sources(fitted.model, of_fit, frozenset(blocks))
-        return _belief(fitted, findings, of_fit, labels, numbers)
-
-    return fits.get_small(("sources", key, fitted.observations, numbers, of_labels), make)
+    place = {number: row for row, number in enumerate(numbers)}
+    of_fit = labels.among(np.array([place[number] for number in fitted.observations.numbers]))
+    find = partial(find_sources, model, of_fit, question.blocks, is_one_of_several=is_one_of_several)
+    search = _Search(fitted, labels, of_fit, numbers, find)
+    if not is_one_of_several:
+        return search
+    return search._replace(find=lambda: fits.get_small(("findings", question.key, search.key), find))
 
 
 def _without(labels: SourceLabels, numbers: Sequence[int], cleared: Collection[int]) -> SourceLabels:

@@ -9,7 +9,8 @@ References:
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +30,8 @@ OWNED = 0.9  # correlation with a source's rows, from which on an error of every
 RAMPS = 4  # times at which a drift may begin
 
 Rows = NDArray[np.intp]
+Key = tuple[int, int, Kind, int | None]  # source, level, kind and the row at which it begins
+NO_SHIFTS: Mapping[Key, float] = MappingProxyType({})
 
 
 class Atom(NamedTuple):
@@ -58,6 +61,15 @@ class Atom(NamedTuple):
         return self.source, self.level, self.kind
 
     @property
+    def full_key(self) -> Key:
+        """Source, level, kind and the row at which it begins."""
+        return *self.key, self.since
+
+    def shift_prior(self, shifts: Mapping[Key, float]) -> "Atom":
+        """The atom with a shift of its log prior probability."""
+        return self._replace(log_prior=self.log_prior + shifts.get(self.full_key, 0.0))
+
+    @property
     def rows(self) -> tuple[int, ...]:
         """All rows that it acts on."""
         return tuple(row for column in self.columns for row in column)
@@ -85,6 +97,7 @@ class Timeline(NamedTuple):
         log_prior: Log of the prior probability that anything is wrong with it.
         may_be_off: Whether an offset of it is another error than one of all others, which are of several sources.
         owned_steps, owned_drifts: Places from which on one of everything is the error of one source as well.
+        shifts: Of the log prior probability of atoms, by what other outcomes say of them.
     """
 
     source: int
@@ -95,6 +108,7 @@ class Timeline(NamedTuple):
     may_be_off: bool = False
     owned_steps: frozenset[int] = frozenset()
     owned_drifts: frozenset[int] = frozenset()
+    shifts: Mapping[Key, float] = NO_SHIFTS
 
     @property
     def starts(self) -> range:
@@ -112,11 +126,21 @@ class Timeline(NamedTuple):
         columns = tuple((row,) for row in rows) if kind == "broken" else (tuple(rows),)
         log_share = math.log((SHARES if self.source >= 0 else SHARES_OF_ALL)[kind])
         log_prior = self.log_prior + log_share - math.log(max(count, 1))
-        return Atom(self.source, self.level, kind, since, columns, log_prior, weights)
+        atom = Atom(self.source, self.level, kind, since, columns, log_prior, weights)
+        return atom.shift_prior(self.shifts) if self.shifts else atom
 
-    def steps(self) -> list[Atom]:
-        """All its steps."""
-        return [self.atom("step", k, len(self.starts)) for k in self.starts]
+    def atoms(self) -> list[Atom]:
+        """All its atoms."""
+        return [*self.steps().values(), *self.constant(), *self.drifts()]
+
+    def steps(self) -> dict[int, Atom]:
+        """The steps by the places at which they begin, but those that are the error of one source as well."""
+        return {k: self.atom("step", k, len(self.starts)) for k in self.starts if k not in self.owned_steps}
+
+    def constant(self) -> list[Atom]:
+        """The errors that a source may always have: it is off, or broken."""
+        kinds: tuple[Kind, ...] = ("offset", "broken") if self.may_be_off else ("broken",)
+        return [self.atom(kind, None) for kind in kinds if self.source >= 0]
 
     def drifts(self) -> list[Atom]:
         """Drifts that begin evenly over the rows, with `FEWEST` after each."""

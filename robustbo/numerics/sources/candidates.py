@@ -38,18 +38,13 @@ class Candidate(NamedTuple):
 
 def candidates(precision: Precision, line: Timeline) -> list[Candidate]:
     """All atoms of one timeline, but those of everything that are the error of one source as well."""
-    n, steps, drifts = len(precision.al), line.steps(), line.drifts()
+    n, drifts = len(precision.al), line.drifts()
     t, s = step_statistics(precision, line.rows)
     log_factors = log_bayes_factors(t, s).tolist()
-    pairs = [
-        (step, log_factors[place])
-        for step, place in zip(steps, line.starts, strict=True)
-        if place not in line.owned_steps
-    ]
-    if line.source >= 0:
-        broken = line.atom("broken", None)
-        pairs += [(line.atom("offset", None), log_factors[0])] if line.may_be_off else []
-        pairs += [(broken, sizes_of(precision, broken.matrix(n)).log_factor)]
+    pairs = [(step, log_factors[place]) for place, step in line.steps().items()]
+    for atom in line.constant():
+        is_off = atom.kind == "offset"
+        pairs.append((atom, log_factors[0] if is_off else sizes_of(precision, atom.matrix(n)).log_factor))
     if drifts:
         A = np.concatenate([drift.matrix(n) for drift in drifts], axis=1)
         pairs += zip(drifts, log_bayes_factors(*statistics(precision, A)).tolist(), strict=True)
@@ -61,3 +56,10 @@ def all_candidates(precision: Precision, lines: Sequence[Timeline], blocks: Sequ
     n = len(precision.al)
     of_blocks = [Candidate(atom, sizes_of(precision, atom.matrix(n)).log_factor) for atom in blocks]
     return [candidate for line in lines for candidate in candidates(precision, line)] + of_blocks
+
+
+def candidates_like(precision: Precision, lines: Sequence[Timeline], atom: Atom) -> list[Candidate]:
+    """The atoms that differ from one in their beginning alone, itself among them."""
+    own = [line for line in lines if (line.source, line.level) == atom.key[:2]]
+    blocks = [atom] if atom.kind == "block" else []
+    return [c for c in all_candidates(precision, own, blocks) if c.atom.key == atom.key]

@@ -5,7 +5,7 @@ References:
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import torch
@@ -16,7 +16,7 @@ from robustbo.numerics.linalg.lapack import Array
 from robustbo.numerics.pursuit import walk
 from robustbo.numerics.pursuit.penalty import Penalty
 from robustbo.numerics.pursuit.support_fit import Level, level_at, refit
-from robustbo.numerics.sources.atoms import Atom, Timeline
+from robustbo.numerics.sources.atoms import Atom, Key, Timeline
 from robustbo.numerics.sources.covariance import with_shared_errors
 from robustbo.numerics.sources.evidence import Precision, project_mean, sizes_of
 
@@ -46,6 +46,11 @@ class Problem(NamedTuple):
     def n(self) -> int:
         """Number of observations."""
         return len(self.model.y)
+
+    def shift_priors(self, shifts: Mapping[Key, float]) -> "Problem":
+        """The problem with shifts of log prior probabilities of atoms."""
+        lines = [line._replace(shifts=shifts) for line in self.lines]
+        return self._replace(lines=lines, blocks=[atom.shift_prior(shifts) for atom in self.blocks])
 
     def beside(self, A: Array) -> Model:
         """The model with shared errors."""

@@ -22,7 +22,7 @@ import numpy as np
 from robustbo.numerics.linalg.lapack import Array
 from robustbo.numerics.pursuit.support_fit import Level
 from robustbo.numerics.sources.atoms import Atom
-from robustbo.numerics.sources.candidates import Candidate, all_candidates
+from robustbo.numerics.sources.candidates import Candidate, all_candidates, candidates_like
 from robustbo.numerics.sources.place import Place, Problem, clear, place_at, settle
 from robustbo.numerics.sources.wander import wander_factor
 
@@ -55,6 +55,12 @@ class State(NamedTuple):
         return np.concatenate([np.zeros((n, 0)), *parts], axis=1)
 
 
+def place_without(problem: Problem, state: State, index: int | None) -> Place:
+    """The place of a state, without one of its atoms if there is an index of it."""
+    beside = [atom for i, atom in enumerate(state.atoms) if i != index]
+    return place_at(problem, beside, state.A(problem.n, index), state.level)
+
+
 class Entry(NamedTuple):
     """An atom at a place.
 
@@ -70,6 +76,18 @@ class Entry(NamedTuple):
     def score(self) -> float:
         """Log posterior density of both together, but for a constant."""
         return self.place.score + self.candidate.score
+
+
+class Rest(NamedTuple):
+    """The best atoms of all keys that did not join a state, the likeliest first.
+
+    Attributes:
+        candidates: The atoms, with the log Bayes factors that they had beside the state.
+        places: Where each was looked at.
+    """
+
+    candidates: list[Candidate]
+    places: list[Place]
 
 
 class Opponents(NamedTuple):
@@ -88,8 +106,8 @@ class Opponents(NamedTuple):
         return self.plain if entry.candidate.atom.source >= 0 else max(self)
 
 
-def search_atoms(problem: Problem, level: Level) -> tuple[State, list[Candidate]]:
-    """The likeliest set of atoms, and the best of each key that did not join, with the log odds it then had as factor.
+def search_atoms(problem: Problem, level: Level) -> tuple[State, Rest]:
+    """The likeliest set of atoms, and those that did not join.
 
     Args:
         problem: What is searched.
@@ -110,7 +128,8 @@ def search_atoms(problem: Problem, level: Level) -> tuple[State, list[Candidate]
             opponents = opponents._replace(plain=plain)
         if best is None or best.score <= opponents.of(best) or len(state.atoms) == MOST:
             rest = sorted([*climbed, *entries[len(promising) :]], key=lambda entry: -entry.score)
-            return state, [_with_odds(entry, opponents.of(entry)) for entry in rest]
+            of_rest = [_with_odds(entry, opponents.of(entry)) for entry in rest]
+            return state, Rest(of_rest, [entry.place for entry in rest])
         state = _with_atom(state, best, best.score - opponents.of(best))
 
 
@@ -198,11 +217,5 @@ def _climb(problem: Problem, state: State, entry: Entry) -> Entry:
 
 def _best_of(problem: Problem, state: State, place: Place, atom: Atom) -> Candidate:
     """The likeliest of the atoms that differ from one in their beginning alone, and are not there."""
-    lines = [line for line in problem.lines if (line.source, line.level) == (atom.source, atom.level)]
-    blocks = [atom] if atom.kind == "block" else []
-    alike = [
-        c
-        for c in all_candidates(place.precision, lines, blocks)
-        if c.atom.key == atom.key and c.atom not in state.atoms
-    ]
-    return max(alike, key=lambda c: c.score)
+    alike = candidates_like(place.precision, problem.lines, atom)
+    return max((c for c in alike if c.atom not in state.atoms), key=lambda c: c.score)

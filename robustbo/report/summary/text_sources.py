@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from robustbo.loop.belief.source_report import NOT_JUDGED, SHOWN
+from robustbo.loop.belief.source_report import NOT_JUDGED, SHOWN, probability_text
 from robustbo.report.summary.text_quantities import quantity
 
 TITLE = "sources of measurements, the most probable error first"
@@ -28,16 +28,14 @@ def _row(overview: dict[str, Any], report: dict[str, Any]) -> dict[str, Any]:
     error += "" if report["sd"] is None else f" +- {report['sd']:.2g}"
     beginning = "-" if report["status"] == NOT_JUDGED else "the beginning"
     since = beginning if report["since"] is None else f"{report['since']}"
-    evidence, probability = (
-        _number(report[key], spec) for key, spec in (("evidence_nats", ".1f"), ("probability", ".3g"))
-    )
+    evidence, probability = report["evidence_nats"], report["probability"]
     cells = (
         name_of(report),
         report["kind"] or "-",
         of.with_unit(error),
         since,
-        evidence,
-        probability,
+        "-" if evidence is None else f"{evidence:.1f}",
+        "-" if probability is None else probability_text(probability),
         report["status"],
     )
     row = dict(zip(HEADER, (*cells, len(report["trials"])), strict=True))
@@ -49,10 +47,6 @@ def name_of(report: dict[str, Any]) -> str:
     if report["level"] is None:
         return "everything"
     return report["level"] if report["source"] == "source" else f"{report['source']} {report['level']}"
-
-
-def _number(number: float | None, spec: str) -> str:
-    return "-" if number is None else format(number, spec)
 
 
 def options(report: dict[str, Any]) -> list[str]:

@@ -1,6 +1,6 @@
 """The errors of sources that a fitted relevance pursuit finds among its values, and where a fit beside them begins."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -12,13 +12,14 @@ from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.linalg.lapack import Array
 from robustbo.numerics.pursuit.growth import Pursuit
 from robustbo.numerics.pursuit.support_fit import Level, level_at
-from robustbo.numerics.sources.atoms import Atom, Timeline, block_effects, timelines
+from robustbo.numerics.sources.atoms import NO_SHIFTS, Atom, Key, Timeline, block_effects, timelines
 from robustbo.numerics.sources.candidates import Candidate
 from robustbo.numerics.sources.evidence import sizes_of
 from robustbo.numerics.sources.labels import SourceLabels
-from robustbo.numerics.sources.overlap import is_distinguishable, share_of_inputs
-from robustbo.numerics.sources.place import Problem, place_at, settle
-from robustbo.numerics.sources.search import State, search_atoms
+from robustbo.numerics.sources.overlap import Overlap
+from robustbo.numerics.sources.place import Place, Problem, settle
+from robustbo.numerics.sources.search import Rest, State, place_without, search_atoms
+from robustbo.numerics.sources.shared import log_factors_of
 from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.pursuit.warp_evidence import WarmStart
@@ -58,16 +59,23 @@ class SourceFindings(NamedTuple):
         doubtful: The likeliest of each other source, and of everything.
         warm_start: Where a fit beside the believed ones begins.
         regional: Source and level of those that measured one region only, as the inputs tell.
+        log_factors: Of all atoms, for other outcomes; empty where there are none.
     """
 
     believed: tuple[AtomFinding, ...]
     doubtful: tuple[AtomFinding, ...]
     warm_start: WarmStart
     regional: frozenset[tuple[int, int]] = frozenset()
+    log_factors: Mapping[Key, float] = NO_SHIFTS
 
 
 def find_sources(
-    model: RelevancePursuitGP, labels: SourceLabels, blocks: frozenset[str] = frozenset()
+    model: RelevancePursuitGP,
+    labels: SourceLabels,
+    blocks: frozenset[str] = frozenset(),
+    *,
+    shifts: Mapping[Key, float] = NO_SHIFTS,
+    is_one_of_several: bool = False,
 ) -> SourceFindings:
     """The errors of the sources of a fitted model's values.
 
@@ -75,18 +83,24 @@ def find_sources(
         model: A fitted model, with a named kernel.
         labels: Of its values.
         blocks: The kinds of source of which the user has said that their levels differ.
+        shifts: Of log prior probabilities, by what other outcomes say.
+        is_one_of_several: Whether other outcomes are to learn of it.
     """
     model.eval()
     with torch.no_grad():
         problem, level, t = straight_problem(model, labels, blocks)
-        state, rest = search_atoms(problem, level) if problem.lines else (State((), (), (), level), [])
-        find = partial(_describe_atom, problem, state, unit_of(model))
-        believed = tuple(find(atom, state.gains[i], without=i) for i, atom in enumerate(state.atoms))
-        keys = {atom.key[:2] for atom in state.atoms}
-        doubtful = tuple(find(c.atom, c.score) for c in _of_each_source(rest) if c.atom.key[:2] not in keys)
+        problem = problem.shift_priors(shifts) if shifts else problem
+        state, rest = search_atoms(problem, level) if problem.lines else (State((), (), (), level), Rest([], []))
+        find, keys = partial(_describe_atom, problem, state, unit_of(model)), {atom.key[:2] for atom in state.atoms}
+        places = [place_without(problem, state, i) for i in range(len(state.atoms))]
+        believed = tuple(map(find, places, state.atoms, state.gains))
+        doubts = [c for c in _of_each_source(rest.candidates) if c.atom.key[:2] not in keys]
+        beside_all = [place_without(problem, state, None)] * len(doubts) if doubts else []
+        doubtful = tuple(find(place, c.atom, c.score) for place, c in zip(beside_all, doubts, strict=True))
         X, d = model.train_inputs[0], model.train_inputs[0].shape[-1]
         regional = _regional_sources(X, state.level.fit.theta[:d].exp(), problem.lines)
-        return SourceFindings(believed, doubtful, _warm_start(model, state.level, t), regional)
+        log_factors = log_factors_of(problem, state, rest) if is_one_of_several else NO_SHIFTS
+        return SourceFindings(believed, doubtful, _warm_start(model, state.level, t), regional, log_factors)
 
 
 def straight_problem(
@@ -100,10 +114,10 @@ def straight_problem(
     bent = model.search_model()
     fit = model.components[0].fit if model.components else model.fit_now(bent)
     d, count = model.train_inputs[0].shape[-1], len(fit.theta) - len(bent.warp)
-    straight, t = bent._replace(warp=()), fit.theta[count:]
+    straight, t, overlap = bent._replace(warp=()), fit.theta[count:], Overlap(model.train_inputs[0])
 
     def is_told_apart(at: Fit, A: Array) -> bool:
-        return is_distinguishable(model.train_inputs[0], at.theta[:d].exp(), A)
+        return overlap.is_distinguishable(at.theta[:d].exp(), A)
 
     penalty, lines = model.options.penalty(straight), list(timelines(labels))
     problem = Problem(straight, penalty, lines, block_effects(labels, blocks), is_told_apart)
@@ -117,7 +131,7 @@ def _regional_sources(X: Tensor, lengthscales: Tensor, lines: Sequence[Timeline]
     A = np.zeros((len(X), len(own)))
     for column, line in enumerate(own):
         A[line.rows, column] = 1.0
-    shares = share_of_inputs(X, lengthscales, A) if own else ()
+    shares = Overlap(X).share(lengthscales, A) if own else ()
     return frozenset((line.source, line.level) for line, share in zip(own, shares, strict=True) if share > OF_REGION)
 
 
@@ -130,11 +144,9 @@ def _of_each_source(candidates: list[Candidate]) -> list[Candidate]:
 
 
 def _describe_atom(
-    problem: Problem, state: State, scale: float, atom: Atom, log_odds: float, without: int | None = None
+    problem: Problem, state: State, scale: float, place: Place, atom: Atom, log_odds: float
 ) -> AtomFinding:
-    """The belief in an atom beside all others of a state."""
-    beside = [other for i, other in enumerate(state.atoms) if i != without]
-    place = place_at(problem, beside, state.A(problem.n, without), state.level)
+    """The belief in an atom, at the place of a state without it."""
     A = atom.matrix(problem.n)
     posterior, is_apart = sizes_of(place.precision, A), problem.is_told_apart(state.level.fit, A)
     log_odds = log_odds if is_apart else min(log_odds, 0.0) - np.log(2.0)  # as probably the objective's own shape

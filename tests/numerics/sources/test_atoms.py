@@ -13,11 +13,6 @@ ORDER = np.arange(24.0)[::-1].copy()
 LABELS = SourceLabels(("reactor",), (("R1", "R2", "R3"),), CODES, ORDER)
 
 
-def all_atoms(line):
-    own = [line.atom("offset", None), line.atom("broken", None)] if line.source >= 0 else []
-    return own + line.steps() + line.drifts()
-
-
 def test_rows_of_a_timeline_are_in_the_order_of_their_times():
     first, *_, everything = timelines(LABELS)
     assert first.rows.tolist() == list(range(21, -1, -3))
@@ -28,16 +23,16 @@ def test_rows_of_a_timeline_are_in_the_order_of_their_times():
 def test_priors_of_a_kind_of_source_add_up():
     *lines, everything = timelines(LABELS)
     assert len(lines) == 3
-    assert sum(math.exp(a.log_prior) for line in lines for a in all_atoms(line)) == pytest.approx(PRIOR)
-    assert sum(math.exp(a.log_prior) for a in all_atoms(everything)) == pytest.approx(PRIOR)
+    assert sum(math.exp(a.log_prior) for line in lines for a in line.atoms()) == pytest.approx(PRIOR)
+    assert sum(math.exp(a.log_prior) for a in everything.atoms()) == pytest.approx(PRIOR)
 
 
 def test_a_step_has_enough_rows_on_either_side():
     line = next(timelines(LABELS))
-    sizes = [len(atom.rows) for atom in line.steps()]
+    sizes = [len(atom.rows) for atom in line.steps().values()]
     assert sizes == [5, 4, 3]
     assert max(sizes) <= len(line.rows) - FEWEST
-    step = line.steps()[0]
+    step = line.steps()[3]
     assert step.since == line.rows[3]
     assert step.matrix(24).sum() == 5
 

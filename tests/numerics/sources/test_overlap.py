@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from robustbo.numerics.sources.overlap import FACTORS, NOISE, is_distinguishable, share_of_inputs
+from robustbo.numerics.sources.overlap import FACTORS, NOISE, Overlap
 
 X = torch.from_numpy(np.random.default_rng(2).random((48, 2)))
 LENGTHSCALES = torch.tensor([0.6, 0.8], dtype=torch.float64)
@@ -13,15 +13,15 @@ ANYWHERE = (np.arange(48) % 4 == 1).astype(float)[:, None]
 
 
 def test_a_source_of_one_region_is_told_by_the_inputs():
-    assert not is_distinguishable(X, LENGTHSCALES, REGION)
+    assert not Overlap(X).is_distinguishable(LENGTHSCALES, REGION)
 
 
 def test_a_source_that_measures_anywhere_is_not():
-    assert is_distinguishable(X, LENGTHSCALES, ANYWHERE)
+    assert Overlap(X).is_distinguishable(LENGTHSCALES, ANYWHERE)
 
 
 def test_one_vector_that_the_inputs_tell_is_enough():
-    assert not is_distinguishable(X, LENGTHSCALES, np.concatenate([ANYWHERE, REGION], axis=1))
+    assert not Overlap(X).is_distinguishable(LENGTHSCALES, np.concatenate([ANYWHERE, REGION], axis=1))
 
 
 def test_rows_are_predicted_by_all_others():
@@ -40,4 +40,10 @@ def test_rows_are_predicted_by_all_others():
         return 1 - np.square(errors).sum() / np.square(without).sum()
 
     expected = max(share(factor) for factor in FACTORS)
-    assert share_of_inputs(X, LENGTHSCALES, REGION)[0] == pytest.approx(expected, abs=1e-6)
+    assert Overlap(X).share(LENGTHSCALES, REGION)[0] == pytest.approx(expected, abs=1e-6)
+
+
+def test_other_length_scales_are_not_taken_for_the_last_ones():
+    overlap = Overlap(X)
+    first, second = (overlap.share(factor * LENGTHSCALES, REGION)[0] for factor in (1.0, 0.1))
+    assert second == Overlap(X).share(0.1 * LENGTHSCALES, REGION)[0] != first

@@ -13,7 +13,7 @@ from robustbo.numerics.sources import search as search_module
 from robustbo.numerics.sources.atoms import block_effects, timelines
 from robustbo.numerics.sources.covariance import with_shared_errors
 from robustbo.numerics.sources.labels import SourceLabels
-from robustbo.numerics.sources.overlap import is_distinguishable
+from robustbo.numerics.sources.overlap import Overlap
 from robustbo.numerics.sources.place import Problem
 from robustbo.numerics.sources.search import search_atoms
 
@@ -34,8 +34,10 @@ def search(y, codes=CODES, support=()):
     level = empty(model)
     level = refit(model, level, support) if support else level
 
+    overlap = Overlap(X)
+
     def is_told_apart(fit, A):
-        return is_distinguishable(X, fit.theta[:2].exp(), A)
+        return overlap.is_distinguishable(fit.theta[:2].exp(), A)
 
     problem = Problem(model, Penalty(lambda k: 3.0 * k), list(timelines(labels)), block_effects(labels), is_told_apart)
     return search_atoms(problem, level)
@@ -48,7 +50,7 @@ def off(rows, error=0.8):
 
 
 def test_nothing_is_found_where_nothing_is_wrong():
-    state, others = search(CLEAN)
+    state, (others, _) = search(CLEAN)
     assert state.atoms == ()
     assert {c.atom.key[:2] for c in others} == {(0, 0), (0, 1), (0, 2), (0, 3), (0, -1), (-1, -1)}
     assert all(c.score < 0 for c in others)
@@ -80,7 +82,7 @@ def test_errors_that_wander_are_no_error_of_everything(monkeypatch):
     wandering = np.zeros(N)
     for i in range(1, N):
         wandering[i] = 0.9 * wandering[i - 1] + 0.15 * generator.normal()
-    state, rest = search(y + torch.from_numpy(wandering))
+    state, (rest, _) = search(y + torch.from_numpy(wandering))
     assert not [atom for atom in state.atoms if atom.source < 0]
     assert all(c.score < 0 for c in rest if c.atom.source < 0)
     monkeypatch.setattr(search_module, "wander_factor", lambda precision, rows: -np.inf)
@@ -124,7 +126,7 @@ def test_two_errors_are_found_one_after_the_other():
 def test_a_source_of_one_region_is_not_believed_to_be_off():
     is_there = (X[:, 0] > 0.7).numpy()
     codes = np.where(is_there, 3, np.arange(N) % 3)[:, None]
-    state, others = search(off(is_there, 2.0), codes)
+    state, (others, _) = search(off(is_there, 2.0), codes)
     assert not any(atom.key[:2] == (0, 3) for atom in state.atoms)
     assert any(c.atom.key[:2] == (0, 3) for c in others)
 
@@ -147,6 +149,6 @@ def test_an_atom_is_not_believed_for_a_better_climb(monkeypatch):
     rows = CODES[:, 0] == 2
     assert len(search(off(rows))[0].atoms) == 1
     monkeypatch.setattr(search_module, "_without_it", lambda problem, state, place: place._replace(score=1e6))
-    state, others = search(off(rows))
+    state, (others, _) = search(off(rows))
     assert state.atoms == ()
     assert others[0].score < -9e5
