@@ -19,10 +19,9 @@ from robustbo.numerics.transfer.configuration import (
     Problem,
     Relations,
     Values,
-    fit_alone,
-    group_fit,
 )
 from robustbo.numerics.transfer.full_rank import spectrum
+from robustbo.numerics.transfer.group_fits import Beginning, fit_alone, refine_fit, refit_with, rough_fit
 from robustbo.numerics.transfer.relations import LOG_RATIO, TARGET, JoinedSource, Relation
 
 UNRELATED: Relation = "unrelated"
@@ -101,6 +100,7 @@ class _Search:
                     current = self._visit(current, s)
                 if current == before:
                     break
+        self._refine()
         self._exchange()
         return self._average(least)
 
@@ -113,12 +113,11 @@ class _Search:
         for relation in self._problem.allowed[s]:
             other = _with_relation(relations, s, relation)
             if other not in self._fits:
-                fits = [group_fit(self._problem, _sources(other), *begin) for begin in self._starts(other, s)]
-                self._fits[other] = max(fits, key=lambda fit: fit.score)
+                self._fits[other] = rough_fit(self._problem, _sources(other), [*self._starts(other, s)])
             tried.append(other)
         return max(tried, key=self._log_evidence)
 
-    def _starts(self, relations: Relations, s: int) -> Iterator[tuple[Values, frozenset[int]]]:
+    def _starts(self, relations: Relations, s: int) -> Iterator[Beginning]:
         """Hyperparameters and wrong values at which the fit of a configuration begins."""
         group, relation = s + 1, relations[s]
         base = self._fits.get(self._with_unrelated(relations, s), self._alone[TARGET])
@@ -132,12 +131,12 @@ class _Search:
                 continue
             shared = {name: v for name, v in fit.values.items() if name in ("l", "s2f")}
             if relation != "biased" or not any(simpler):
-                yield {**noise, **base.values, **noise, **shared}, wrong
+                yield Beginning({**noise, **base.values, **noise, **shared}, wrong)
         for fit in filter(None, simpler):
             if relation == "scaled":
-                yield {**fit.values, f"scale{group}": _number(self._signed_ratio(group))}, fit.wrong
+                yield Beginning({**fit.values, f"scale{group}": _number(self._signed_ratio(group))}, fit.wrong)
             if relation == "biased":
-                yield {**fit.values, **self._screen_bias(fit, group)}, fit.wrong
+                yield Beginning({**fit.values, **self._screen_bias(fit, group)}, fit.wrong)
 
     def _signed_ratio(self, group: int) -> float:
         """The scale of a source by the spread of its values, with the sign of what it says of the target's."""
@@ -168,6 +167,13 @@ class _Search:
         ratio = min(max(math.log(best[2]), LOG_RATIO[0]), LOG_RATIO[1])
         return {f"bias{group}": _number(math.log(best[1])), f"ratio{group}": _number(ratio)}
 
+    def _refine(self) -> None:
+        """Climb to the end where that may be plausible."""
+        best = max(map(self._log_evidence, self._fits))
+        for relations in [r for r in self._fits if self._log_evidence(r) > best - 2 * PLAUSIBLE]:
+            if relations != self._nothing:
+                self._fits[relations] = refine_fit(self._fits[relations])
+
     def _exchange(self) -> None:
         """Try each plausible configuration with the wrong values of the others: none wins by a luckier search."""
         best = max(map(self._log_evidence, self._fits))
@@ -178,7 +184,7 @@ class _Search:
             rows = frozenset(fit.numbers.tolist())
             rivals = {wrong & rows for wrong in sets} - {fit.wrong}
             for wrong in sorted(rivals, key=sorted):
-                other = group_fit(self._problem, _sources(relations), fit.values, wrong)
+                other = refit_with(fit, wrong)
                 self._fits[relations] = max(self._fits[relations], other, key=lambda fit: fit.score)
 
     @property
