@@ -115,9 +115,7 @@ def _levels_to_grow(before: Pursuit, plan: PursuitPlan) -> list[Level]:
     return [before.best, *sorted(rivals, key=partial(walk.score, penalty=plan.penalty))[-1:]]
 
 
-def alternate_climbs(
-    model: Model, plan: PursuitPlan, begin: Fit, turns: int, *, ftol: float = CLIMB_FTOL
-) -> Level:
+def alternate_climbs(model: Model, plan: PursuitPlan, begin: Fit, turns: int, *, ftol: float = CLIMB_FTOL) -> Level:
     """Alternate changes of the support at fixed hyperparameters with climbs at the support that they lead to."""
     fit = begin
     fixed, state = settle_support(model, plan, fit)

@@ -75,7 +75,8 @@ def suspicious_levels(model: Model, starts: Sequence[Tensor] | None = None, **op
     rho = rho if model.cleared is None else rho.masked_fill(model.cleared, 0.0)
     everybody = model.groups.of(rho.nonzero().flatten().tolist())
     return [
-        _climb_to_level(model, everybody, theta, rho, _out(model, theta, none).v, **options) for theta in (model.starts if starts is None else starts)
+        _climb_to_level(model, everybody, theta, rho, _out(model, theta, none).v, **options)
+        for theta in (model.starts if starts is None else starts)
     ]
 
 
