@@ -67,7 +67,7 @@ def empty(model: Model, *, start_ftol: float = 1e-4, **options: Any) -> Level:
 
 
 def suspicious_levels(model: Model, starts: Sequence[Tensor] | None = None, **options: Any) -> list[Level]:
-    """Levels in which everybody is an outlier to begin with, climbed to from some starts: all of the model unless given.
+    """Levels in which everybody is an outlier to begin with, climbed to from some starts, by default all of the model.
 
     Each has a variance of `SUSPICION`, or its square where that is more, and may lose it; the cleared have none.
     """

@@ -1,4 +1,4 @@
-"""Fits of the values of some groups: of one by itself, from nothing; of the target and sources, from what is known.
+"""Fits of the values of the target and of sources together, from what is known of each.
 
 A joint fit is made in two steps. A rough one begins where it is best, of several beginnings, at held hyperparameters,
 and climbs a little; whichever relations are plausible then are climbed to the end.
@@ -21,17 +21,14 @@ from robustbo.numerics.gp import parameters
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.pursuit import walk
-from robustbo.numerics.pursuit.growth import MANY, alternate_climbs, evenly, settle_support
+from robustbo.numerics.pursuit.growth import alternate_climbs, settle_support
 from robustbo.numerics.pursuit.held import score
 from robustbo.numerics.pursuit.penalty import Penalty, corrected_rule
 from robustbo.numerics.pursuit.search import PursuitPlan
-from robustbo.numerics.pursuit.support_fit import Level, empty, suspicious_levels, transfer_fit
-from robustbo.numerics.transfer.configuration import FEWEST, GroupFit, Problem, Values
+from robustbo.numerics.transfer.configuration import GroupFit, Problem, Values
 from robustbo.numerics.transfer.covariance import JointCovariance
 from robustbo.numerics.transfer.relations import TARGET, JoinedSource, SourceRows
 
-SIZES = (0.3, 0.2, 0.1, 0.05, 0.0)  # shares of the values that a search from nothing takes for wrong, one after another
-PATHS = 2  # of its stops that are climbed from to the end
 ROUGH = 1e-3  # relative tolerance of climbs that show what is plausible
 TURNS = 3  # of climbs and changes of the support
 GROSS = 100.0  # variance that a value which another configuration takes for wrong begins with, at least
@@ -61,7 +58,7 @@ def rough_fit(problem: Problem, sources: tuple[JoinedSource, ...], beginnings: S
         beginnings: Where it may begin.
     """
     numbers = problem.rows.numbers((TARGET, *(source.group for source in sources)))
-    joint, model, penalty = _model(problem, problem.rows.of(numbers), sources)
+    joint, model, penalty = model_of(problem, problem.rows.of(numbers), sources)
     plan = PursuitPlan([0], penalty)
     begins = [_fit_at(joint, model, numbers, beginning) for beginning in beginnings]
     levels = [alternate_climbs(model, plan, begin, 1, ftol=ROUGH) for begin in begins]
@@ -92,34 +89,10 @@ def _fit_at(joint: JointCovariance, model: Model, numbers: Tensor, beginning: Be
     return Fit(theta.clamp(low, high), rho, -np.inf, -np.inf, 0, True)
 
 
-def fit_alone(problem: Problem, group: int) -> GroupFit:
-    """The fit of one group by itself, from nothing; of fewer than `FEWEST` values none is called wrong."""
-    numbers = problem.rows.numbers((group,))
-    rows = problem.rows.of(numbers)._replace(group=torch.zeros(len(numbers), dtype=torch.long))
-    joint, model, penalty = _model(problem, rows, ())
-    if len(numbers) < FEWEST:
-        return GroupFit(numbers, joint, model, empty(model), penalty)
-    indices = evenly(len(numbers), min(len(numbers), MANY))
-    place = torch.full((len(numbers),), -1).index_copy(0, indices, torch.arange(len(indices)))
-    stops = _stops(*_model(problem, rows.of(indices), ())[1:])
-    plan = PursuitPlan([0], penalty)
-    levels = [alternate_climbs(model, plan, transfer_fit(stop.fit, place), TURNS) for stop in stops]
-    return GroupFit(numbers, joint, model, max(levels, key=partial(walk.score, penalty=penalty)), penalty)
-
-
-def _stops(model: Model, penalty: Penalty) -> list[Level]:
-    """The best stops on the way from where everybody is wrong to where nobody is, and that where nobody ever was."""
-    n = len(model.y)
-    sizes = sorted({int(share * n) for share in SIZES}, reverse=True)
-    climb = PursuitPlan(sizes, penalty).refit(model, ROUGH)
-    levels = walk.walk(suspicious_levels(model, model.starts[:1], ftol=ROUGH), sizes, climb)
-    levels.append(empty(model, ftol=ROUGH))
-    return sorted(levels, key=partial(walk.score, penalty=penalty), reverse=True)[:PATHS]
-
-
-def _model(
+def model_of(
     problem: Problem, rows: SourceRows, sources: tuple[JoinedSource, ...]
 ) -> tuple[JointCovariance, Model, Penalty]:
+    """The covariance of some rows, their model, and the penalty of wrong values among them."""
     joint = JointCovariance(rows, sources, problem.priors)
     starts, silent = tuple(parameters.starts(joint.blocks, [rows.X.new_empty(0)])), torch.zeros_like(rows.y)
     model = Model(rows.y, joint.function(starts), problem.priors.s2, silent, rows.cleared)  # its noise is in K

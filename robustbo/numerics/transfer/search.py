@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.gp import kernels
+from robustbo.numerics.transfer.alone import Remember, fit_alone, fit_source, forget
 from robustbo.numerics.transfer.configuration import (
     FEWEST,
     GroupFit,
@@ -21,12 +22,11 @@ from robustbo.numerics.transfer.configuration import (
     Values,
 )
 from robustbo.numerics.transfer.full_rank import spectrum
-from robustbo.numerics.transfer.group_fits import Beginning, fit_alone, refine_fit, refit_with, rough_fit
-from robustbo.numerics.transfer.relations import LOG_RATIO, TARGET, JoinedSource, Relation
+from robustbo.numerics.transfer.group_fits import Beginning, refine_fit, refit_with, rough_fit
+from robustbo.numerics.transfer.relations import TARGET, JoinedSource, Relation
 
 UNRELATED: Relation = "unrelated"
 SWEEPS = 2  # over the sources
-RATIOS = (0.3, 1.0, 3.0)  # of a bias's length-scales to the objective's, at which its gain is screened
 PLAUSIBLE = 15.0  # nats below the best at which a configuration is still tried with the wrong values of others
 LEAST = 0.01  # probability of a configuration that is averaged over
 
@@ -68,22 +68,24 @@ class Averaging(NamedTuple):
         return sum(len(fit.numbers) for fit in self.alone)
 
 
-def search_relations(problem: Problem, least: float = LEAST) -> Averaging:
+def search_relations(problem: Problem, least: float = LEAST, remember: Remember = forget) -> Averaging:
     """The likely relations of the sources of some values to the target's objective.
 
     Args:
         problem: The values.
         least: Probability of a configuration that is averaged over.
+        remember: Keeps what follows from the values of a source alone.
     """
-    return _Search(problem).run(least)
+    return _Search(problem, remember).run(least)
 
 
 class _Search:
     """A search, and all that has been fitted in it."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, remember: Remember) -> None:
         self._problem = problem
-        self._alone = tuple(fit_alone(problem, group) for group in range(problem.num_sources + 1))
+        sources = (fit_source(problem, group + 1, remember) for group in range(problem.num_sources))
+        self._alone = fit_alone(problem, TARGET), *sources
         self._fits: dict[Relations, GroupFit] = {}
 
     def run(self, least: float) -> Averaging:
@@ -157,15 +159,11 @@ class _Search:
         Sg = fit.value.covariance.K.numpy() + np.diag(fit.level.fit.rho.numpy())
         r = (fit.value.y - fit.value.evidence.m).numpy()
         l, _ = fit.joint.signal(theta)
-        best = (-math.inf, 0.0, 1.0)
-        for ratio in RATIOS:
-            K_d, unit = np.zeros_like(Sg), torch.tensor(1.0, dtype=torch.float64)
-            K = kernels.KERNELS[self._problem.priors.kernel](kernels.squared_differences(X, X), ratio * l, unit).K
-            K_d[np.ix_(rows, rows)] = K.numpy()
-            omega2, gain = spectrum(Sg, K_d, r).best()
-            best = max(best, (gain, omega2, ratio))
-        ratio = min(max(math.log(best[2]), LOG_RATIO[0]), LOG_RATIO[1])
-        return {f"bias{group}": _number(math.log(best[1])), f"ratio{group}": _number(ratio)}
+        K_d, unit = np.zeros_like(Sg), torch.tensor(1.0, dtype=torch.float64)
+        K = kernels.KERNELS[self._problem.priors.kernel](kernels.squared_differences(X, X), l, unit).K
+        K_d[np.ix_(rows, rows)] = K.numpy()
+        omega2, _ = spectrum(Sg, K_d, r).best()
+        return {f"bias{group}": _number(math.log(omega2)), f"ratio{group}": _number(0.0)}
 
     def _refine(self) -> None:
         """Climb to the end where that may be plausible."""
