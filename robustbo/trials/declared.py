@@ -10,7 +10,7 @@ from robustbo.trials.sources import DEFAULT_KIND, Labels, labels_to_record
 from robustbo.validation import flag, nearest, plain_scalar, real, short_list
 
 MOST = 8  # sources of a study beside the target
-EXAMPLES = {"was": '{"stirring": 300}', "levels": '{"solvent": ["THF"]}'}
+EXAMPLES = {"was": '{"stirring": 300}', "had": '{"solvent": ["THF"]}'}
 
 Declared = tuple[tuple[str, "Source"], ...]  # sources by name
 
@@ -26,7 +26,7 @@ class Source:
         trusted: Whether it is known to measure the same as the target, but for its noise: that is not learned then.
         was: Values of parameters that it does not have, by name: of an old study, or a simulator, that knows no
             stirring ``{"stirring": 300}``. Its points need not say them, and it is asked with these alone.
-        levels: Values of a choice that it alone has, by the name of the choice: they are modelled, and not asked for.
+        had: Values of a choice that it alone has, by the name of the choice: they are modelled, and not asked for.
 
     Example:
         >>> Source(cost=0.05), Source(ask=False, was={"stirring": 300})
@@ -38,11 +38,11 @@ class Source:
     ask: bool = True
     trusted: bool = False
     was: Any = ()
-    levels: Any = ()
+    had: Any = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "was", tuple((name, plain_scalar(value)) for name, value in _pairs("was", self.was)))
-        object.__setattr__(self, "levels", tuple((name, _levels(of)) for name, of in _pairs("levels", self.levels)))
+        object.__setattr__(self, "had", tuple((name, _value_lists(of)) for name, of in _pairs("had", self.had)))
         for name in ("target", "ask", "trusted"):
             object.__setattr__(self, name, flag(name, getattr(self, name)))
         object.__setattr__(self, "cost", real("cost", self.cost))
@@ -52,8 +52,8 @@ class Source:
             raise ValueError("the target must be one that may be asked, got ask=False; leave it out")
         if self.target and self.trusted:
             raise ValueError("trusted is said of other sources than the target, got both; leave it out")
-        if self.target and (self.was or self.levels):
-            raise ValueError("was and levels are said of other sources than the target, whose space is the study's own")
+        if self.target and (self.was or self.had):
+            raise ValueError("was and had are said of other sources than the target, whose space is the study's own")
 
     def __repr__(self) -> str:
         return f"Source({', '.join(f'{name}={value!r}' for name, value in self.to_dict().items())})"
@@ -65,7 +65,7 @@ class Source:
 
     def to_dict(self) -> dict[str, Any]:
         """Entries that differ from the defaults, as JSON has them."""
-        plain = {"was": self.values, "levels": {name: [*of] for name, of in self.levels}}
+        plain = {"was": self.values, "had": {name: [*of] for name, of in self.had}}
         own = [field.name for field in fields(self) if getattr(self, field.name) != field.default]
         return {name: plain.get(name, getattr(self, name)) for name in own}
 
@@ -78,9 +78,9 @@ def _pairs(name: str, mapping: Any) -> tuple[tuple[str, Any], ...]:
     return pairs
 
 
-def _levels(values: Any) -> tuple[Value, ...]:
+def _value_lists(values: Any) -> tuple[Value, ...]:
     if isinstance(values, str) or not isinstance(values, list | tuple):
-        raise TypeError(f"levels must be lists of values, such as {EXAMPLES['levels']}, got {values!r}")
+        raise TypeError(f"had must be lists of values, such as {EXAMPLES['had']}, got {values!r}")
     return tuple(map(plain_scalar, values))
 
 

@@ -11,26 +11,26 @@ from robustbo.trials.declared import Declared, Source, source_in
 from robustbo.validation import nearest
 
 
-def space_with_levels(space: Space, declared: Declared) -> Space:
+def space_with_former_values(space: Space, declared: Declared) -> Space:
     """The space whose choices know what sources alone have, so that it is modelled.
 
     Raises:
         SpaceError: If a source has values of what is no choice of the space.
     """
-    levels: dict[str, list[Value]] = {}
-    for source, name, values in ((s, name, of) for s, own in declared for name, of in own.levels):
+    former: dict[str, list[Value]] = {}
+    for source, name, values in ((s, name, of) for s, own in declared for name, of in own.had):
         parameter = dict(space.parameters).get(name)
         if space.is_pool or not isinstance(parameter, Choice):
             choices = [n for n, p in space.parameters if isinstance(p, Choice) and not space.is_pool]
-            rule = f"levels of source {source!r} must be of a choice of the space, {choices or 'which has none'}"
+            rule = f"had of source {source!r} must be of a choice of the space, {choices or 'which has none'}"
             raise SpaceError(f"{rule}, got {name!r}{nearest(name, choices)}")
-        levels.setdefault(name, []).extend(values)
+        former.setdefault(name, []).extend(values)
     parameters = dict(space.parameters)
-    for name, values in levels.items():
+    for name, values in former.items():
         choice = parameters[name]
         assert isinstance(choice, Choice)
         parameters[name] = choice.with_former([*choice.former, *values])
-    return Space.from_dict(parameters, space.texts) if levels else space
+    return Space.from_dict(parameters, space.texts) if former else space
 
 
 def check_values(space: Space, declared: Declared) -> None:

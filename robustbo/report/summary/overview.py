@@ -12,6 +12,7 @@ from robustbo.loop.surrogate.attempt import attempt
 from robustbo.report.summary import outcomes, space
 from robustbo.report.summary.failures import failure_values
 from robustbo.report.summary.names import labels_part
+from robustbo.report.summary.relations import relation_values
 from robustbo.report.summary.sources import source_values
 from robustbo.report.summary.text_summary import TITLES
 from robustbo.trials import worker
@@ -28,7 +29,8 @@ def overview(view: View) -> dict[str, Any]:
     outliers, reason = attempt(view.outliers, view.settings.surrogate)
     of_outcomes = outcomes.outcome_values(view, outliers)
     uncomputed = ({} if reason is None else {"outliers": reason}) | of_outcomes.pop("not_computed", {})
-    of_sources = source_values(view)
+    of_sources, of_relations = source_values(view), relation_values(view)
+    uncomputed |= {"relations": of_relations.pop("uncomputed")} if "uncomputed" in of_relations else {}
     uncomputed |= {"sources": of_sources.pop("uncomputed")} if "uncomputed" in of_sources else {}
     has_best = len(view.settings.objectives) < 2 and view.is_measured
     doubtful = [o for o in outliers or () if o.flagged or o.evidence >= MIN_EVIDENCE]
@@ -42,6 +44,7 @@ def overview(view: View) -> dict[str, Any]:
         }
         | failure_values(view)
         | of_sources
+        | of_relations
         | ({"not_computed": uncomputed} if uncomputed else {})
     )
 
