@@ -79,7 +79,7 @@ def body(view: View, *, place: str = SOMEWHERE, made_at: datetime | None = None,
 def sections(view: View, place: str = SOMEWHERE, made_at: datetime | None = None) -> dict[str, Any]:
     """The data of each section of the template, None for those that the page has not."""
     settings, summary = view.settings, overview(view)
-    is_several, is_told = bool(settings.outcomes), bool(view.history.having("told"))
+    is_several, is_told = bool(settings.outcomes), bool(view.of_target.having("told"))
     outcomes = Attempt.of(view, lambda: _outcomes(view)) if is_several else Attempt(OutcomeCharts())
     is_believed = outcomes.reason is None and view.is_measured
     around = _around(view, summary, is_believed=is_believed)

@@ -17,6 +17,7 @@ from robustbo.report.summary.sources import source_values
 from robustbo.report.summary.text_summary import TITLES
 from robustbo.trials import worker
 from robustbo.trials.history import Trial
+from robustbo.trials.settings import Settings
 from robustbo.view.view import View
 
 MIN_EVIDENCE = 3.0  # nats; an unflagged value of less is not worth a line
@@ -69,7 +70,7 @@ def at_once(view: View) -> dict[str, Any]:
             "flag_patterns": [],
             "fallbacks": [{"trial": t.number, "why": t.fallback} for t in history if t.fallback is not None],
         }
-        | {state: [_trial_values(trial) for trial in history.having(state)] for state in _states_to_list(counts)}
+        | {state: [_trial_values(settings, t) for t in history.having(state)] for state in _states_to_list(counts)}
         | {"excluded": [row for trial in history for row in _exclusions(trial)]}
     )
 
@@ -83,7 +84,7 @@ def _has_raw_best(view: View) -> bool:
     """Return whether there is a best measured value: of one objective that has values."""
     settings = view.settings
     missing = {*view.unmeasured_outcomes()}.intersection(name for name, _ in settings.objectives)
-    return view.history.trials.num("told") > 0 and len(settings.objectives) < 2 and not missing
+    return view.of_target.trials.num("told") > 0 and len(settings.objectives) < 2 and not missing
 
 
 def _outlier_values(o: Outlier) -> dict[str, Any]:
@@ -118,9 +119,10 @@ def point(incumbent: Incumbent) -> dict[str, Any]:
     return values | ({"values": measured} if measured else {})
 
 
-def _trial_values(trial: Trial) -> dict[str, Any]:
+def _trial_values(settings: Settings, trial: Trial) -> dict[str, Any]:
     """A trial that has no value."""
     values: dict[str, Any] = {"trial": trial.number, "params": trial.params} | labels_part(trial)
+    values |= {"source": trial.source} if settings.sources else {}
     if trial.state == "withdrawn":
         return values | {"reason": trial.reason}
     if trial.state == "pending":

@@ -170,7 +170,9 @@ def _rows(overview: dict[str, Any], state: str, now: datetime | None) -> list[di
         return failed_rows(trials)
     has_reasons = any(trial.get("reason") for trial in trials)
     return [
-        {"trial": trial["trial"], **_row(overview, state, trial, now)}
+        {"trial": trial["trial"]}
+        | ({"source": trial["source"] or "-"} if "source" in trial else {})
+        | _row(overview, state, trial, now)
         | ({"reason": in_a_line(trial["reason"]) or "-"} if has_reasons else {})
         for trial in trials
     ]
