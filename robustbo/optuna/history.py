@@ -22,6 +22,7 @@ from robustbo.optuna import notes
 from robustbo.optuna.conditions import conditions, presence_indicators
 from robustbo.optuna.content import Content, content, sources
 from robustbo.optuna.distributions import measured_value, ours, parameter
+from robustbo.optuna.old_studies import StudySources
 from robustbo.optuna.pruned import stand_ins
 from robustbo.searchspace.parameters import Choice, Value
 from robustbo.searchspace.space import Space
@@ -30,6 +31,7 @@ from robustbo.trials.tree import Trials
 
 UserNotes = Mapping[int, Mapping[str, Any]]  # what the user says of trials, by number
 
+OLD = -1  # in the place of a number
 SUGGESTED = "sobol"  # the origin of what was not by a model
 DECISION_KEYS = ("origin", "reason", "fallback")  # of what was decided on a trial
 
@@ -42,7 +44,7 @@ class GatheredTrials:
         space: Its parameters that we have.
         distributions: Of these parameters.
         history: Its trials that are points of the space.
-        numbers: Optuna's number of each.
+        numbers: Optuna's number of each; `OLD` of those of old studies.
         stand_ins: The numbers of ours whose values stand in for those of pruned trials.
     """
 
@@ -118,6 +120,7 @@ def gather_trials(
     besides: int | None = None,
     considers_pruned: bool = False,
     is_exact: bool = False,
+    old: StudySources | None = None,
 ) -> GatheredTrials:
     """The trials of a study that are points of a space.
 
@@ -131,10 +134,12 @@ def gather_trials(
         considers_pruned: Whether what a pruned trial reported last counts; see `robustbo.optuna.pruned`.
         is_exact: Whether values have no noise, unless the user has said how much a trial's has. None is exact where
             others stand in for those of pruned trials.
+        old: The sources of the study; trials of old studies come first.
     """
     named = {name: search_space[name] for name in space.names if name in search_space}
     empty = GatheredTrials(space, named, History(), ())
-    gathered, numbers, standing = list[Trial](), dict[int, int](), set[int]()
+    before = [] if old is None else old.trials(empty, names)
+    gathered, numbers, standing = [Trial(i, p, **of) for i, (p, of) in enumerate(before)], dict[int, int](), set[int]()
     instead = stand_ins(trials, user_notes) if considers_pruned and not names else {}
     for trial in trials:
         note = notes.read(trial)
@@ -150,7 +155,8 @@ def gather_trials(
             standing.add(len(gathered))
         numbers[trial.number] = len(gathered)
         gathered.append(Trial(len(gathered), params, **{"origin": _origin(trial), **became}))
-    return GatheredTrials(space, named, History(Trials(gathered)), tuple(numbers), frozenset(standing))
+    all_numbers = (*[OLD] * len(before), *numbers)
+    return GatheredTrials(space, named, History(Trials(gathered)), all_numbers, frozenset(standing))
 
 
 def _origin(trial: FrozenTrial) -> str:

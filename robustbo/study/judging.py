@@ -7,12 +7,14 @@ from typing import Any, overload
 
 from robustbo.guidance import explain_misfits
 from robustbo.searchspace.tabular import Point, is_point, measured_point_of, warn_of_violations
+from robustbo.searchspace.units import in_the_names
 from robustbo.study.handing import TrialLike, end_event, value_content
 from robustbo.study.possible import check_possible, with_exclusions
 from robustbo.study.queueing import Queueing, own
 from robustbo.study.sources import trials_of, verdict_event
 from robustbo.trials.history import Trial
 from robustbo.trials.noise import Count
+from robustbo.trials.source_space import with_own_values
 from robustbo.trials.sources import Source
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State
@@ -200,6 +202,14 @@ class Judging(Queueing):
         warn_of_violations(self.settings.space, [place])
         return place
 
+    def _place_of(self, point: Any, labels: Mapping[str, str]) -> dict[str, Any]:
+        """The point at which what has these labels measured."""
+        space = self.settings.space
+        params = with_own_values(space, self.settings.sources, labels, in_the_names(space.names, dict(point)))
+        place = measured_point_of(space, params)
+        warn_of_violations(space, [place])
+        return place
+
     def _of(self, outcome: str | None, reason: str | None) -> dict[str, Any]:
         names = [outcome.name for outcome in self.settings.outcomes]
         content = {} if reason is None else {"reason": str(reason)}
@@ -214,9 +224,7 @@ class Judging(Queueing):
         if params is not None:
             content = content | {"params": self._measured_place(trial, params)}
         if is_point(trial):
-            space = self.settings.space
-            place = measured_point_of(space, trial)
-            warn_of_violations(space, [place])
+            place = self._place_of(trial, content.get("source", {}))
         settings = self._store.settings
 
         def end(state: State) -> list[Event]:

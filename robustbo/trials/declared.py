@@ -2,13 +2,15 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
+from robustbo.searchspace.parameters import Value
 from robustbo.trials.sources import DEFAULT_KIND, Labels, labels_to_record
-from robustbo.validation import flag, nearest, real, short_list
+from robustbo.validation import flag, nearest, plain_scalar, real, short_list
 
 MOST = 8  # sources of a study beside the target
+EXAMPLES = {"was": '{"stirring": 300}', "had": '{"solvent": ["THF"]}'}
 
 Declared = tuple[tuple[str, "Source"], ...]  # sources by name
 
@@ -22,18 +24,25 @@ class Source:
         cost: What a value of it costs, in any unit; 1 unless said. Costs are compared with that of the target.
         ask: Whether it may be asked for values; False of what is there and grows no more, such as an old study.
         trusted: Whether it is known to measure the same as the target, but for its noise: that is not learned then.
+        was: Values of parameters that it does not have, by name: of an old study, or a simulator, that knows no
+            stirring ``{"stirring": 300}``. Its points need not say them, and it is asked with these alone.
+        had: Values of a choice that it alone has, by the name of the choice: they are modelled, and not asked for.
 
     Example:
-        >>> Source(cost=0.05)
-        Source(target=False, cost=0.05, ask=True, trusted=False)
+        >>> Source(cost=0.05), Source(ask=False, was={"stirring": 300})
+        (Source(cost=0.05), Source(ask=False, was={'stirring': 300}))
     """
 
     target: bool = False
     cost: float = 1.0
     ask: bool = True
     trusted: bool = False
+    was: Any = ()
+    had: Any = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "was", tuple((name, plain_scalar(value)) for name, value in _pairs("was", self.was)))
+        object.__setattr__(self, "had", tuple((name, _value_lists(of)) for name, of in _pairs("had", self.had)))
         for name in ("target", "ask", "trusted"):
             object.__setattr__(self, name, flag(name, getattr(self, name)))
         object.__setattr__(self, "cost", real("cost", self.cost))
@@ -43,11 +52,36 @@ class Source:
             raise ValueError("the target must be one that may be asked, got ask=False; leave it out")
         if self.target and self.trusted:
             raise ValueError("trusted is said of other sources than the target, got both; leave it out")
+        if self.target and (self.was or self.had):
+            raise ValueError("was and had are said of other sources than the target, whose space is the study's own")
+
+    def __repr__(self) -> str:
+        return f"Source({', '.join(f'{name}={value!r}' for name, value in self.to_dict().items())})"
+
+    @property
+    def values(self) -> dict[str, Value]:
+        """The values of parameters that it does not have."""
+        return dict(self.was)
 
     def to_dict(self) -> dict[str, Any]:
         """Entries that differ from the defaults, as JSON has them."""
-        defaults = {field.name: field.default for field in fields(self)}
-        return {name: value for name, value in asdict(self).items() if value != defaults[name]}
+        plain = {"was": self.values, "had": {name: [*of] for name, of in self.had}}
+        own = [field.name for field in fields(self) if getattr(self, field.name) != field.default]
+        return {name: plain.get(name, getattr(self, name)) for name in own}
+
+
+def _pairs(name: str, mapping: Any) -> tuple[tuple[str, Any], ...]:
+    """The entries of a mapping by names of parameters."""
+    pairs = tuple(mapping.items()) if isinstance(mapping, Mapping) else mapping
+    if not isinstance(pairs, tuple) or not all(isinstance(pair, tuple) and isinstance(pair[0], str) for pair in pairs):
+        raise TypeError(f"{name} must be a mapping of parameters, such as {EXAMPLES[name]}, got {mapping!r}")
+    return pairs
+
+
+def _value_lists(values: Any) -> tuple[Value, ...]:
+    if isinstance(values, str) or not isinstance(values, list | tuple):
+        raise TypeError(f"had must be lists of values, such as {EXAMPLES['had']}, got {values!r}")
+    return tuple(map(plain_scalar, values))
 
 
 def sources_by_name(sources: Any) -> Declared:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from robustbo.censored import is_bound
 from robustbo.trials.declared import Declared, Source, others_of, source_in
+from robustbo.trials.history import History
 from robustbo.trials.sources import DEFAULT_KIND, Labels
 from robustbo.trials.tree import ASIDE, Trials
 from robustbo.trials.trial import Trial
@@ -103,6 +104,11 @@ def split_trials(declared: Declared, trials: Trials) -> tuple[Trials, AuxiliaryT
     numbers = {trial.number for trial in beside}
     own = [replace(t, state=ASIDE) if t.number in numbers else t for t in trials]
     return Trials(own), AuxiliaryTrials(tuple(others_of(declared).items()), beside)
+
+
+def target_history(declared: Declared, history: History) -> History:
+    """The history in which trials of other sources than the target are aside; the same where none are declared."""
+    return replace(history, trials=split_trials(declared, history.trials)[0]) if declared else history
 
 
 def without_declared(declared: Declared, by: Labels) -> Labels:

@@ -206,6 +206,11 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
         return str(self._named[0])
 
     @property
+    def maps(self) -> tuple[tuple[float, float], ...]:
+        """Center and scale of each source's values, where these are in units of their own; (0, 1) elsewhere."""
+        return self._maps
+
+    @property
     def weighted_fits(self) -> list[tuple[float, GroupFit]]:
         """Probabilities of the configurations that it predicts by, and their fits."""
         if self._averaging is None:

@@ -1,0 +1,124 @@
+"""Sources of a study's values: old studies that are learned from, and labels that its own trials may have.
+
+A study of last year's, on other hardware or of a smaller data set, is learned from as far as its values say something
+of this one's; see `robustbo.Source`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from optuna.distributions import BaseDistribution
+from optuna.study import Study
+from optuna.trial import FrozenTrial
+
+from robustbo.errors import NumericsWarning, warn
+from robustbo.optuna import notes
+from robustbo.optuna.content import content
+from robustbo.optuna.distributions import measured_value
+from robustbo.searchspace.parameters import Value
+from robustbo.trials.declared import Declared, Source, sources_by_name
+from robustbo.trials.sources import DEFAULT_KIND
+from robustbo.validation import short_list
+
+THIS_STUDY = "this study"
+
+
+@dataclass(frozen=True)
+class OldStudy:
+    """An old study as a source, as it is when the sampler is made.
+
+    Attributes:
+        study: It, or a list of its trials.
+        was: Values that parameters of the new study had in it, where it did not have them.
+        trusted: Whether it is known to measure the same, but for noise.
+    """
+
+    study: Study | Sequence[FrozenTrial]
+    was: Mapping[str, Any] = field(default_factory=dict)
+    trusted: bool = False
+
+    @property
+    def source(self) -> Source:
+        """The source that it is."""
+        return Source(ask=False, trusted=self.trusted)
+
+
+SourceLike: TypeAlias = OldStudy | Study | Sequence[FrozenTrial] | Source
+
+
+class StudySources:
+    """The sources of a study: its own trials are the target's, unless their user attribute names another.
+
+    Args:
+        sources: By name an old study, or a `robustbo.Source` that trials of this study may be of.
+
+    Raises:
+        TypeError, ValueError: If one is neither, or the name is taken.
+    """
+
+    def __init__(self, sources: Mapping[str, SourceLike] | None) -> None:
+        by_name = {name: _read(name, source) for name, source in (sources or {}).items()}
+        declared = {name: of.source if isinstance(of, OldStudy) else of for name, of in by_name.items()}
+        self.declared: Declared = sources_by_name({THIS_STUDY: Source(target=True), **declared} if declared else {})
+        old = {name: of for name, of in by_name.items() if isinstance(of, OldStudy)}
+        self._trials = {name: _trials_of(of.study) for name, of in old.items()}
+        self._words = {
+            name: notes.user_notes(of.study) if isinstance(of.study, Study) else {} for name, of in old.items()
+        }
+        self._was = {name: dict(of.was) for name, of in old.items()}
+
+    def trials(self, gathered: Any, names: Sequence[str]) -> list[tuple[dict[str, Value], dict[str, Any]]]:
+        """Point and content of each trial of old studies that has ended; those that have no place are left out.
+
+        Args:
+            gathered: The new study, whose points they are.
+            names: Of several objectives; none where there is one.
+        """
+        return [row for name, trials in self._trials.items() for row in self._rows(name, trials, gathered, names)]
+
+    def _rows(
+        self, name: str, trials: Sequence[FrozenTrial], gathered: Any, names: Sequence[str]
+    ) -> list[tuple[dict[str, Value], dict[str, Any]]]:
+        decided, rows, errors = _values(gathered.distributions, self._was[name]), [], list[str]()
+        for trial in trials:
+            became = content(trial, {}, self._words[name].get(trial.number, {}), names, stand_in=None, is_exact=False)
+            if became["state"] not in ("told", "failed"):
+                continue
+            try:
+                params = gathered.measured_point(trial, decided)
+            except (KeyError, ValueError) as error:
+                errors.append(str(error))
+                continue
+            rows.append((params, {**became, "sources": {DEFAULT_KIND: name}, "origin": "user"}))
+        if errors:
+            missing = [n for n in gathered.distributions if n not in decided and not any(n in t.params for t in trials)]
+            advice = f"; say what was: OldStudy(study, was={{{missing[0]!r}: ...}})" if missing else ""
+            why = f"have no place in this one: {errors[0]}{advice}"
+            warn(f"{len(errors)} of {len(trials)} trials of {name!r} {why}", NumericsWarning)
+        return rows
+
+
+def _values(distributions: Mapping[str, BaseDistribution], was: Mapping[str, Any]) -> dict[str, Value]:
+    return {name: measured_value(of, was[name]) for name, of in distributions.items() if name in was}
+
+
+def _read(name: str, source: SourceLike) -> OldStudy | Source:
+    if name == THIS_STUDY:
+        raise ValueError(f"sources must have other names than {THIS_STUDY!r}, which is the target, got {name!r}")
+    if isinstance(source, Source):
+        if source.target:
+            raise ValueError(f"the target is the study itself, got the source {name!r} with target=True; leave it out")
+        return source
+    old = source if isinstance(source, OldStudy) else OldStudy(source)
+    trials = old.study
+    if not isinstance(trials, Study) and not (
+        isinstance(trials, Sequence) and all(isinstance(trial, FrozenTrial) for trial in trials)
+    ):
+        must = "sources must be old studies (optuna.load_study), lists of trials, or robustbo.Source"
+        raise TypeError(f"{must}, got {short_list([source])} for {name!r}")
+    return old
+
+
+def _trials_of(study: Study | Sequence[FrozenTrial]) -> tuple[FrozenTrial, ...]:
+    return tuple(study.get_trials(deepcopy=False) if isinstance(study, Study) else study)
