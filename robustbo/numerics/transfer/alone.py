@@ -32,6 +32,7 @@ from robustbo.numerics.transfer.relations import SourceRows
 SIZES = (0.3, 0.2, 0.1, 0.05, 0.0)  # shares of the values that a search from nothing takes for wrong, one after another
 STEP = 8  # rows of a source after which its walk is made anew
 SPREAD = 1.349  # interquartile range of a normal distribution, in standard deviations
+DIGITS = 9  # of values in units of their own, lest rounding in other units makes them others
 PATHS = 2  # of its stops that are climbed from to the end
 
 Remember = Callable[[Hashable, Callable[[], list[Fit]]], list[Fit]]  # what is kept under a key, or else made
@@ -65,7 +66,9 @@ def fit_source(problem: Problem, group: int, remember: Remember = forget) -> Gro
     if m < FEWEST or not high > low:
         return fit_alone(problem, group)
     unit = (high - low) / SPREAD
-    own = first._replace(y=(first.y - center) / unit, s2_known=first.s2_known / unit**2)
+    own = first._replace(
+        y=((first.y - center) / unit).round(decimals=DIGITS), s2_known=(first.s2_known / unit**2).round(decimals=DIGITS)
+    )
     key = (
         "source",
         *(None if part is None else part.numpy().tobytes() for part in own),
