@@ -125,14 +125,20 @@ class _Search:
         group, relation = s + 1, relations[s]
         base = self._fits.get(self._with_unrelated(relations, s), self._alone[TARGET])
         noise = {
-            f"noise{g}": v for g, fit in enumerate(self._alone) for v in [fit.values.get("noise0")] if v is not None
+            f"noise{g}": v
+            for g, fit in enumerate(self._alone)
+            for v in [fit.values.get(f"noise{fit.group[0]}")]
+            if v is not None
         }
         wrong = base.wrong | self._alone[group].wrong
         simpler = [self._fits.get(_with_relation(relations, s, r)) for r in SIMPLER[relation]]
         for fit in sorted(filter(None, simpler), key=lambda fit: -fit.score):
             if relation == "scaled":
                 yield Beginning({**fit.values, f"scale{group}": _number(self._signed_ratio(group))}, fit.wrong)
-            if relation == "biased":
+            if relation == "biased" and self._problem.joined(group, relation).is_ordered:
+                yield Beginning({**self._alone[group].values, **fit.values}, fit.wrong)
+                yield Beginning(fit.values, fit.wrong)
+            elif relation == "biased":
                 yield Beginning({**fit.values, **self._screen_bias(fit, group)}, fit.wrong)
         for fit in (self._alone[group], base):
             if fit is self._alone[TARGET] and len(fit.numbers) < FEWEST:
@@ -146,7 +152,10 @@ class _Search:
         base, hopeless = self._fits.get(self._with_unrelated(relations, s)), -math.inf
         if base is not None and relations[s] not in SCALED:  # with a scale there are maxima apart
             hopeless = base.score + self._alone[s + 1].score - HOPELESS
-        return rough_fit(self._problem, _sources(relations), [*self._starts(relations, s)], hopeless)
+        return rough_fit(self._problem, self._sources(relations), [*self._starts(relations, s)], hopeless)
+
+    def _sources(self, relations: Iterable[Relation]) -> tuple[JoinedSource, ...]:
+        return tuple(self._problem.joined(s + 1, r) for s, r in enumerate(relations) if r != "unrelated")
 
     def _signed_ratio(self, group: int) -> float:
         """The scale of a source by the spread of its values, with the sign of what it says of the target's."""
@@ -239,7 +248,3 @@ def _with_relation(relations: Relations, s: int, relation: Relation) -> Relation
 
 def _number(x: float) -> Tensor:
     return torch.tensor([x], dtype=torch.float64)
-
-
-def _sources(relations: Iterable[Relation]) -> tuple[JoinedSource, ...]:
-    return tuple(JoinedSource(s + 1, r) for s, r in enumerate(relations) if r != "unrelated")
