@@ -6,7 +6,7 @@ of this one's; see `robustbo.Source`.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from optuna.distributions import BaseDistribution
 from optuna.study import Study
@@ -47,6 +47,14 @@ class OldStudy:
 SourceLike: TypeAlias = OldStudy | Study | Sequence[FrozenTrial] | Source
 
 
+class OldTrial(NamedTuple):
+    """A trial of an old study: its number there, its point in the new one, and what became of it."""
+
+    number: int
+    params: dict[str, Value]
+    content: dict[str, Any]
+
+
 class StudySources:
     """The sources of a study: its own trials are the target's, unless their user attribute names another.
 
@@ -63,13 +71,12 @@ class StudySources:
         self.declared: Declared = sources_by_name({THIS_STUDY: Source(target=True), **declared} if declared else {})
         old = {name: of for name, of in by_name.items() if isinstance(of, OldStudy)}
         self._trials = {name: _trials_of(of.study) for name, of in old.items()}
-        self._words = {
-            name: notes.user_notes(of.study) if isinstance(of.study, Study) else {} for name, of in old.items()
-        }
+        studies = {name: of.study for name, of in old.items() if isinstance(of.study, Study)}
+        self._words = {name: notes.user_notes(study) for name, study in studies.items()}
         self._was = {name: dict(of.was) for name, of in old.items()}
 
-    def trials(self, gathered: Any, names: Sequence[str]) -> list[tuple[dict[str, Value], dict[str, Any]]]:
-        """Point and content of each trial of old studies that has ended; those that have no place are left out.
+    def trials(self, gathered: Any, names: Sequence[str]) -> list[OldTrial]:
+        """The trials of old studies that have ended; those that have no place are left out, with a warning.
 
         Args:
             gathered: The new study, whose points they are.
@@ -77,12 +84,11 @@ class StudySources:
         """
         return [row for name, trials in self._trials.items() for row in self._rows(name, trials, gathered, names)]
 
-    def _rows(
-        self, name: str, trials: Sequence[FrozenTrial], gathered: Any, names: Sequence[str]
-    ) -> list[tuple[dict[str, Value], dict[str, Any]]]:
-        decided, rows, errors = _values(gathered.distributions, self._was[name]), [], list[str]()
+    def _rows(self, name: str, trials: Sequence[FrozenTrial], gathered: Any, names: Sequence[str]) -> list[OldTrial]:
+        decided, words = _values(gathered.distributions, self._was[name]), self._words.get(name, {})
+        rows, errors = list[OldTrial](), list[str]()
         for trial in trials:
-            became = content(trial, {}, self._words[name].get(trial.number, {}), names, stand_in=None, is_exact=False)
+            became = content(trial, {}, words.get(trial.number, {}), names, stand_in=None, is_exact=False)
             if became["state"] not in ("told", "failed"):
                 continue
             try:
@@ -90,7 +96,8 @@ class StudySources:
             except (KeyError, ValueError) as error:
                 errors.append(str(error))
                 continue
-            rows.append((params, {**became, "sources": {DEFAULT_KIND: name}, "origin": "user"}))
+            became |= {"sources": {DEFAULT_KIND: name}, "origin": "user"}
+            rows.append(OldTrial(trial.number, params, became))
         if errors:
             missing = [n for n in gathered.distributions if n not in decided and not any(n in t.params for t in trials)]
             advice = f"; say what was: OldStudy(study, was={{{missing[0]!r}: ...}})" if missing else ""
