@@ -195,7 +195,7 @@ def _fit_new(settings: Settings, told: Observations, fits: FitCache) -> FittedSu
     X, Y, sds = in_model_units(settings.space, told, units)
     seed = seeds.derive(settings.seed, len(told.values), "fit")
     with (isolation if settings.surrogate in SURROGATES else seed_everything)(seed), contract.quiet():
-        model = new_model(settings, told, X, Y, None if sds is None else sds.square(), units)
+        model = new_model(settings, told, X, Y, None if sds is None else sds.square(), units, fits)
         if before is None:
             contract.fit(model)
         else:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
+from torch import Tensor
 
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.linalg.lapack import Array
@@ -92,16 +93,22 @@ def source_summary(averaging: Averaging, s: int) -> SourceRelation:
     return SourceRelation(relation, probabilities, evidence, offset, offset_sd, scale, scale_sd, bias, bias_sd, wrong)
 
 
-def average_error(fit: GroupFit, group: int) -> tuple[float, float]:
-    """Posterior mean and standard deviation of a source's offset and bias together, averaged over its rows."""
+def average_error(fit: GroupFit, group: int, of_rows: Tensor | None = None) -> tuple[float, float]:
+    """Posterior mean and standard deviation of a source's offset and bias together, averaged over its rows.
+
+    Args:
+        fit: A fit.
+        group: Of the source.
+        of_rows: Booleans: over which of its rows; all unless given.
+    """
     rows = (fit.group == group).numpy()
-    X, theta, evidence = fit.joint.X[fit.group == group], fit.level.fit.theta, fit.value.evidence
-    prior = fit.joint.bias_between(theta, group, X, X).numpy()
-    prior = prior + fit.joint.offset_variance(theta, group)
+    E, evidence = fit.joint.errors_of_rows(fit.level.fit.theta, group).numpy(), fit.value.evidence
+    mean = np.ones(len(E)) if of_rows is None else of_rows.numpy().astype(float)
+    mean /= mean.sum()
     c = np.zeros(len(rows))
-    c[rows] = prior.mean(0)
+    c[rows] = E @ mean
     P, P1 = evidence.P.numpy(), evidence.P1.numpy()
-    variance = prior.mean() - c @ P @ c + (c @ P1) ** 2 / P1.sum()  # eq. 22.10
+    variance = mean @ E @ mean - c @ P @ c + (c @ P1) ** 2 / P1.sum()  # eq. 22.10
     return float(c @ evidence.al.numpy()), math.sqrt(max(float(variance), 0.0))
 
 

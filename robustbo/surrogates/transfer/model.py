@@ -13,6 +13,7 @@ from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.gp.prediction_cache import PredictionCache
 from robustbo.numerics.gp.wrong_density import RATE
+from robustbo.numerics.transfer.alone import Remember, forget
 from robustbo.numerics.transfer.configuration import FEWEST, GroupFit, Problem
 from robustbo.numerics.transfer.relations import JOINED, RELATIONS, KernelPriors, Relation, SourceRows
 from robustbo.numerics.transfer.search import Averaging, search_relations
@@ -46,6 +47,7 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
 
     Attributes:
         auxiliary: Set before a fit: the values of other sources.
+        remember: Set before a fit by whoever fits again and again: keeps what follows from a source's values alone.
         relations: After the fit, the relation of each source.
 
     References:
@@ -67,6 +69,7 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
     """
 
     auxiliary: AuxiliaryValues | None = None
+    remember: Remember = staticmethod(forget)
     _averaging: Averaging | None = None
     _rows_of_all: SourceRows
     _maps: tuple[tuple[float, float], ...] = ()  # of each source: center and scale in its rows' units
@@ -90,7 +93,7 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
 
     def search_all(self, problem: Problem) -> Averaging:
         """The likely relations of all sources."""
-        return search_relations(problem)
+        return search_relations(problem, remember=self.remember)
 
     def _set_scale(self, auxiliary: AuxiliaryValues) -> None:
         """Standardize few outcomes by the spread of the sources' values: their own is known too badly."""

@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from robustbo.numerics.gp.parameters import LogNormal
-from robustbo.numerics.transfer.configuration import Problem, fit_alone
+from robustbo.numerics.transfer.alone import fit_alone
+from robustbo.numerics.transfer.configuration import Problem
 from robustbo.numerics.transfer.relations import RELATIONS, KernelPriors, SourceRows
 from robustbo.numerics.transfer.search import search_relations
 from robustbo.numerics.transfer.summary import source_summary
