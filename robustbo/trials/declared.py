@@ -1,7 +1,7 @@
 """Sources of values that people declare beside the target: old studies, simulators, other labs."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -26,6 +26,8 @@ class Source:
         trusted: Whether it is known to measure the same as the target, but for its noise: that is not learned then.
         was: Values of parameters that it does not have, by name: of an old study, or a simulator, that knows no
             stirring ``{"stirring": 300}``. Its points need not say them, and it is asked with these alone.
+        level: Its level where sources are one thing at several (epochs, a mesh's width): the nearer to the target's,
+            the smaller its error. See `fidelity_levels`.
         had: Values of a choice that it alone has, by the name of the choice: they are modelled, and not asked for.
 
     Example:
@@ -39,6 +41,7 @@ class Source:
     trusted: bool = False
     was: Any = ()
     had: Any = ()
+    level: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "was", tuple((name, plain_scalar(value)) for name, value in _pairs("was", self.was)))
@@ -52,6 +55,12 @@ class Source:
             raise ValueError("the target must be one that may be asked, got ask=False; leave it out")
         if self.target and self.trusted:
             raise ValueError("trusted is said of other sources than the target, got both; leave it out")
+        if self.level is not None:
+            object.__setattr__(self, "level", real("level", self.level))
+            if not (math.isfinite(self.level) and self.level > 0):
+                raise ValueError(f"level must be a number above 0, got {self.level}; count epochs, or a mesh's cells")
+            if self.trusted:
+                raise ValueError("a source is trusted or has a level, whose error is learned, got both; leave one out")
         if self.target and (self.was or self.had):
             raise ValueError("was and had are said of other sources than the target, whose space is the study's own")
 
@@ -103,9 +112,49 @@ def sources_by_name(sources: Any) -> Declared:
     targets = [name for name, (_, source) in zip(names, pairs, strict=True) if source.target]
     if pairs and len(targets) != 1:
         raise ValueError(f"one of the sources must be the target (target=True), got {targets or 'none'}")
+    check_levels(names, [source for _, source in pairs])
     if len(names) > MOST + 1:
         raise ValueError(f"sources must be at most {MOST} beside the target, got {len(names) - 1}")
     return tuple(zip(names, (source for _, source in pairs), strict=True))
+
+
+def check_levels(names: Sequence[str], sources: Sequence[Source]) -> None:
+    """Raise a `ValueError` where levels have no target's, two are one, or they are not all on one side of it."""
+    levels = {name: source.level for name, source in zip(names, sources, strict=True) if source.level is not None}
+    if not levels:
+        return
+    at_target = next((source.level for source in sources if source.target), None)
+    if at_target is None:
+        raise ValueError(f"the target must have a level where others have one, got none; they are {levels}")
+    if len(set(levels.values())) < len(levels):
+        raise ValueError(f"levels must all be different, got {levels}")
+    others = [level for level in levels.values() if level != at_target]
+    if others and min(others) < at_target < max(others):
+        raise ValueError(f"all levels must be below the target's, {at_target:g}, or all above it, got {levels}")
+
+
+def fidelity_levels(
+    name: str, levels: Sequence[float], cost: Callable[[float], float] | Sequence[float] | None = None
+) -> dict[str, Source]:
+    """The sources that one thing is at several levels: epochs, a mesh, a size of the data.
+
+    Args:
+        name: Of what has the levels.
+        levels: They, the target's last.
+        cost: What a value costs at a level, as a function or a list; unless given, in proportion to the level.
+
+    Example:
+        >>> fidelity_levels("epochs", [10, 100])
+        {'epochs=10': Source(cost=0.1, level=10.0), 'epochs=100': Source(target=True, level=100.0)}
+    """
+    if len(levels) < 2:
+        raise ValueError(f"levels must be two at least, the target's last, got {list(levels)}")
+    of = cost if callable(cost) else (lambda level: level / levels[-1])
+    costs = [of(level) for level in levels] if cost is None or callable(cost) else list(cost)
+    if len(costs) != len(levels):
+        raise ValueError(f"cost must be a number a level, got {len(costs)} of {len(levels)}")
+    named = {f"{name}={level:g}": (level, c) for level, c in zip(levels, costs, strict=True)}
+    return {key: Source(target=level == levels[-1], cost=c, level=level) for key, (level, c) in named.items()}
 
 
 def target_of(declared: Declared) -> str | None:

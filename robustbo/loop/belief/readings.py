@@ -38,11 +38,11 @@ def readings(fitted: FittedSurrogate, name: str, rows: Sequence[Row] | Sequence[
         rows: The points.
     """
     beside = fitted.observations.beside
-    if not isinstance(fitted.model, TransferGP) or beside is None or name not in beside.names:
+    if not isinstance(fitted.model, TransferGP) or beside is None or (place := beside.group_of(name)) is None:
         return None
     with fitted.apart(0), torch.no_grad():
-        group = beside.names.index(name) + 1
-        of_model = source_readings(fitted.model, group, fitted.encoded([list(row) for row in rows]))
+        group, depth = place
+        of_model = source_readings(fitted.model, group, fitted.encoded([list(row) for row in rows]), depth)
     if of_model is None:
         return None
     mean, sd = fitted.units.to_user(of_model.mean).numpy(), fitted.units.sd_to_user(of_model.sd).numpy()

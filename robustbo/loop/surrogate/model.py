@@ -83,10 +83,11 @@ def _auxiliary_values(settings: Settings, beside: AuxiliaryObservations, units: 
     return AuxiliaryValues(
         encode(settings.space, [list(row) for row in beside.X]),
         values,
-        torch.tensor(beside.source),
+        torch.tensor([beside.groups[place] - 1 for place in beside.source]),
         units.sd_to_model(sds),
         torch.tensor(beside.is_vouched),
-        beside.trusted,
+        tuple(beside.trusted[beside.groups.index(group)] for group in sorted(set(beside.groups))),
+        torch.tensor([beside.depths[place] for place in beside.source]).double() if any(beside.depths) else None,
     )
 
 

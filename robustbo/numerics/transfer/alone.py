@@ -27,11 +27,12 @@ from robustbo.numerics.pursuit.support_fit import Level, empty, prefix_rows, sus
 from robustbo.numerics.transfer.configuration import FEWEST, GroupFit, Problem
 from robustbo.numerics.transfer.covariance import JointCovariance
 from robustbo.numerics.transfer.group_fits import ROUGH, TURNS, model_of
-from robustbo.numerics.transfer.relations import SourceRows
+from robustbo.numerics.transfer.relations import JoinedSource, SourceRows
 
 SIZES = (0.3, 0.2, 0.1, 0.05, 0.0)  # shares of the values that a search from nothing takes for wrong, one after another
 STEP = 8  # rows of a source after which its walk is made anew
 SPREAD = 1.349  # interquartile range of a normal distribution, in standard deviations
+DIGITS = 9  # of values in units of their own, lest rounding in other units makes them others
 PATHS = 2  # of its stops that are climbed from to the end
 
 Remember = Callable[[Hashable, Callable[[], list[Fit]]], list[Fit]]  # what is kept under a key, or else made
@@ -65,14 +66,17 @@ def fit_source(problem: Problem, group: int, remember: Remember = forget) -> Gro
     if m < FEWEST or not high > low:
         return fit_alone(problem, group)
     unit = (high - low) / SPREAD
-    own = first._replace(y=(first.y - center) / unit, s2_known=first.s2_known / unit**2)
+    own = first._replace(
+        y=((first.y - center) / unit).round(decimals=DIGITS), s2_known=(first.s2_known / unit**2).round(decimals=DIGITS)
+    )
     key = (
         "source",
+        alone.sources,
         *(None if part is None else part.numpy().tobytes() for part in own),
         problem.priors,
         problem.log_price,
     )
-    stops = remember(key, lambda: _Alone.of_rows(problem, own).walk())
+    stops = remember(key, lambda: _Alone.of_rows(problem, own, alone.sources).walk())
     fits = [_in_units(alone.joint, fit, unit**2) for fit in stops]
     return alone.climbed([transfer_fit(fit, prefix_rows(m, len(first.y))) for fit in fits])
 
@@ -80,18 +84,20 @@ def fit_source(problem: Problem, group: int, remember: Remember = forget) -> Gro
 def _in_units(joint: JointCovariance, fit: Fit, square: float) -> Fit:
     """A fit of one group in other units, in which variances are so much larger."""
     theta = fit.theta.clone()
-    for name in {"s2f", "noise0"} & joint.at_name.keys():
-        theta[joint.at_name[name]] += math.log(square)
+    for name, at in joint.at_name.items():
+        if name.startswith(("s2f", "noise", "offset", "bias")):  # logarithms of variances
+            theta[at] += math.log(square)
     low, high = torch.tensor(joint.function().bounds, dtype=torch.float64).T
     return fit._replace(theta=theta.clamp(low, high), rho=square * fit.rho)
 
 
 class _Alone(NamedTuple):
-    """The values of one group by themselves."""
+    """The values of one group by themselves: where they are of levels, with errors that shrink from level to level."""
 
     problem: Problem
     numbers: Tensor
     rows: SourceRows
+    sources: tuple[JoinedSource, ...]
     joint: JointCovariance
     model: Model
     penalty: Penalty
@@ -99,22 +105,25 @@ class _Alone(NamedTuple):
     @classmethod
     def of(cls, problem: Problem, group: int) -> "_Alone":
         numbers = problem.rows.numbers((group,))
-        rows = problem.rows.of(numbers)._replace(group=torch.zeros(len(numbers), dtype=torch.long))
+        rows, source = problem.rows.of(numbers), problem.joined(group, "biased")
+        rows = rows if source.is_ordered else rows._replace(group=torch.zeros(len(numbers), dtype=torch.long))
         if len(numbers) < FEWEST:
             rows = rows._replace(cleared=torch.ones_like(rows.cleared))
-        return cls.of_rows(problem, rows, numbers)
+        return cls.of_rows(problem, rows, (source,) if source.is_ordered else (), numbers)
 
     @classmethod
-    def of_rows(cls, problem: Problem, rows: SourceRows, numbers: Tensor | None = None) -> "_Alone":
+    def of_rows(
+        cls, problem: Problem, rows: SourceRows, sources: tuple[JoinedSource, ...], numbers: Tensor | None = None
+    ) -> "_Alone":
         numbers = torch.arange(len(rows.y)) if numbers is None else numbers
-        return cls(problem, numbers, rows, *model_of(problem, rows, ()))
+        return cls(problem, numbers, rows, sources, *model_of(problem, rows, sources))
 
     def walk(self) -> list[Fit]:
         """The best stops of a walk from nothing."""
         n = len(self.numbers)
         indices = evenly(n, min(n, MANY))
         place = torch.full((n,), -1).index_copy(0, indices, torch.arange(len(indices)))
-        stops = _stops(*model_of(self.problem, self.rows.of(indices), ())[1:])
+        stops = _stops(*model_of(self.problem, self.rows.of(indices), self.sources)[1:])
         return [transfer_fit(stop.fit, place) for stop in stops]
 
     def climbed(self, begins: Sequence[Fit]) -> GroupFit:

@@ -26,7 +26,7 @@ from robustbo.numerics.pursuit.support_fit import Level
 from robustbo.numerics.pursuit.walk import score
 from robustbo.numerics.transfer.covariance import JointCovariance
 from robustbo.numerics.transfer.laplace import log_evidence
-from robustbo.numerics.transfer.relations import KernelPriors, Relation, SourceRows
+from robustbo.numerics.transfer.relations import JoinedSource, KernelPriors, Relation, SourceRows
 
 FEWEST = 6  # values of a group by itself below which none of them is called wrong
 MOST_WRONG = 0.5  # share of the values of a group beyond which an explanation of them is none
@@ -51,6 +51,12 @@ class Problem(NamedTuple):
     priors: KernelPriors
     allowed: tuple[Relations, ...]
     log_price: float = 0.0
+
+    def joined(self, group: int, relation: Relation) -> JoinedSource:
+        """A source with a relation, with what there is of levels among its rows."""
+        if self.rows.depth is None or not (depths := self.rows.depth[self.rows.group == group]).any():
+            return JoinedSource(group, relation)
+        return JoinedSource(group, relation, depths.max().item(), len(depths.unique()))
 
 
 @dataclass(frozen=True, eq=False)

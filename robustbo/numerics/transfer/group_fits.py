@@ -1,7 +1,7 @@
 """Fits of the values of the target and of sources together, from what is known of each.
 
-A joint fit is made in two steps. A rough one begins where it is best, of several beginnings, at held hyperparameters,
-and climbs a little; whichever relations are plausible then are climbed to the end.
+A joint fit is made in two steps. A rough one climbs a little from several beginnings; whichever relations are plausible
+then are climbed to the end.
 
 Notation: as in `covariance`.
 
@@ -9,6 +9,7 @@ References:
     docs/equations.md section 22.
 """
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
@@ -21,10 +22,10 @@ from robustbo.numerics.gp import parameters
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.pursuit import walk
-from robustbo.numerics.pursuit.growth import alternate_climbs, settle_support
-from robustbo.numerics.pursuit.held import score
+from robustbo.numerics.pursuit.growth import alternate_climbs
 from robustbo.numerics.pursuit.penalty import Penalty, corrected_rule
 from robustbo.numerics.pursuit.search import PursuitPlan
+from robustbo.numerics.pursuit.support_fit import Level
 from robustbo.numerics.transfer.configuration import GroupFit, Problem, Values
 from robustbo.numerics.transfer.covariance import JointCovariance
 from robustbo.numerics.transfer.relations import TARGET, JoinedSource, SourceRows
@@ -46,23 +47,31 @@ class Beginning(NamedTuple):
     wrong: frozenset[int]
 
 
-def rough_fit(problem: Problem, sources: tuple[JoinedSource, ...], beginnings: Sequence[Beginning]) -> GroupFit:
+def rough_fit(
+    problem: Problem, sources: tuple[JoinedSource, ...], beginnings: Sequence[Beginning], hopeless: float = -math.inf
+) -> GroupFit:
     """A rough fit of the target and some sources.
 
     Values are pursued at the hyperparameters of each beginning first, so that a new one does not bend the fit before it
-    is judged; the best of these is climbed from.
+    is judged.
 
     Args:
         problem: All values.
         sources: Those that are joined with the target.
-        beginnings: Where it may begin.
+        beginnings: Where it may begin, the most promising first.
+        hopeless: The score below which no other beginning is tried.
     """
     numbers = problem.rows.numbers((TARGET, *(source.group for source in sources)))
     joint, model, penalty = model_of(problem, problem.rows.of(numbers), sources)
-    plan = PursuitPlan([0], penalty)
-    begins = [_fit_at(joint, model, numbers, beginning) for beginning in beginnings]
-    levels = [alternate_climbs(model, plan, begin, 1, ftol=ROUGH) for begin in begins]
-    return GroupFit(numbers, joint, model, max(levels, key=partial(walk.score, penalty=penalty)), penalty)
+    best: Level | None = None
+    for beginning in beginnings:
+        begin = _fit_at(joint, model, numbers, beginning)
+        level = alternate_climbs(model, PursuitPlan([0], penalty), begin, 1, ftol=ROUGH)
+        best = level if best is None else max(best, level, key=partial(walk.score, penalty=penalty))
+        if walk.score(best, penalty) < hopeless:
+            break
+    assert best is not None
+    return GroupFit(numbers, joint, model, best, penalty)
 
 
 def refine_fit(fit: GroupFit) -> GroupFit:
@@ -74,10 +83,6 @@ def refit_with(fit: GroupFit, wrong: frozenset[int]) -> GroupFit:
     """A fit climbed to from another, where other rows of the problem are wrong to begin with."""
     begin = _fit_at(fit.joint, fit.model, fit.numbers, Beginning(fit.values, wrong))
     return fit.with_level(alternate_climbs(fit.model, PursuitPlan([0], fit.penalty), begin, TURNS))
-
-
-def _held_score(model: Model, plan: PursuitPlan, begin: Fit) -> float:
-    return score(settle_support(model, plan, begin)[1], plan.penalty)
 
 
 def _fit_at(joint: JointCovariance, model: Model, numbers: Tensor, beginning: Beginning) -> Fit:

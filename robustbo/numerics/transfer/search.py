@@ -23,11 +23,12 @@ from robustbo.numerics.transfer.configuration import (
 )
 from robustbo.numerics.transfer.full_rank import spectrum
 from robustbo.numerics.transfer.group_fits import Beginning, refine_fit, refit_with, rough_fit
-from robustbo.numerics.transfer.relations import TARGET, JoinedSource, Relation
+from robustbo.numerics.transfer.relations import SCALED, TARGET, JoinedSource, Relation
 
 UNRELATED: Relation = "unrelated"
 SWEEPS = 2  # over the sources
 PLAUSIBLE = 15.0  # nats below the best at which a configuration is still tried with the wrong values of others
+HOPELESS = 60.0  # nats below an unrelated source at which a fit has no second beginning
 LEAST = 0.01  # probability of a configuration that is averaged over
 
 
@@ -115,7 +116,7 @@ class _Search:
         for relation in self._problem.allowed[s]:
             other = _with_relation(relations, s, relation)
             if other not in self._fits:
-                self._fits[other] = rough_fit(self._problem, _sources(other), [*self._starts(other, s)])
+                self._fits[other] = self._rough_fit(other, s)
             tried.append(other)
         return max(tried, key=self._log_evidence)
 
@@ -124,21 +125,37 @@ class _Search:
         group, relation = s + 1, relations[s]
         base = self._fits.get(self._with_unrelated(relations, s), self._alone[TARGET])
         noise = {
-            f"noise{g}": v for g, fit in enumerate(self._alone) for v in [fit.values.get("noise0")] if v is not None
+            f"noise{g}": v
+            for g, fit in enumerate(self._alone)
+            for v in [fit.values.get(f"noise{fit.group[0]}")]
+            if v is not None
         }
         wrong = base.wrong | self._alone[group].wrong
         simpler = [self._fits.get(_with_relation(relations, s, r)) for r in SIMPLER[relation]]
+        for fit in sorted(filter(None, simpler), key=lambda fit: -fit.score):
+            if relation == "scaled":
+                yield Beginning({**fit.values, f"scale{group}": _number(self._signed_ratio(group))}, fit.wrong)
+            if relation == "biased" and self._problem.joined(group, relation).is_ordered:
+                yield Beginning({**self._alone[group].values, **fit.values}, fit.wrong)
+                yield Beginning(fit.values, fit.wrong)
+            elif relation == "biased":
+                yield Beginning({**fit.values, **self._screen_bias(fit, group)}, fit.wrong)
         for fit in (self._alone[group], base):
             if fit is self._alone[TARGET] and len(fit.numbers) < FEWEST:
                 continue
             shared = {name: v for name, v in fit.values.items() if name in ("l", "s2f")}
             if relation != "biased" or not any(simpler):
                 yield Beginning({**noise, **base.values, **noise, **shared}, wrong)
-        for fit in filter(None, simpler):
-            if relation == "scaled":
-                yield Beginning({**fit.values, f"scale{group}": _number(self._signed_ratio(group))}, fit.wrong)
-            if relation == "biased":
-                yield Beginning({**fit.values, **self._screen_bias(fit, group)}, fit.wrong)
+
+    def _rough_fit(self, relations: Relations, s: int) -> GroupFit:
+        """A rough fit of a configuration; of a simple one with no more beginnings where it is none by far."""
+        base, hopeless = self._fits.get(self._with_unrelated(relations, s)), -math.inf
+        if base is not None and relations[s] not in SCALED:  # with a scale there are maxima apart
+            hopeless = base.score + self._alone[s + 1].score - HOPELESS
+        return rough_fit(self._problem, self._sources(relations), [*self._starts(relations, s)], hopeless)
+
+    def _sources(self, relations: Iterable[Relation]) -> tuple[JoinedSource, ...]:
+        return tuple(self._problem.joined(s + 1, r) for s, r in enumerate(relations) if r != "unrelated")
 
     def _signed_ratio(self, group: int) -> float:
         """The scale of a source by the spread of its values, with the sign of what it says of the target's."""
@@ -231,7 +248,3 @@ def _with_relation(relations: Relations, s: int, relation: Relation) -> Relation
 
 def _number(x: float) -> Tensor:
     return torch.tensor([x], dtype=torch.float64)
-
-
-def _sources(relations: Iterable[Relation]) -> tuple[JoinedSource, ...]:
-    return tuple(JoinedSource(s + 1, r) for s, r in enumerate(relations) if r != "unrelated")

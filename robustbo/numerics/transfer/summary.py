@@ -69,8 +69,8 @@ class SourceRelation(NamedTuple):
         )
 
 
-def source_summary(averaging: Averaging, s: int) -> SourceRelation:
-    """The summary of a source, by its place."""
+def source_summary(averaging: Averaging, s: int, depth: float = 0.0) -> SourceRelation:
+    """The summary of a source, by its place; where it has levels, of the one at a distance from the target's."""
     probabilities = averaging.probabilities[s]
     relation: Relation = max(probabilities, key=lambda r: probabilities[r])
     evidence = _evidence(averaging, s)
@@ -85,25 +85,32 @@ def source_summary(averaging: Averaging, s: int) -> SourceRelation:
         scale, scale_sd = float(theta[at[f"scale{group}"]]), float(sds[at[f"scale{group}"]])
     if f"bias{group}" in at:
         bias = math.exp(0.5 * theta[at[f"bias{group}"]])
+        bias *= math.sqrt(fit.joint.error_height(fit.level.fit.theta, group, depth)) if depth else 1.0
         bias_sd = 0.5 * bias * float(sds[at[f"bias{group}"]])
-    offset, offset_sd = average_error(fit, group) if relation != "same" else (0.0, 0.0)
+    offset, offset_sd = average_error(fit, group, depth) if relation != "same" else (0.0, 0.0)
     offset += fit.value.evidence.m.item() * (1 - scale)
-    rows = (fit.group == group).nonzero().flatten().tolist()
+    rows = _rows_at(fit, group, depth).nonzero().flatten().tolist()
     wrong = fit.wrong & frozenset(fit.numbers[rows].tolist())
     return SourceRelation(relation, probabilities, evidence, offset, offset_sd, scale, scale_sd, bias, bias_sd, wrong)
 
 
-def average_error(fit: GroupFit, group: int, of_rows: Tensor | None = None) -> tuple[float, float]:
+def _rows_at(fit: GroupFit, group: int, depth: float) -> Tensor:
+    """``n`` booleans: the rows of a source, of one of its levels where it has any."""
+    is_own, depths = fit.group == group, fit.joint.rows.depth
+    return is_own if not depth or depths is None else is_own & ((depths - depth).abs() < 1e-9)
+
+
+def average_error(fit: GroupFit, group: int, depth: float = 0.0) -> tuple[float, float]:
     """Posterior mean and standard deviation of a source's offset and bias together, averaged over its rows.
 
     Args:
         fit: A fit.
         group: Of the source.
-        of_rows: Booleans: over which of its rows; all unless given.
+        depth: Distance of a level: over its rows alone.
     """
     rows = (fit.group == group).numpy()
     E, evidence = fit.joint.errors_of_rows(fit.level.fit.theta, group).numpy(), fit.value.evidence
-    mean = np.ones(len(E)) if of_rows is None else of_rows.numpy().astype(float)
+    mean = _rows_at(fit, group, depth).numpy()[rows].astype(float)
     mean /= mean.sum()
     c = np.zeros(len(rows))
     c[rows] = E @ mean

@@ -108,26 +108,29 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
     def _problem(self, auxiliary: AuxiliaryValues) -> Problem:
         """All values in this model's units; those of a source in other units in units of their own."""
         X, y, n = self.train_inputs[0], self.train_targets, len(self.train_targets)
-        transform, s2 = outcome_transform(self), self._noise_variances(slice(None))
+        transform, (s2, share) = outcome_transform(self), self._noise_of_rows()
         z, sds = (auxiliary.Y - transform.means.item()) / transform.stdvs.item(), auxiliary.sds / transform.stdvs.item()
         z, allowed, maps, own = z.clone(), list[tuple[Relation, ...]](), list[tuple[float, float]](), _spread(y)
+        depth = torch.zeros_like(auxiliary.Y) if auxiliary.depth is None else auxiliary.depth
         for s, is_trusted in enumerate(auxiliary.trusted):
             rows = auxiliary.source == s
+            has_levels = bool(depth[rows].any())
             spread, center = _spread(z[rows]), z[rows].median().item()
-            is_apart = not is_trusted and n >= FEWEST and own > 0 and spread > 0
+            is_apart = not (is_trusted or has_levels) and n >= FEWEST and own > 0 and spread > 0
             is_apart = is_apart and not 1 / APART < spread / own < APART
             maps.append((center, spread) if is_apart else (0.0, 1.0))
             z[rows], sds[rows] = (z[rows] - maps[-1][0]) / maps[-1][1], sds[rows] / maps[-1][1]
-            by_spread = RELATIONS[RELATIONS.index("scaled") :] if is_apart else RELATIONS
-            allowed.append(JOINED[:1] if is_trusted else by_spread)
+            allowed.append(_allowed(is_trusted, has_levels, is_apart))
         self._maps = tuple(maps)
         is_right = self.is_cleared() if self.options.num_outliers != 0 else torch.ones(n, dtype=torch.bool)
         rows_of_all = SourceRows(
             torch.cat([X, self.transform_inputs(auxiliary.X)]),
             torch.cat([y, z]),
             torch.cat([torch.zeros(n, dtype=torch.long), auxiliary.source + 1]),
-            torch.cat([torch.full_like(y, math.nan) if s2 is None else s2, sds.square()]),
+            torch.cat([s2, sds.square()]),
             torch.cat([is_right, auxiliary.vouched]),
+            torch.cat([share, torch.ones_like(z)]),
+            None if auxiliary.depth is None else torch.cat([torch.zeros_like(y), depth]),
         )
         assert self._named is not None
         kernel, is_signal_free = self._named
@@ -137,6 +140,14 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
         rate = self.options.rate(n)
         price = math.log((1 - rate) / rate) - math.log((1 - RATE) / RATE)
         return Problem(rows_of_all, len(auxiliary.trusted), kernel_priors, tuple(allowed), price)
+
+    def _noise_of_rows(self) -> tuple[Tensor, Tensor]:
+        """``n`` known noise variances of the target's values, NaN where it is inferred, and shares of that."""
+        y = self.train_targets
+        if (parts := self.noise_parts()) is not None:
+            return torch.where(parts[1] > 0, torch.full_like(y, math.nan), parts[0]), parts[1]
+        s2 = self._noise_variances(slice(None))
+        return (torch.full_like(y, math.nan) if s2 is None else s2), torch.ones_like(y)
 
     def _own_fit(self, fit: GroupFit, F: float) -> Fit:
         """A fit of all groups as one of the target's values alone."""
@@ -223,10 +234,13 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
         """The relation of each source to the objective, after a fit."""
         if self._averaging is None or self.auxiliary is None:
             return ()
-        return tuple(self._relation(self._averaging, s) for s in range(len(self._maps)))
+        return tuple(self.relation(s + 1) for s in range(len(self._maps)))
 
-    def _relation(self, averaging: Averaging, s: int) -> SourceRelation:
-        of, n, transform = source_summary(averaging, s), len(self.train_targets), outcome_transform(self)
+    def relation(self, group: int, depth: float = 0.0) -> SourceRelation:
+        """The relation of a source 1, 2, ... to the objective; where it has levels, that of the one at a distance."""
+        assert self._averaging is not None
+        s, n, transform = group - 1, len(self.train_targets), outcome_transform(self)
+        of = source_summary(self._averaging, s, depth)
         center, unit = self._maps[s]
         own = of._replace(wrong=tuple(sorted(row - n for row in of.wrong))).in_units_of_source(unit, center)
         return own.in_units(transform.stdvs.item(), transform.means.item())
@@ -238,3 +252,12 @@ def _spread(y: Tensor) -> float:
         return 0.0
     low, high = y.quantile(0.25).item(), y.quantile(0.75).item()
     return (high - low) / SPREAD
+
+
+def _allowed(is_trusted: bool, has_levels: bool, is_apart: bool) -> tuple[Relation, ...]:
+    """The relations that a source may have."""
+    if is_trusted:
+        return JOINED[:1]
+    if has_levels:
+        return tuple(relation for relation in RELATIONS if relation != "scaled")
+    return RELATIONS[RELATIONS.index("scaled") :] if is_apart else RELATIONS

@@ -27,19 +27,20 @@ class SourceReadings(NamedTuple):
     spread: float
 
 
-def source_readings(model: TransferGP, group: int, X: Tensor) -> SourceReadings | None:
+def source_readings(model: TransferGP, group: int, X: Tensor, depth: float = 0.0) -> SourceReadings | None:
     """Readings of a source, averaged over the relations in which it says something; None where there is none.
 
     Args:
         model: A fitted model with values of other sources.
         group: 1, 2, ... of the source.
         X: ``q x d`` points, as `train_X`.
+        depth: Distance of its level from the target's, where it has levels.
     """
     X, unit = model.transform_inputs(X), model.maps[group - 1]
     fits = [(weight, fit) for weight, fit in model.weighted_fits if (fit.group == group).any()]
     if not fits:
         return None
-    parts = [_moments(fit, model.kernel, group, X, unit) for _, fit in fits]
+    parts = [_moments(fit, model.kernel, group, X, unit, depth) for _, fit in fits]
     weights = torch.tensor([weight for weight, _ in fits], dtype=torch.float64)
     weights = (weights / weights.sum()).unsqueeze(-1)
     means, variances, spreads = (torch.stack([part[i] for part in parts]) for i in range(3))
@@ -53,7 +54,7 @@ def source_readings(model: TransferGP, group: int, X: Tensor) -> SourceReadings 
 
 
 def _moments(
-    fit: GroupFit, kernel: str, group: int, X: Tensor, unit: tuple[float, float]
+    fit: GroupFit, kernel: str, group: int, X: Tensor, unit: tuple[float, float], depth: float
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Means and variances (``2 x q``) of the readings and of the error by one fit; by how much the objective varies.
 
@@ -63,14 +64,14 @@ def _moments(
         group: The source.
         X: The points.
         unit: Center and scale of the source's values, where these are in units of their own.
+        depth: Distance of its level.
     """
     joint, theta, evidence, (center, u) = fit.joint, fit.level.fit.theta, fit.value.evidence, unit
     (lengthscales, s2f), a, rows = joint.signal(theta), joint.scales(theta), joint.group == group
     rho, own = a[rows][0], torch.zeros(len(X), len(a), dtype=torch.float64)
-    offset = joint.offset_variance(theta, group)
-    own[:, rows] = offset + joint.bias_between(theta, group, X, joint.X[rows])
+    own[:, rows] = joint.errors_between(theta, group, X, depth)
     of_objective = KERNELS[kernel](squared_differences(X, joint.X), lengthscales, s2f).K * a
-    itself = offset + joint.bias_between(theta, group, X[:1], X[:1])[0, 0]
+    itself = torch.tensor(joint.error_variance(theta, group, depth), dtype=torch.float64)
     reads = u * (rho * of_objective + own)
     c = torch.stack([reads, reads - of_objective])  # eq. 22.12
     level = torch.tensor([u, u - 1.0], dtype=torch.float64)  # of the constant mean in each
