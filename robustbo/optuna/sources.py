@@ -1,4 +1,4 @@
-"""What the sources of a study say of it: old studies, and labels of its own trials."""
+"""Reports on the sources of a study: old studies, and labels of its own trials."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ from robustbo.view.sources import SourceFrame, relation_frame
 
 
 def sources(study: Study) -> SourceFrame:
-    """What each source of a study with a `RobustSampler` says of it, a row each; printed, a sentence each.
+    """A report on each source of a study with a `RobustSampler`, a row each; printed, a sentence each.
 
     Columns as in `robustbo.Study.sources`; the numbers of trials are those of the source's own study.
 

@@ -6,7 +6,7 @@ import json
 import pytest
 
 import robustbo as rb
-from robustbo.cli.declared import PriorTable, read_sources, typed_tables
+from robustbo.cli.declared import PriorTable, read_sources, tables_of
 
 SPACE = """
 [temperature]
@@ -150,11 +150,11 @@ def test_a_column_of_words_stays_words_under_another_name(tmp_path):
 
 def test_typed_tables_name_a_source():
     sources = {"2025": rb.Source(ask=False), "lab": rb.Source(target=True)}
-    assert typed_tables(["2025=a=b.csv"], sources) == {"2025": PriorTable("a=b.csv", {})}
-    assert typed_tables(["a=b.csv"], {}) == {"": PriorTable("a=b.csv", {})}
+    assert tables_of(["2025=a=b.csv"], sources) == {"2025": PriorTable("a=b.csv", {})}
+    assert tables_of(["a=b.csv"], {}) == {"": PriorTable("a=b.csv", {})}
     for texts in (["2026=a.csv"], ["2025=a.csv", "2025=b.csv"]):
         with pytest.raises(ValueError, match="--prior-data must be"):
-            typed_tables(texts, sources)
+            tables_of(texts, sources)
 
 
 def test_a_parameter_may_be_called_sources():
