@@ -22,7 +22,7 @@ from robustbo.optuna import notes
 from robustbo.optuna.conditions import conditions, presence_indicators
 from robustbo.optuna.content import Content, content, sources
 from robustbo.optuna.distributions import measured_value, ours, parameter
-from robustbo.optuna.old_studies import StudySources
+from robustbo.optuna.old_studies import OldTrial, StudySources
 from robustbo.optuna.pruned import stand_ins
 from robustbo.searchspace.parameters import Choice, Value
 from robustbo.searchspace.space import Space
@@ -140,7 +140,9 @@ def gather_trials(
     before = [] if old is None else old.trials(empty, names)
     gathered = [Trial(place, of.params, **of.content) for place, of in enumerate(before)]
     numbers, standing = dict[int, int](), set[int]()
-    instead = stand_ins(trials, user_notes) if considers_pruned and not names else {}
+    has_levels = old is not None and old.has_levels and not names
+    instead = stand_ins(trials, user_notes) if considers_pruned and not names and not has_levels else {}
+    reported = list[OldTrial]()
     for trial in trials:
         note = notes.read(trial)
         if trial.number == besides or (params := _params(empty, trial, note)) is None:
@@ -155,7 +157,9 @@ def gather_trials(
             standing.add(len(gathered))
         numbers[trial.number] = len(gathered)
         gathered.append(Trial(len(gathered), params, **{"origin": _origin(trial), **became}))
-    all_numbers = (*(of.number for of in before), *numbers)
+        reported += [] if old is None or names else old.reported(trial, params)
+    gathered += [Trial(place, of.params, **of.content) for place, of in enumerate(reported, len(gathered))]
+    all_numbers = (*(of.number for of in before), *numbers, *(of.number for of in reported))
     return GatheredTrials(space, named, History(Trials(gathered)), all_numbers, frozenset(standing))
 
 

@@ -10,6 +10,7 @@ import pytest
 import robustbo as rb
 from robustbo.errors import NumericsWarning
 from robustbo.optuna import OldStudy, RobustSampler, best, outliers, sources
+from robustbo.optuna.study import study_view
 
 
 def objective(trial):
@@ -99,3 +100,31 @@ def test_without_sources_there_is_nothing_to_say():
     )
     with pytest.raises(ValueError, match=r"RobustSampler\(sources=...\)"):
         sources(study)
+
+
+def test_what_trials_report_at_the_steps_of_levels_is_of_these_sources():
+    sampler = RobustSampler(seed=0, sources=rb.fidelity_levels("epochs", [1, 3]))
+    study = optuna.create_study(sampler=sampler)
+    ended = [("COMPLETE", 0.5, {1: 1.0, 2: 0.9, 3: 0.5}), ("PRUNED", 2.0, {1: 2.0}), ("FAIL", None, {1: math.nan})]
+    for number, (state, value, reports) in enumerate(ended):
+        study.add_trial(
+            optuna.create_trial(
+                state=optuna.trial.TrialState[state],
+                params={"x": 0.1 * number},
+                distributions={"x": optuna.distributions.FloatDistribution(0, 1)},
+                value=value,
+                intermediate_values=reports,
+            )
+        )
+    view, gathered = study_view(study)
+    rows = [(t.params["x"], t.source, t.value, t.state, n) for t, n in zip(view.history, gathered.numbers, strict=True)]
+    assert rows == [
+        (0.0, None, 0.5, "told", 0),
+        (0.1, None, 2.0, "excluded", 1),
+        (0.2, None, None, "failed", 2),
+        (0.0, "epochs=1", 1.0, "told", 0),
+        (0.1, "epochs=1", 2.0, "told", 1),
+    ]
+    assert [trial.number for trial in view.of_target.having("told")] == [0]
+    with pytest.raises(ValueError, match="must be a step that trials report at"):
+        RobustSampler(sources=rb.fidelity_levels("epochs", [1.5, 3]))
