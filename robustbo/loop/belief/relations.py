@@ -91,6 +91,8 @@ class RelationReport:
             case "scaled":
                 return f"reads {factor}, {shift}"
         bias = self.quantity.with_unit(f"{digits(self.omega, self.omega_sd)}")
+        if not self.rho_sd:
+            return f"{higher}, with a bias of sd {bias} that is a function of the parameters"
         return f"reads {factor}, {shift}, with a bias of sd {bias} that is a function of the parameters"
 
 

@@ -83,9 +83,9 @@ def fit_to(settings: Settings, data: Data, fits: FitCache, failed: Collection[in
     part = select_subset(told, guess, fits, settings) if capabilities_of(settings).is_cubic else None
     among = told if part is None else part.told
     sources = None
-    if data.correction is None and told.beside is None:  # else a source's error is part of the fit
-        fit_told, name = partial(_fit, settings, fits=fits), settings.surrogate
-        sources = judge_sources(data, among, fit_told, fits, surrogate=name, blocks=settings.blocks, key=settings)
+    if data.correction is None:
+        fit_told, name, own = partial(_fit, settings, fits=fits), settings.surrogate, among._replace(beside=None)
+        sources = judge_sources(data, own, fit_told, fits, surrogate=name, blocks=settings.blocks, key=settings)
     if sources is not None and (correction := sources.correction) is not None:
         data, among = data.with_correction(correction), among.with_correction(correction)
         part = None if part is None else part.with_correction(correction)
@@ -189,7 +189,8 @@ def _fit_new(settings: Settings, told: Observations, fits: FitCache) -> FittedSu
     if told.bounds and takes_bounds(settings, told):
         return _fit_to_bounds(settings, told, fits)
     before = None if told.beside is not None else _warm_start(settings, told, fits)
-    before = before if told.correction is None else told.correction.warm_start
+    if told.beside is None and told.correction is not None:
+        before = told.correction.warm_start
     started = time.perf_counter()
     units = Units.of(told.values, settings.sign) if before is None else before.units
     X, Y, sds = in_model_units(settings.space, told, units)

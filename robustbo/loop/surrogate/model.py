@@ -87,7 +87,7 @@ def _auxiliary_values(settings: Settings, beside: AuxiliaryObservations, units: 
         units.sd_to_model(sds),
         torch.tensor(beside.is_vouched),
         tuple(beside.trusted[beside.groups.index(group)] for group in sorted(set(beside.groups))),
-        torch.tensor([beside.depths[place] for place in beside.source]).double() if any(beside.depths) else None,
+        torch.tensor([beside.depths[at] for at in beside.source], dtype=torch.float64) if any(beside.depths) else None,
     )
 
 

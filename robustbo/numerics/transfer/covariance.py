@@ -61,6 +61,7 @@ class JointCovariance:
         self._of_group = {g: _place(np.flatnonzero(group == g)) for g in groups}
         is_open = rows.s2_known.isnan().numpy()
         self._known = np.nan_to_num(rows.s2_known.numpy()) if has_noise else np.zeros(len(group))
+        self._shared = None if rows.shared is None else (rows.shared @ rows.shared.mT).numpy()
         self._share = is_open * (1.0 if rows.share is None else rows.share.numpy())
         self._noisy = [g for g, at in self._of_group.items() if has_noise and is_open[at].any()]
         noise = [noise_block(priors.s2, priors.s2_least)._replace(name=f"noise{g}") for g in self._noisy]
@@ -101,6 +102,8 @@ class JointCovariance:
         K = parts.a[:, None] * K * parts.a if self._is_scaled else K.copy()  # eq. 22.2
         for g, errors in parts.errors.items():
             K[_block(self._of_group[g])] += errors.E
+        if self._shared is not None:
+            K += self._shared
         on_diagonal(K, self._known + self._noise(parts.x))
         log_prior = parameters.log_prior(self.blocks, parts.x.tolist())
 

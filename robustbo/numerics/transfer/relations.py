@@ -41,6 +41,7 @@ class SourceRows(NamedTuple):
         cleared: ``n`` booleans: values that are right by the user's word.
         share: ``n`` shares of the inferred noise, 1/k for a mean of k; all 1 where it is None.
         depth: ``n`` distances of levels from the target's, |log(level / target's)|, where sources have levels.
+        shared: ``n x k`` parts of errors that rows of the target share, each times its standard deviation.
     """
 
     X: Tensor
@@ -50,6 +51,7 @@ class SourceRows(NamedTuple):
     cleared: Tensor
     share: Tensor | None = None
     depth: Tensor | None = None
+    shared: Tensor | None = None
 
     def of(self, rows: Tensor) -> "SourceRows":
         """Some of the rows."""

@@ -12,10 +12,9 @@ from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.gp.prediction_cache import PredictionCache
-from robustbo.numerics.gp.wrong_density import RATE
 from robustbo.numerics.transfer.alone import Remember, forget
 from robustbo.numerics.transfer.configuration import FEWEST, GroupFit, Problem
-from robustbo.numerics.transfer.relations import JOINED, RELATIONS, KernelPriors, Relation, SourceRows
+from robustbo.numerics.transfer.relations import KernelPriors, SourceRows
 from robustbo.numerics.transfer.search import Averaging, search_relations
 from robustbo.numerics.transfer.summary import SourceRelation, source_summary
 from robustbo.surrogates.common import priors
@@ -25,11 +24,9 @@ from robustbo.surrogates.common.model_averaging import Component
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.transfer.auxiliary import AuxiliaryValues
 from robustbo.surrogates.transfer.belief import TransferBelief
+from robustbo.surrogates.transfer.joint_problem import Maps, joint_problem, robust_spread
 from robustbo.surrogates.transforms.inlier_rescale import standardize_like
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
-
-APART = 10.0  # ratio of spreads beyond which values of a source are in other units than the target's
-SPREAD = 1.349  # interquartile range of a normal distribution, in standard deviations
 
 
 class TransferGP(TransferBelief, RelevancePursuitGP):
@@ -72,7 +69,7 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
     remember: Remember = staticmethod(forget)
     _averaging: Averaging | None = None
     _rows_of_all: SourceRows
-    _maps: tuple[tuple[float, float], ...] = ()  # of each source: center and scale in its rows' units
+    _maps: Maps = ()  # of each source: center and scale in its rows' units
 
     def new_outcome_transform(self) -> Standardize:
         """Return the transform of outcomes, which are not warped: an offset is one number only without a warp."""
@@ -85,7 +82,7 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
         if not self.is_named:
             raise FitError("values of other sources need a kernel by its name; leave covar_module out")
         self._set_scale(self.auxiliary)
-        problem = self._problem(self.auxiliary)
+        problem, self._maps = joint_problem(self, self.auxiliary)
         self._rows_of_all = problem.rows
         self._averaging = self.search_all(problem)
         best = self._averaging.configurations[0]
@@ -99,55 +96,30 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
         """Standardize few outcomes by the spread of the sources' values: their own is known too badly."""
         transform = outcome_transform(self)
         if len(self.train_targets) < FEWEST and isinstance(transform, RobustStandardize):
-            spreads = [_spread(auxiliary.Y[auxiliary.source == s]) for s in range(len(auxiliary.trusted))]
+            spreads = [robust_spread(auxiliary.Y[auxiliary.source == s]) for s in range(len(auxiliary.trusted))]
             usable = sorted(spread for spread in spreads if spread > 0)
             if usable:
                 scale = torch.full_like(transform.stdvs, usable[len(usable) // 2])
                 standardize_like(self, transform, transform.means, scale)
 
-    def _problem(self, auxiliary: AuxiliaryValues) -> Problem:
-        """All values in this model's units; those of a source in other units in units of their own."""
-        X, y, n = self.train_inputs[0], self.train_targets, len(self.train_targets)
-        transform, (s2, share) = outcome_transform(self), self._noise_of_rows()
-        z, sds = (auxiliary.Y - transform.means.item()) / transform.stdvs.item(), auxiliary.sds / transform.stdvs.item()
-        z, allowed, maps, own = z.clone(), list[tuple[Relation, ...]](), list[tuple[float, float]](), _spread(y)
-        depth = torch.zeros_like(auxiliary.Y) if auxiliary.depth is None else auxiliary.depth
-        for s, is_trusted in enumerate(auxiliary.trusted):
-            rows = auxiliary.source == s
-            has_levels = bool(depth[rows].any())
-            spread, center = _spread(z[rows]), z[rows].median().item()
-            is_apart = not (is_trusted or has_levels) and n >= FEWEST and own > 0 and spread > 0
-            is_apart = is_apart and not 1 / APART < spread / own < APART
-            maps.append((center, spread) if is_apart else (0.0, 1.0))
-            z[rows], sds[rows] = (z[rows] - maps[-1][0]) / maps[-1][1], sds[rows] / maps[-1][1]
-            allowed.append(_allowed(is_trusted, has_levels, is_apart))
-        self._maps = tuple(maps)
-        is_right = self.is_cleared() if self.options.num_outliers != 0 else torch.ones(n, dtype=torch.bool)
-        rows_of_all = SourceRows(
-            torch.cat([X, self.transform_inputs(auxiliary.X)]),
-            torch.cat([y, z]),
-            torch.cat([torch.zeros(n, dtype=torch.long), auxiliary.source + 1]),
-            torch.cat([s2, sds.square()]),
-            torch.cat([is_right, auxiliary.vouched]),
-            torch.cat([share, torch.ones_like(z)]),
-            None if auxiliary.depth is None else torch.cat([torch.zeros_like(y), depth]),
-        )
-        assert self._named is not None
-        kernel, is_signal_free = self._named
-        signal = priors.SIGNAL_PRIOR if is_signal_free else None
-        prior = priors.length_scale_prior(X.shape[-1])
-        kernel_priors = KernelPriors(kernel, prior, signal, priors.NOISE_PRIOR, self._least_noise())
-        rate = self.options.rate(n)
-        price = math.log((1 - rate) / rate) - math.log((1 - RATE) / RATE)
-        return Problem(rows_of_all, len(auxiliary.trusted), kernel_priors, tuple(allowed), price)
-
-    def _noise_of_rows(self) -> tuple[Tensor, Tensor]:
+    def noise_of_rows(self) -> tuple[Tensor, Tensor]:
         """``n`` known noise variances of the target's values, NaN where it is inferred, and shares of that."""
         y = self.train_targets
         if (parts := self.noise_parts()) is not None:
             return torch.where(parts[1] > 0, torch.full_like(y, math.nan), parts[0]), parts[1]
         s2 = self._noise_variances(slice(None))
         return (torch.full_like(y, math.nan) if s2 is None else s2), torch.ones_like(y)
+
+    @property
+    def kernel_priors(self) -> KernelPriors:
+        """The kernel of the objective, with the priors of its hyperparameters and of noise."""
+        assert self._named is not None
+        kernel, is_signal_free = self._named
+        signal, prior = (
+            priors.SIGNAL_PRIOR if is_signal_free else None,
+            priors.length_scale_prior(self.train_inputs[0].shape[-1]),
+        )
+        return KernelPriors(kernel, prior, signal, priors.NOISE_PRIOR, self._least_noise())
 
     def _own_fit(self, fit: GroupFit, F: float) -> Fit:
         """A fit of all groups as one of the target's values alone."""
@@ -244,20 +216,3 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
         center, unit = self._maps[s]
         own = of._replace(wrong=tuple(sorted(row - n for row in of.wrong))).in_units_of_source(unit, center)
         return own.in_units(transform.stdvs.item(), transform.means.item())
-
-
-def _spread(y: Tensor) -> float:
-    """The robust standard deviation of some values; 0 of fewer than two."""
-    if len(y) < 2:
-        return 0.0
-    low, high = y.quantile(0.25).item(), y.quantile(0.75).item()
-    return (high - low) / SPREAD
-
-
-def _allowed(is_trusted: bool, has_levels: bool, is_apart: bool) -> tuple[Relation, ...]:
-    """The relations that a source may have."""
-    if is_trusted:
-        return JOINED[:1]
-    if has_levels:
-        return tuple(relation for relation in RELATIONS if relation != "scaled")
-    return RELATIONS[RELATIONS.index("scaled") :] if is_apart else RELATIONS
