@@ -103,7 +103,7 @@ def create(
     if_exists: Annotated[str, typer.Option(help="error, or resume: go on, if the settings are the same.")] = "error",
 ) -> None:
     """Begin an optimization."""
-    from robustbo.cli.declared import prior_of, read_sources, typed_tables
+    from robustbo.cli.declared import prior_of, read_sources, tables_of
     from robustbo.cli.typed import description_of
     from robustbo.optimizer import Optimizer
     from robustbo.trials.storage.places import display_name
@@ -117,7 +117,7 @@ def create(
             arguments["surrogate_options"] = json_object("--surrogate-options", surrogate_options)
         search_space, described, entries = description_of(space, pool, constraint or ())
         sources, tables = read_sources(entries, "" if space is None else space.name)
-        tables |= typed_tables(prior_data or (), sources)
+        tables |= tables_of(prior_data or (), sources)
         arguments |= {"sources": sources or None, "prior_data": prior_of(tables, search_space)}
         outcomes = [*described, *map(Outcome.read, outcome or ())]
         arguments["outcome"] = _with_negligible_errors(outcomes, negligible or (), is_single=not objectives) or None

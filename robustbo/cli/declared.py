@@ -12,6 +12,7 @@ columns = { temperature = "(`T (F)` - 32) / 1.8", value = "Yield" }
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -19,8 +20,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from robustbo import limits
 from robustbo.cli.typed import frame_of
 from robustbo.errors import FileError, SpaceError
+from robustbo.foreign.reading import bytes_of
 from robustbo.searchspace.constraints.expression import Expression
 from robustbo.searchspace.space import Space
 from robustbo.trials.declared import Source
@@ -55,14 +58,21 @@ class PriorTable(NamedTuple):
                 raise ValueError(f"columns are of a table, .csv or .xlsx, got {self.place!r}; leave them out")
             return self.place
         words = {column: dict(space.parameters)[n] for n, column in self.columns.items() if n in space.names}
-        try:
-            with open(self.place, "rb") as file:
-                frame = frame_of(file, {**dict(space.parameters), **words})
-        except OSError as error:
-            raise FileError(f"{self.place}: {error.strerror}") from None
+        frame = frame_of(_TableFile(self.place), {**dict(space.parameters), **words})
         new = {name: _column(self.place, frame, name, text) for name, text in self.columns.items()}
         used = {column for column in (*self.columns.values(), *new) if column in frame.columns}
         return frame.drop(columns=[*used]).assign(**new)
+
+
+class _TableFile(io.BytesIO):
+    """The content of a file, with its name."""
+
+    def __init__(self, place: str) -> None:
+        try:
+            super().__init__(bytes_of(place, limits.TABLE_BYTES))
+        except (FileNotFoundError, NotADirectoryError):
+            raise FileError(f"{place}: there is no such file") from None
+        self.name = place
 
 
 def _column(place: str, frame: pd.DataFrame, name: str, text: str) -> Any:
@@ -96,16 +106,16 @@ def read_sources(entries: Mapping[str, Any], name: str) -> tuple[dict[str, Sourc
         ValueError: If one breaks a rule; the message begins with the file's name.
     """
     sources, tables = dict[str, Source](), dict[str, PriorTable]()
-    known = [field.name for field in fields(Source)]
+    names = [field.name for field in fields(Source)]
     for source, entry in entries.items():
         at = f"{name}: sources: {source!r}"
         if not isinstance(entry, dict):
             raise ValueError(f"{at} must be a table of entries, such as cost = 0.05, got {entry!r}")
-        if unknown := [key for key in entry if key not in (*known, *OWN)]:
-            rule = f"{at} must have entries among {[*known, *OWN]}"
-            raise ValueError(f"{rule}, got {unknown[0]!r}{nearest(unknown[0], [*known, *OWN])}")
+        if unknown := [key for key in entry if key not in (*names, *OWN)]:
+            rule = f"{at} must have entries among {[*names, *OWN]}"
+            raise ValueError(f"{rule}, got {unknown[0]!r}{nearest(unknown[0], [*names, *OWN])}")
         try:
-            sources[source] = Source(**{key: value for key, value in entry.items() if key in known})
+            sources[source] = Source(**{key: value for key, value in entry.items() if key in names})
         except (ValueError, TypeError) as error:
             raise ValueError(f"{at}: {error}") from None
         if "prior_data" in entry:
@@ -124,7 +134,7 @@ def _table(at: str, folder: Path, place: Any, columns: Any) -> PriorTable:
     return PriorTable(str(folder / Path(place).expanduser()) if is_beside else place, columns)
 
 
-def typed_tables(texts: Sequence[str], sources: Mapping[str, Source]) -> dict[str, PriorTable]:
+def tables_of(texts: Sequence[str], sources: Mapping[str, Source]) -> dict[str, PriorTable]:
     """The tables that were typed as ``SOURCE=FILE``; of a study without sources a mere ``FILE``, under "".
 
     Raises:
@@ -143,6 +153,6 @@ def typed_tables(texts: Sequence[str], sources: Mapping[str, Source]) -> dict[st
 
 
 def prior_of(tables: Mapping[str, PriorTable], space: Space) -> Any:
-    """What `Optimizer` takes as ``prior_data``: by source, or of a study without sources; None where there is none."""
+    """The ``prior_data`` of an `Optimizer`: by source, or of a study without sources; None where there is none."""
     priors = {name: table.read(space) for name, table in tables.items()}
     return priors.get("", priors or None)

@@ -33,9 +33,9 @@ def sources(journal: Journal, format_: FormatOption = Format.table) -> None:
     view = View(*open_journal(journal))
     say_ahead(display_name(journal), view)
     errors, relations = source_values(view), relation_values(view)
-    for summary, what in ((relations, "what other sources say"), (errors, "which source is in error")):
+    for summary, subject in ((relations, "what other sources say"), (errors, "which source is in error")):
         if "uncomputed" in summary:
-            raise RobustBOError(f"{what} could not be computed: {summary['uncomputed']}")
+            raise RobustBOError(f"{subject} could not be computed: {summary['uncomputed']}")
     reports = [*relations.get("relations", ()), *errors.get("sources", ())]
     if not reports and format_ is not Format.table:
         terminal.log(NO_SOURCE)

@@ -35,7 +35,7 @@ AS_CSV = "save it again with commas and decimal points, or in Python: rb.Pool(pd
 
 
 class Description(NamedTuple):
-    """What the file of a space says.
+    """The content of the file of a space.
 
     Attributes:
         space: The space.

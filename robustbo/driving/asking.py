@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from robustbo.loop.candidates.pending import is_exhausted
-from robustbo.loop.observations.auxiliary import target_history
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.searchspace.region.factory import region_of
 from robustbo.study.declared import target_labels
@@ -14,6 +13,7 @@ from robustbo.study.lines import line_of
 from robustbo.study.next_trials import as_of_now, hand_out
 from robustbo.study.queueing import own
 from robustbo.trials import worker
+from robustbo.trials.aside import target_history
 from robustbo.trials.declared import Declared, source_in
 from robustbo.trials.extent import settings_at, space_of
 from robustbo.trials.history import History, Trial
@@ -118,5 +118,5 @@ def num_ended(history: History, declared: Declared = ()) -> int:
         >>> num_ended(History((Trial(0, {}, state="told"), Trial(1, {}, state="pending"))))
         1
     """
-    others = (trial for trial in history if source_in(declared, trial.sources) is not None) if declared else ()
-    return sum(map(history.trials.num, ENDED)) - sum(trial.state in ENDED for trial in others)
+    num_aside = sum(t.state in ENDED and source_in(declared, t.sources) is not None for t in history) if declared else 0
+    return sum(map(history.trials.num, ENDED)) - num_aside

@@ -22,7 +22,7 @@ from robustbo.optuna import notes
 from robustbo.optuna.conditions import conditions, presence_indicators
 from robustbo.optuna.content import Content, content, sources
 from robustbo.optuna.distributions import measured_value, ours, parameter
-from robustbo.optuna.old_studies import StudySources
+from robustbo.optuna.old_studies import OldTrial, StudySources
 from robustbo.optuna.pruned import stand_ins
 from robustbo.searchspace.parameters import Choice, Value
 from robustbo.searchspace.space import Space
@@ -31,7 +31,6 @@ from robustbo.trials.tree import Trials
 
 UserNotes = Mapping[int, Mapping[str, Any]]  # what the user says of trials, by number
 
-OLD = -1  # in the place of a number
 SUGGESTED = "sobol"  # the origin of what was not by a model
 DECISION_KEYS = ("origin", "reason", "fallback")  # of what was decided on a trial
 
@@ -44,7 +43,7 @@ class GatheredTrials:
         space: Its parameters that we have.
         distributions: Of these parameters.
         history: Its trials that are points of the space.
-        numbers: Optuna's number of each; `OLD` of those of old studies.
+        numbers: Optuna's number of each, in its own study.
         stand_ins: The numbers of ours whose values stand in for those of pruned trials.
     """
 
@@ -139,8 +138,11 @@ def gather_trials(
     named = {name: search_space[name] for name in space.names if name in search_space}
     empty = GatheredTrials(space, named, History(), ())
     before = [] if old is None else old.trials(empty, names)
-    gathered, numbers, standing = [Trial(i, p, **of) for i, (p, of) in enumerate(before)], dict[int, int](), set[int]()
-    instead = stand_ins(trials, user_notes) if considers_pruned and not names else {}
+    gathered = [Trial(place, of.params, **of.content) for place, of in enumerate(before)]
+    numbers, standing = dict[int, int](), set[int]()
+    has_levels = old is not None and old.has_levels and not names
+    instead = stand_ins(trials, user_notes) if considers_pruned and not names and not has_levels else {}
+    reported = list[OldTrial]()
     for trial in trials:
         note = notes.read(trial)
         if trial.number == besides or (params := _params(empty, trial, note)) is None:
@@ -155,7 +157,9 @@ def gather_trials(
             standing.add(len(gathered))
         numbers[trial.number] = len(gathered)
         gathered.append(Trial(len(gathered), params, **{"origin": _origin(trial), **became}))
-    all_numbers = (*[OLD] * len(before), *numbers)
+        reported += [] if old is None or names else old.reported(trial, params)
+    gathered += [Trial(place, of.params, **of.content) for place, of in enumerate(reported, len(gathered))]
+    all_numbers = (*(of.number for of in before), *numbers, *(of.number for of in reported))
     return GatheredTrials(space, named, History(Trials(gathered)), all_numbers, frozenset(standing))
 
 

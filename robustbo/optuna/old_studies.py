@@ -4,9 +4,10 @@ A study of last year's, on other hardware or of a smaller data set, is learned f
 of this one's; see `robustbo.Source`.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from optuna.distributions import BaseDistribution
 from optuna.study import Study
@@ -47,11 +48,20 @@ class OldStudy:
 SourceLike: TypeAlias = OldStudy | Study | Sequence[FrozenTrial] | Source
 
 
+class OldTrial(NamedTuple):
+    """A trial of an old study: its number there, its point in the new one, and what became of it."""
+
+    number: int
+    params: dict[str, Value]
+    content: dict[str, Any]
+
+
 class StudySources:
     """The sources of a study: its own trials are the target's, unless their user attribute names another.
 
     Args:
-        sources: By name an old study, or a `robustbo.Source` that trials of this study may be of.
+        sources: By name an old study, or a `robustbo.Source` that trials of this study may be of. Of one that has a
+            level (`robustbo.fidelity_levels`) are the values that trials report at that step.
 
     Raises:
         TypeError, ValueError: If one is neither, or the name is taken.
@@ -60,16 +70,18 @@ class StudySources:
     def __init__(self, sources: Mapping[str, SourceLike] | None) -> None:
         by_name = {name: _read(name, source) for name, source in (sources or {}).items()}
         declared = {name: of.source if isinstance(of, OldStudy) else of for name, of in by_name.items()}
-        self.declared: Declared = sources_by_name({THIS_STUDY: Source(target=True), **declared} if declared else {})
+        is_named = any(source.target for source in declared.values())
+        own = {} if is_named or not declared else {THIS_STUDY: Source(target=True)}
+        self.declared: Declared = sources_by_name(own | declared)
+        self._steps = {name: int(of.level) for name, of in self.declared if of.level is not None and not of.target}
         old = {name: of for name, of in by_name.items() if isinstance(of, OldStudy)}
         self._trials = {name: _trials_of(of.study) for name, of in old.items()}
-        self._words = {
-            name: notes.user_notes(of.study) if isinstance(of.study, Study) else {} for name, of in old.items()
-        }
+        studies = {name: of.study for name, of in old.items() if isinstance(of.study, Study)}
+        self._words = {name: notes.user_notes(study) for name, study in studies.items()}
         self._was = {name: dict(of.was) for name, of in old.items()}
 
-    def trials(self, gathered: Any, names: Sequence[str]) -> list[tuple[dict[str, Value], dict[str, Any]]]:
-        """Point and content of each trial of old studies that has ended; those that have no place are left out.
+    def trials(self, gathered: Any, names: Sequence[str]) -> list[OldTrial]:
+        """The trials of old studies that have ended; those that have no place are left out, with a warning.
 
         Args:
             gathered: The new study, whose points they are.
@@ -77,12 +89,25 @@ class StudySources:
         """
         return [row for name, trials in self._trials.items() for row in self._rows(name, trials, gathered, names)]
 
-    def _rows(
-        self, name: str, trials: Sequence[FrozenTrial], gathered: Any, names: Sequence[str]
-    ) -> list[tuple[dict[str, Value], dict[str, Any]]]:
-        decided, rows, errors = _values(gathered.distributions, self._was[name]), [], list[str]()
+    @property
+    def has_levels(self) -> bool:
+        """Return whether values that trials report are those of sources."""
+        return bool(self._steps)
+
+    def reported(self, trial: FrozenTrial, params: dict[str, Value]) -> list[OldTrial]:
+        """The values that a trial has reported at the steps of levels, as trials of these sources."""
+        values = {name: trial.intermediate_values.get(step, math.nan) for name, step in self._steps.items()}
+        return [
+            OldTrial(trial.number, params, {"state": "told", "value": value, "sources": {DEFAULT_KIND: name}})
+            for name, value in values.items()
+            if math.isfinite(value)
+        ]
+
+    def _rows(self, name: str, trials: Sequence[FrozenTrial], gathered: Any, names: Sequence[str]) -> list[OldTrial]:
+        decided, words = _values(gathered.distributions, self._was[name]), self._words.get(name, {})
+        rows, errors = list[OldTrial](), list[str]()
         for trial in trials:
-            became = content(trial, {}, self._words[name].get(trial.number, {}), names, stand_in=None, is_exact=False)
+            became = content(trial, {}, words.get(trial.number, {}), names, stand_in=None, is_exact=False)
             if became["state"] not in ("told", "failed"):
                 continue
             try:
@@ -90,7 +115,8 @@ class StudySources:
             except (KeyError, ValueError) as error:
                 errors.append(str(error))
                 continue
-            rows.append((params, {**became, "sources": {DEFAULT_KIND: name}, "origin": "user"}))
+            became |= {"sources": {DEFAULT_KIND: name}, "origin": "user"}
+            rows.append(OldTrial(trial.number, params, became))
         if errors:
             missing = [n for n in gathered.distributions if n not in decided and not any(n in t.params for t in trials)]
             advice = f"; say what was: OldStudy(study, was={{{missing[0]!r}: ...}})" if missing else ""
@@ -107,8 +133,10 @@ def _read(name: str, source: SourceLike) -> OldStudy | Source:
     if name == THIS_STUDY:
         raise ValueError(f"sources must have other names than {THIS_STUDY!r}, which is the target, got {name!r}")
     if isinstance(source, Source):
-        if source.target:
+        if source.target and source.level is None:
             raise ValueError(f"the target is the study itself, got the source {name!r} with target=True; leave it out")
+        if source.level is not None and not source.level.is_integer():
+            raise ValueError(f"level of source {name!r} must be a step that trials report at, got {source.level}")
         return source
     old = source if isinstance(source, OldStudy) else OldStudy(source)
     trials = old.study

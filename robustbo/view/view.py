@@ -17,8 +17,8 @@ from robustbo.loop.belief.outliers import Outlier, outliers
 from robustbo.loop.belief.relations import RelationReport, relations
 from robustbo.loop.belief.sources import SourceReport, sources
 from robustbo.loop.feasibility.report import Failure, failures, flake_rate
-from robustbo.loop.observations.auxiliary import target_history
 from robustbo.searchspace.region.region import Fixed
+from robustbo.trials.aside import target_history
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 from robustbo.view.frame import trial_frame

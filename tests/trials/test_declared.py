@@ -61,6 +61,28 @@ def test_what_they_must_be(sources, error, match):
         sources_by_name(sources)
 
 
+def test_a_source_of_its_own_space_is_kept_as_it_was_declared():
+    source = Source(ask=False, was={"x": 1}, had={"solvent": ["THF", "DCM"]})
+    assert source.to_dict() == {"ask": False, "was": {"x": 1}, "had": {"solvent": ["THF", "DCM"]}}
+    assert Source(**source.to_dict()) == source
+    assert hash(source) == hash(Source(**source.to_dict()))
+    assert repr(source) == "Source(ask=False, was={'x': 1}, had={'solvent': ['THF', 'DCM']})"
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "match"),
+    [
+        ({"was": 3}, TypeError, "was must be a mapping of parameters"),
+        ({"was": {3: 1}}, TypeError, "was must be a mapping of parameters"),
+        ({"had": {"solvent": "THF"}}, TypeError, "had must be lists of values"),
+        ({"target": True, "was": {"x": 1}}, ValueError, "whose space is the study's own"),
+    ],
+)
+def test_what_a_sources_own_space_must_be(options, error, match):
+    with pytest.raises(error, match=match):
+        Source(**options)
+
+
 @pytest.mark.parametrize("options", [{"cost": 0.0}, {"cost": -1}, {"target": True, "ask": False}])
 def test_what_a_source_must_be(options):
     with pytest.raises(ValueError, match="must be"):

@@ -2,14 +2,13 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from robustbo.censored import is_bound
-from robustbo.trials.declared import Declared, Source, others_of, source_in
-from robustbo.trials.history import History
+from robustbo.trials.aside import set_aside
+from robustbo.trials.declared import Declared, Source, others_of
 from robustbo.trials.sources import DEFAULT_KIND, Labels
-from robustbo.trials.tree import ASIDE, Trials
+from robustbo.trials.tree import Trials
 from robustbo.trials.trial import Trial
 
 MOST = 600  # values of other sources that a surrogate is fitted to: of more, so many evenly
@@ -131,16 +130,9 @@ def split_trials(declared: Declared, trials: Trials) -> tuple[Trials, AuxiliaryT
     """The trials in which those of other sources than the target are set aside, and these."""
     if not declared:
         return trials, AuxiliaryTrials()
-    beside = tuple(trial for trial in trials if source_in(declared, trial.sources) is not None)
-    numbers = {trial.number for trial in beside}
-    own = [replace(t, state=ASIDE) if t.number in numbers else t for t in trials]
+    own, beside = set_aside(declared, trials)
     level = next(source.level for _, source in declared if source.target)
-    return Trials(own), AuxiliaryTrials(tuple(others_of(declared).items()), beside, level)
-
-
-def target_history(declared: Declared, history: History) -> History:
-    """The history in which trials of other sources than the target are aside; the same where none are declared."""
-    return replace(history, trials=split_trials(declared, history.trials)[0]) if declared else history
+    return own, AuxiliaryTrials(tuple(others_of(declared).items()), beside, level)
 
 
 def without_declared(declared: Declared, by: Labels) -> Labels:

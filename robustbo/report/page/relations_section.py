@@ -18,7 +18,7 @@ GUIDE = (
     "source reads less the objective; gray where that is known no better than to "
     f"{100 * DOUBTFUL:.0f} % of how much the objective varies, so that the source says little there."
 )
-KNOWN = "Its error is known well enough along {share:.0%} of the slice"
+SHARE = "Its error is known well enough along {share:.0%} of the slice"
 
 
 class RelationPiece(NamedTuple):
@@ -76,6 +76,6 @@ def _pieces(view: View, models: OutcomeModels, params: Mapping[str, Any]) -> lis
             charts = source_charts(view.space, model.fitted, name, params, trials, target, quantity)
             if charts is not None:
                 title = f"{name}, by {charts.name}" + (f": {model.name}" if model.name else "")
-                note = "" if charts.share == 1 else KNOWN.format(share=charts.share)
+                note = "" if charts.share == 1 else SHARE.format(share=charts.share)
                 pieces.append(RelationPiece(title, note, charts))
     return pieces
