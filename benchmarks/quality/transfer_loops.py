@@ -1,9 +1,9 @@
 """Loops beside another source that may be asked: is the regret lower, and what does a source of no use cost?
 
-A target with noise of 5 % of the objective's spread is minimized within a budget of 12 of its values; beside it a source
-may be asked that costs a fifth: identical, with a smooth bias, or another function; and the target alone. Regret is that
-of the clean objective at the recommended point, in its standard deviations, at the end; cost is what was spent on the
-source, as a share of the budget.
+A target with noise of 5 % of the objective's spread is minimized within a budget of 12 of its values. Beside it a
+source may be asked that costs a fifth: identical, with a smooth bias, or another function. Regret is that of the clean
+objective at the recommended point, in its standard deviations, at the end; cost is what was spent on the source, as a
+share of the budget.
 
 Cells that --work has are not run again. Seeds come first, so that it may be stopped at any time.
 
@@ -83,6 +83,7 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
     for case, group in rows[rows["case"] != "alone"].groupby("case", sort=False):
         own = group.set_index(["problem", "seed"])
         pairs = pd.concat([own, alone.rename("regret alone")], axis=1, join="inner")
+        share = 100 * pairs["share"]
         lines.append(
             {
                 "source": case,
@@ -90,7 +91,7 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
                 "regret alone": f"{pairs['regret alone'].mean():.3f}",
                 "regret": f"{pairs['regret'].mean():.3f}",
                 "difference": mean_and_error(pairs["regret"] - pairs["regret alone"]),
-                "spent on the source, %": f"{100 * pairs['share'].mean():.0f} (at most {100 * pairs['share'].max():.0f})",
+                "spent on the source, %": f"{share.mean():.0f} (at most {share.max():.0f})",
                 "CPU s an ask": f"{(pairs['seconds'] / pairs['asks']).median():.2f}",
             }
         )

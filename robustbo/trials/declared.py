@@ -128,8 +128,7 @@ def check_levels(names: Sequence[str], sources: Sequence[Source]) -> None:
         raise ValueError(f"the target must have a level where others have one, got none; they are {levels}")
     if len(set(levels.values())) < len(levels):
         raise ValueError(f"levels must all be different, got {levels}")
-    others = [level for level in levels.values() if level != at_target]
-    if others and min(others) < at_target < max(others):
+    if min(levels.values()) < at_target < max(levels.values()):
         raise ValueError(f"all levels must be below the target's, {at_target:g}, or all above it, got {levels}")
 
 

@@ -1,4 +1,4 @@
-"""What a source beside the target reads at points, and its error, in the user's units."""
+"""Readings of a source beside the target at points, and its error, in the user's units."""
 
 import math
 from collections.abc import Sequence

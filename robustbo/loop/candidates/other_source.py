@@ -15,7 +15,7 @@ from robustbo.loop.candidates.initial_design import feasible_sobol_point, sobol_
 from robustbo.loop.candidates.source_worth import (
     fixed_points,
     free_points,
-    learning_models,
+    transfer_models,
     source_feasibility,
     target_worth,
     worths,
@@ -118,7 +118,7 @@ def _best_row(
 ) -> Suggestion | None:
     """The row of a source that is worth most; None where its values are not learned from."""
     points = free_points(data, name, seeds.derive(settings.seed, trial, "row"))
-    worth = worths(settings, data, learning_models(models), name, points, fits)
+    worth = worths(settings, data, transfer_models(models), name, points, fits)
     return None if worth is None else Suggestion(points[int(worth.argmax())], "model", source=_label(name))
 
 
@@ -126,7 +126,7 @@ def _worth_most(
     settings: Settings, data: Data, names: Sequence[str], target: Suggestion, fits: FitCache, models: OutcomeModels
 ) -> str:
     """The source whose best row is worth most by its cost; "" of the target, at the point that it would be asked at."""
-    learning, cost = learning_models(models), {name: source.cost for name, source in settings.sources}
+    learning, cost = transfer_models(models), {name: source.cost for name, source in settings.sources}
     if not learning:
         return ""
     at_target = target_worth(data, learning, target.params, fixed_points(data, settings))

@@ -1,4 +1,4 @@
-"""What one more value of the target or of another source is worth, by fitted surrogates.
+"""Worth of one more value of the target or of another source, by fitted surrogates.
 
 It is how much the target's best posterior mean is expected to rise by it, averaged over what a source may say of the
 target, times the probability that the source gives a value there at all. Of several outcomes the objectives' are added,
@@ -33,7 +33,7 @@ BEST = 48  # points among which the target's best is chosen
 Params = dict[str, Value]
 
 
-def learning_models(models: OutcomeModels) -> list[OutcomeModel]:
+def transfer_models(models: OutcomeModels) -> list[OutcomeModel]:
     """The models of objectives that learn from other sources."""
     own = [model for model in models if not model.name or model.outcome.is_objective]
     return [m for m in own if isinstance(m.fitted.model, TransferGP) and m.fitted.observations.beside is not None]
@@ -42,7 +42,7 @@ def learning_models(models: OutcomeModels) -> list[OutcomeModel]:
 def worths(
     settings: Settings, data: Data, models: Sequence[OutcomeModel], name: str, points: list[Params], fits: FitCache
 ) -> Array | None:
-    """What a value of a source is worth at each of ``q`` points; None where no model has a value of its.
+    """Worths of a value of a source at each of ``q`` points; None where no model has a value of its.
 
     Args:
         settings: What the run was told at its beginning.
@@ -63,7 +63,7 @@ def worths(
 
 
 def target_worth(data: Data, models: Sequence[OutcomeModel], point: Params, around: list[Params]) -> float:
-    """What a value of the target is worth at a point, the best being among others too."""
+    """Worth of a value of the target at a point, the best being among others too."""
     total = 0.0
     for model in models:
         fitted = model.fitted
@@ -75,7 +75,7 @@ def target_worth(data: Data, models: Sequence[OutcomeModel], point: Params, arou
 
 
 def source_feasibility(settings: Settings, data: Data, name: str, fits: FitCache) -> FeasibilityModel | None:
-    """Where a source gives a value, by how its own trials ended; None where none failed, or it cannot be learned."""
+    """The model of where a source gives a value, by its own trials; None where none failed, or it cannot be fitted."""
     if settings.failures == "ignore":
         return None
     return attempt(partial(feasibility_model, data.trials_of_source(name), settings.seed, fits))[0]

@@ -39,14 +39,14 @@ Remember = Callable[[Hashable, Callable[[], list[Fit]]], list[Fit]]  # what is k
 
 
 def forget(key: Hashable, make: Callable[[], list[Fit]]) -> list[Fit]:
-    """What is made, which is not kept."""
+    """Make it, and keep nothing."""
     return make()
 
 
 def fit_alone(problem: Problem, group: int) -> GroupFit:
     """The fit of one group by itself, from nothing; of fewer than `FEWEST` values none is called wrong."""
     alone = _Alone.of(problem, group)
-    return alone.climbed(alone.walk()) if len(alone.numbers) >= FEWEST else alone.with_level(empty(alone.model))
+    return alone.climb_from(alone.walk()) if len(alone.numbers) >= FEWEST else alone.with_level(empty(alone.model))
 
 
 def fit_source(problem: Problem, group: int, remember: Remember = forget) -> GroupFit:
@@ -78,7 +78,7 @@ def fit_source(problem: Problem, group: int, remember: Remember = forget) -> Gro
     )
     stops = remember(key, lambda: _Alone.of_rows(problem, own, alone.sources).walk())
     fits = [_in_units(alone.joint, fit, unit**2) for fit in stops]
-    return alone.climbed([transfer_fit(fit, prefix_rows(m, len(first.y))) for fit in fits])
+    return alone.climb_from([transfer_fit(fit, prefix_rows(m, len(first.y))) for fit in fits])
 
 
 def _in_units(joint: JointCovariance, fit: Fit, square: float) -> Fit:
@@ -105,7 +105,7 @@ class _Alone(NamedTuple):
     @classmethod
     def of(cls, problem: Problem, group: int) -> "_Alone":
         numbers = problem.rows.numbers((group,))
-        rows, source = problem.rows.of(numbers), problem.joined(group, "biased")
+        rows, source = problem.rows.of(numbers), problem.source(group, "biased")
         rows = rows if source.is_ordered else rows._replace(group=torch.zeros(len(numbers), dtype=torch.long))
         if len(numbers) < FEWEST:
             rows = rows._replace(cleared=torch.ones_like(rows.cleared))
@@ -126,7 +126,7 @@ class _Alone(NamedTuple):
         stops = _stops(*model_of(self.problem, self.rows.of(indices), self.sources)[1:])
         return [transfer_fit(stop.fit, place) for stop in stops]
 
-    def climbed(self, begins: Sequence[Fit]) -> GroupFit:
+    def climb_from(self, begins: Sequence[Fit]) -> GroupFit:
         """The best of the fits that some places lead to."""
         plan = PursuitPlan([0], self.penalty)
         levels = [alternate_climbs(self.model, plan, begin, TURNS) for begin in begins]

@@ -52,7 +52,7 @@ class Problem(NamedTuple):
     allowed: tuple[Relations, ...]
     log_price: float = 0.0
 
-    def joined(self, group: int, relation: Relation) -> JoinedSource:
+    def source(self, group: int, relation: Relation) -> JoinedSource:
         """A source with a relation, with what there is of levels among its rows."""
         if self.rows.depth is None or not (depths := self.rows.depth[self.rows.group == group]).any():
             return JoinedSource(group, relation)
@@ -78,7 +78,7 @@ class GroupFit:
     penalty: Penalty
 
     def with_level(self, level: Level) -> "GroupFit":
-        """The same values with other hyperparameters and wrong values."""
+        """The fit of the same values with other hyperparameters and wrong values."""
         return replace(self, level=level)
 
     @property

@@ -36,7 +36,7 @@ GROSS = 100.0  # variance that a value which another configuration takes for wro
 
 
 class Beginning(NamedTuple):
-    """Where a joint fit may begin.
+    """A place where a joint fit may begin.
 
     Attributes:
         values: Coordinates of theta; those that are missing begin at the most plausible value.

@@ -1,4 +1,4 @@
-"""How the errors of levels (epochs, meshes) shrink towards the target's level.
+"""Errors of levels (epochs, meshes), which shrink towards the target's level.
 
 The error of a level is the sum of independent steps from it to the target: levels near each other err alike, and the
 target's own error is nothing.

@@ -135,7 +135,7 @@ class _Search:
         for fit in sorted(filter(None, simpler), key=lambda fit: -fit.score):
             if relation == "scaled":
                 yield Beginning({**fit.values, f"scale{group}": _number(self._signed_ratio(group))}, fit.wrong)
-            if relation == "biased" and self._problem.joined(group, relation).is_ordered:
+            if relation == "biased" and self._problem.source(group, relation).is_ordered:
                 yield Beginning({**self._alone[group].values, **fit.values}, fit.wrong)
                 yield Beginning(fit.values, fit.wrong)
             elif relation == "biased":
@@ -155,7 +155,7 @@ class _Search:
         return rough_fit(self._problem, self._sources(relations), [*self._starts(relations, s)], hopeless)
 
     def _sources(self, relations: Iterable[Relation]) -> tuple[JoinedSource, ...]:
-        return tuple(self._problem.joined(s + 1, r) for s, r in enumerate(relations) if r != "unrelated")
+        return tuple(self._problem.source(s + 1, r) for s, r in enumerate(relations) if r != "unrelated")
 
     def _signed_ratio(self, group: int) -> float:
         """The scale of a source by the spread of its values, with the sign of what it says of the target's."""

@@ -34,7 +34,7 @@ def joint_problem(gp: Any, auxiliary: AuxiliaryValues) -> tuple[Problem, Maps]:
         is_apart = is_apart and not 1 / APART < spread / own < APART
         maps.append((center, spread) if is_apart else (0.0, 1.0))
         z[rows], sds[rows] = (z[rows] - maps[-1][0]) / maps[-1][1], sds[rows] / maps[-1][1]
-        allowed.append(_allowed(is_trusted, has_levels, is_apart))
+        allowed.append(_possible_relations(is_trusted, has_levels, is_apart))
     is_right = gp.is_cleared() if gp.options.num_outliers != 0 else torch.ones(n, dtype=torch.bool)
     rows_of_all = SourceRows(
         torch.cat([X, gp.transform_inputs(auxiliary.X)]),
@@ -59,7 +59,7 @@ def robust_spread(y: Tensor) -> float:
     return (high - low) / SPREAD
 
 
-def _allowed(is_trusted: bool, has_levels: bool, is_apart: bool) -> tuple[Relation, ...]:
+def _possible_relations(is_trusted: bool, has_levels: bool, is_apart: bool) -> tuple[Relation, ...]:
     """The relations that a source may have."""
     if is_trusted:
         return JOINED[:1]

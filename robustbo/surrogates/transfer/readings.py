@@ -1,4 +1,4 @@
-"""What a source reads without noise, and its error there: its readings less the objective."""
+"""Readings of a source without noise, and its error: these less the objective."""
 
 from typing import NamedTuple
 
