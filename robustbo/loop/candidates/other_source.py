@@ -15,9 +15,9 @@ from robustbo.loop.candidates.initial_design import feasible_sobol_point, sobol_
 from robustbo.loop.candidates.source_worth import (
     fixed_points,
     free_points,
-    transfer_models,
     source_feasibility,
     target_worth,
+    transfer_models,
     worths,
 )
 from robustbo.loop.candidates.suggestion import Suggestion
