@@ -7,7 +7,7 @@ not told, in standard deviations of the values there.
 
 Cells that --work has are not run again.
 
-    python -m benchmarks.quality.transfer_levels --data ../shared/data --work W/levels.csv --page docs/evidence/transfer.md
+    python -m benchmarks.quality.transfer_levels --data ../shared/data --work W/levels.csv --out W
 """
 
 import warnings
