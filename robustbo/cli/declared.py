@@ -87,7 +87,8 @@ def _column(place: str, frame: pd.DataFrame, name: str, text: str) -> Any:
     if missing := [column for column in expression.names if column not in frame.columns]:
         names, first = [*map(str, frame.columns)], missing[0]
         rule = f"{place}: columns: {name!r} needs a column {first!r}"
-        raise ValueError(f"{rule}, got {short_list(names)}{nearest(first, names)}")
+        quoted = next((f"; write `{name}` in backquotes" for name in names if name in text and first in name), "")
+        raise ValueError(f"{rule}, got {short_list(names)}{quoted or nearest(first, names)}")
     try:
         cells = {column: np.array(frame[column], dtype=float) for column in expression.names}
     except (TypeError, ValueError):

@@ -94,7 +94,7 @@ def _of_trial(
             result.waiting.append(_missing_values_text(f"trial {number}", row))
             return None
         kind, content = _content_of(row, rules)
-        _check_possible(kind, content, rules)
+        _check_possible(kind, {"source": trial.sources, **content}, rules)
         return end_event(history, kind, number, {**content, **place})
     changed = _changed_outcomes(trial, row)
     if not changed:
@@ -105,7 +105,8 @@ def _of_trial(
     if not (rules.amends or is_completed):
         raise ValueError(_question(trial, row, changed))
     content = _amendment(trial, row, changed, rules)
-    (rules.check if is_completed else rules.check_amended)(content["value"])
+    if source_in(rules.declared, trial.sources) is None:
+        (rules.check if is_completed else rules.check_amended)(content["value"])
     return end_event(history, "amend", number, content)
 
 
@@ -131,7 +132,7 @@ def _content_of(row: FilledRow, rules: RowRules) -> tuple[str, Mapping[str, Any]
 
 def _check_possible(kind: str, content: Mapping[str, Any], rules: RowRules) -> None:
     """Raise a ValueError where a row has a value that may not be told."""
-    if kind == "tell":
+    if kind == "tell" and source_in(rules.declared, content.get("source", {})) is None:
         rules.check(content["value"])
 
 

@@ -166,7 +166,7 @@ class Sheets(Asking):
             warn_of_violations(space, [event["params"] for event in result.events if "params" in event])
             numbers.clear()
             numbers.update(result.numbers)
-            return with_exclusions(settings, result.events)
+            return with_exclusions(settings, state.history, result.events)
 
         return self._commit(events_of), numbers
 

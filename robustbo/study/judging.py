@@ -9,7 +9,7 @@ from robustbo.guidance import explain_misfits
 from robustbo.searchspace.tabular import Point, is_point, measured_point_of, warn_of_violations
 from robustbo.searchspace.units import in_the_names
 from robustbo.study.handing import TrialLike, end_event, value_content
-from robustbo.study.possible import check_possible, with_exclusions
+from robustbo.study.possible import check_possible, is_of_target, with_exclusions
 from robustbo.study.queueing import Queueing, own
 from robustbo.study.sources import trials_of, verdict_event
 from robustbo.trials.history import Trial
@@ -127,7 +127,8 @@ class Judging(Queueing):
         kind, content = self._value_content(value, sd, n)
         if kind != "tell" or (isinstance(value, Mapping) and len(content["value"]) < len(value)):
             raise ValueError(f"value must be finite to amend a trial, got {value}; use exclude to leave it out")
-        check_possible(self.settings, "amend takes the right value; use exclude to leave it out")(content["value"])
+        if is_of_target(self.settings, self.history, trial, {}):
+            check_possible(self.settings, "amend takes the right value; use exclude to leave it out")(content["value"])
         return self._end("amend", content, trial)
 
     def correct(
@@ -228,6 +229,7 @@ class Judging(Queueing):
         settings = self._store.settings
 
         def end(state: State) -> list[Event]:
-            return with_exclusions(settings, [end_event(state.history, kind, place, content, settings.sources)])
+            event = end_event(state.history, kind, place, content, settings.sources)
+            return with_exclusions(settings, state.history, [event])
 
         return self._commit(end)[-1]

@@ -18,6 +18,7 @@ from robustbo.study.possible import check_possible
 from robustbo.study.source_columns import check_table, with_values_of_sources
 from robustbo.study.study import Study
 from robustbo.trials.codec import open_journal
+from robustbo.trials.declared import target_of
 from robustbo.trials.history import History
 from robustbo.trials.labels import read_labels
 from robustbo.trials.noise import noise_entry, single_noise
@@ -89,6 +90,7 @@ def _contents_of_table(settings: Settings, frame: Any, source: str | None) -> li
         check=check,
         origins=readable_labels(settings, table, value),
         read_origin=origin_of_cells,
+        is_checked=lambda _: source is None or source == target_of(settings.sources),
     )
     return [(row.params, *_content_of(settings.outcomes, row)) for row in rows]
 
@@ -100,7 +102,7 @@ def _contents_of_history(settings: Settings, history: History, source: str | Non
     try:
         points = convert_rows([(trial.number, trial.params) for trial in trials], settings.space.measured_point)
         for trial in trials:
-            if trial.state == "told":
+            if trial.state == "told" and source in (None, target_of(settings.sources)):
                 check_possible(settings, f"it is that of its trial {trial.number}; exclude it there")(
                     _value_of(trial)["value"]
                 )

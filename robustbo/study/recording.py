@@ -16,10 +16,10 @@ from robustbo.study.columns import label_columns_of, with_names, with_plain_valu
 from robustbo.study.handing import TrialLike, end_events, warn_of_copies
 from robustbo.study.judging import Judging
 from robustbo.study.origin import MEASURED_AT, OF_TRIAL, check_time, origin_of_cells, origin_to_record
-from robustbo.study.possible import value_check, with_exclusions
+from robustbo.study.possible import is_of_target, value_check, with_exclusions
 from robustbo.study.source_columns import names_in, with_values_of_sources
 from robustbo.study.sources import labels_by_declaration
-from robustbo.trials.declared import check_source_name
+from robustbo.trials.declared import check_source_name, source_in
 from robustbo.trials.history import Trial
 from robustbo.trials.noise import Count
 from robustbo.trials.outcome import OutOfRange
@@ -87,9 +87,9 @@ class Recording(Judging):
                 says so.
         """
         kind, content = self._value_content(value, sd, n)
-        if kind == "tell":
-            value_check(self.settings, out_of_range)(content["value"])
         kinds = labels_by_declaration(self.settings.sources, self.history, source)
+        if kind == "tell" and is_of_target(self.settings, self.history, trial, kinds):
+            value_check(self.settings, out_of_range)(content["value"])
         origin = origin_to_record(kinds, check_time(measured_at), labels)
         return self._end(kind, content | origin, trial, params)
 
@@ -208,6 +208,7 @@ class Recording(Judging):
             check=check,
             origins=origins | label_columns_of(self.settings, table, labels, claimed),
             read_origin=origin_of_cells,
+            is_checked=lambda origin: source_in(self.settings.sources, origin.get("source", {})) is None,
         )
         warn_of_violations(space, [row.params for row in rows])
         warn_of_copies(self.history, rows)
@@ -216,7 +217,9 @@ class Recording(Judging):
             check_source_name(self.settings.sources, content.get("source", {}))
         settings = self._store.settings
         return self._commit(
-            lambda state: with_exclusions(settings, end_events(state.history, contents, settings.sources))
+            lambda state: with_exclusions(
+                settings, state.history, end_events(state.history, contents, settings.sources)
+            )
         )
 
     def _content(self, row: Measurement) -> tuple[Mapping[str, Any], str, dict[str, Any]]:

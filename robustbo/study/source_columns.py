@@ -54,7 +54,8 @@ def check_table(settings: Settings, frame: pd.DataFrame, name: str | None) -> No
     if missing:
         hint = nearest(missing[0], [c for c in map(str, table.columns) if c not in columns])
         rule = f"{missing[0]}: there must be a column for every parameter, got {[*table.columns]}{hint}"
-        raise SpaceError(f"{rule}; of one that the source does not have say what it was: was={{{missing[0]!r}: ...}}")
+        advice = "rename one of these; of what the source does not have say what it was, by"
+        raise SpaceError(f"{rule}; {advice} was={{{missing[0]!r}: ...}}")
     named = dict(settings.space.parameters)
     for column, parameter in columns.items():
         choice = named[parameter]

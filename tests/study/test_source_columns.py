@@ -104,3 +104,43 @@ def test_a_study_with_sources_of_their_own_space_is_resumed(tmp_path):
     assert again.settings == opt.settings
     assert again.history == opt.history
     assert rb.Optimizer(wider, if_exists="resume", **options).settings == opt.settings
+
+
+def test_the_possible_range_is_the_targets(tmp_path):
+    outcome = rb.Outcome("yield", unit="%", low=0, high=100)
+    sources = LAB | {"counts": rb.Source()}
+    table = pd.DataFrame({"x": [0.1], "yield": [4000.0]})
+    space = rb.Space(x=rb.Float(0, 1))
+    options = {"direction": "maximize", "seed": 0, "outcome": outcome, "sources": sources}
+    opt = rb.Optimizer(space, prior_data={"counts": table}, **options)
+    assert opt.tell({"x": 0.2}, 5000.0, source="counts").state == "told"
+    asked = opt.ask(source="counts")
+    assert opt.tell(asked, 6000.0, out_of_range="exclude").state == "told"
+    assert opt.amend(asked, 6500.0).value == 6500.0
+    rows = table.assign(source=["counts"])
+    assert [trial.state for trial in opt.tell_frame(rows.assign(x=0.3), source="source")] == ["told"]
+    opt.write_sheet(tmp_path / "s.csv", source="counts")
+    lines = (tmp_path / "s.csv").read_text().splitlines()
+    (tmp_path / "s.csv").write_text("\n".join([lines[0], f"{lines[1]}7000", ""]))
+    assert [trial.value for trial in opt.read_sheet(tmp_path / "s.csv")] == [7000.0]
+    for call in (
+        lambda: opt.tell({"x": 0.2}, 5000.0),
+        lambda: opt.tell_frame(rows.assign(source=["lab"]), source="source"),
+        lambda: rb.Optimizer(space, prior_data={"lab": table}, **options),
+    ):
+        with pytest.raises(ValueError, match="possible range"):
+            call()
+    assert opt.tell({"x": 0.9}, 5000.0, out_of_range="exclude").state == "excluded"
+
+
+def test_sources_shows_other_kinds_of_source_after_those_declared():
+    opt = rb.Optimizer(
+        rb.Space(x=rb.Float(0, 1)), direction="maximize", seed=0, sources=LAB | {"2025": rb.Source(ask=False)}
+    )
+    for i in range(3):
+        opt.tell({"x": 0.3 * i}, 1.0 * i, source={"reactor": f"R{i % 2}"})
+    frame = opt.sources()
+    assert frame["source"].tolist() == ["2025", "reactor", "reactor"]
+    assert frame["level"].tolist()[1:] == ["R0", "R1"]
+    assert str(frame).splitlines()[0] == "2025: nothing is known yet"
+    assert len(str(frame).splitlines()) > 1

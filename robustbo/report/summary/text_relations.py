@@ -3,7 +3,6 @@
 from typing import Any
 
 from robustbo.report.summary.text_quantities import quantity
-from robustbo.rounding import format_number
 
 TITLE = "other sources, by what they say of the target"
 UNKNOWN = "-"
@@ -29,8 +28,8 @@ def _row(overview: dict[str, Any], report: dict[str, Any]) -> dict[str, Any]:
         "factor": _amount(report, "rho"),
         "bias, sd": _amount(report, "omega", of.with_unit),
         "nats": _number(report["evidence_nats"], ".1f"),
-        "cost": format_number(declared.get("cost", 1.0)) if declared.get("ask", True) else "not asked",
-        "spent": format_number(report["cost"]),
+        "cost": f"{declared.get('cost', 1.0):.3g}" if declared.get("ask", True) else "not asked",
+        "spent": f"{report['cost']:.3g}",
         "values": len(report["trials"]),
         "wrong": ", ".join(map(str, report["wrong"])) or UNKNOWN,
     }
