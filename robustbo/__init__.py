@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from robustbo.searchspace.pool import Pool
     from robustbo.searchspace.space import Space
     from robustbo.study.study import Study
-    from robustbo.trials.declared import Source
+    from robustbo.trials.declared import Source, fidelity_levels
     from robustbo.trials.history import History, Trial
     from robustbo.trials.outcome import Outcome
     from robustbo.view.prediction import Prediction
@@ -95,6 +95,7 @@ __all__ = [
     "SpecError",
     "Study",
     "Trial",
+    "fidelity_levels",
 ]
 
 _ERRORS = [
@@ -120,6 +121,7 @@ _HOME = dict.fromkeys(_ERRORS, "robustbo.errors") | {
     "Outlier": "robustbo.loop.belief.outliers",
     "Prediction": "robustbo.view.prediction",
     "Source": "robustbo.trials.declared",
+    "fidelity_levels": "robustbo.trials.declared",
     "SourceReport": "robustbo.loop.belief.source_report",
     "Study": "robustbo.study.study",
 }

@@ -13,6 +13,7 @@ Cells that --work has are not run again. Seeds come first, so that it may be sto
 import math
 import warnings
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +44,10 @@ def cells_of(problems: Sequence[str], seeds: range) -> Iterator[tuple[Any, ...]]
                     yield problem, case, n, seed
 
 
-def run_cell(problem: str, case: str, n: int, seed: int) -> dict[str, Any]:
-    """The errors of all methods on the same values."""
+def run_cell(methods: Sequence[str], problem: str, case: str, n: int, seed: int) -> dict[str, Any]:
+    """The errors of some methods on the same values."""
     values, row = case_of(problem, case, n, seed), dict(zip(KEY, (problem, case, n, seed), strict=True))
-    for name, method in METHODS.items():
+    for name, method in ((name, METHODS[name]) for name in methods):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             prediction = method(values)
@@ -83,9 +84,11 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
     lines = []
     for (case, n), group in rows.groupby(["case", "n"], sort=False):
         line: dict[str, Any] = {"source, target values": f"{case}, {n}", "cells": len(group)}
-        line |= {name: f"{group[f'{name}: rmse'].mean():.3f}" for name in METHODS}
-        line["averaged - alone"] = mean_and_error(group["averaged: rmse"] - group[f"{ALONE}: rmse"])
-        line["averaged - MultiTaskGP"] = mean_and_error(group["averaged: rmse"] - group["MultiTaskGP: rmse"])
+        names = [name for name in METHODS if f"{name}: rmse" in group]
+        line |= {name: f"{group[f'{name}: rmse'].mean():.3f}" for name in names}
+        for other, heading in ((ALONE, "alone"), ("MultiTaskGP", "MultiTaskGP"), ("RGPE", "RGPE")):
+            if other in names:
+                line[f"averaged - {heading}"] = mean_and_error(group["averaged: rmse"] - group[f"{other}: rmse"])
         lines.append(line)
     return pd.DataFrame(lines)
 
@@ -96,7 +99,8 @@ def densities(rows: pd.DataFrame) -> pd.DataFrame:
     invented = rows[rows["case"] != REAL]  # a real value that is predicted has noise of its own
     for (case, n), group in invented.groupby(["case", "n"], sort=False):
         line: dict[str, Any] = {"source, target values": f"{case}, {n}"}
-        line |= {name: f"{group[f'{name}: log density'].mean():.2f}" for name in METHODS}
+        names = [name for name in METHODS if f"{name}: log density" in group]
+        line |= {name: f"{group[f'{name}: log density'].mean():.2f}" for name in names}
         line["unrelated"] = f"{group['averaged: unrelated'].mean():.2f}"
         hits, wrong, false = (int(group[f"averaged: {key}"].sum()) for key in ("hits", "wrong", "false"))
         line |= {"wrong named": f"{hits} of {wrong}", "right named": false}
@@ -108,13 +112,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the cells, and print or write their rows and summaries."""
     parser = parser_of(__doc__)
     parser.add_argument("--problems", nargs="+", default=(*TABLES, *JUDGES))
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=tuple(METHODS))
     parser.add_argument("--seeds", type=recording.replications, default=range(4))
     parser.add_argument("--work", type=Path, required=True, help="the rows, which it goes on with")
     parser.add_argument("--out", type=Path, help="a folder for the tables")
     add_page(parser)
     o = parser.parse_args(arguments)
     torch.set_num_threads(1)
-    csv_rows.record_missing(o.work, KEY, cells_of(o.problems, o.seeds), run_cell)
+    csv_rows.record_missing(o.work, KEY, cells_of(o.problems, o.seeds), partial(run_cell, o.methods))
     rows = pd.read_csv(o.work)
     tables = {"errors": summary(rows), "densities": densities(rows)}
     put({"rows": rows, **tables}, o.out)

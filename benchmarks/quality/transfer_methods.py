@@ -12,6 +12,7 @@ from botorch.models.transforms.outcome import Standardize
 from gpytorch.mlls import ExactMarginalLogLikelihood
 from torch import Tensor
 
+from benchmarks.quality import rgpe
 from benchmarks.quality.transfer_data import Case
 from robustbo.numerics.transfer.configuration import Problem
 from robustbo.numerics.transfer.search import Averaging, search_relations
@@ -91,6 +92,14 @@ def fit_multi_task(case: Case) -> Prediction:
     return Prediction(mean, sd, time.perf_counter() - begin)
 
 
+def fit_rgpe(case: Case) -> Prediction:
+    """A ranking-weighted ensemble of one process a task."""
+    begin = time.perf_counter()
+    pairs = [(torch.from_numpy(of.X), torch.from_numpy(of.y)) for of in (case.target, case.source)]
+    mean, sd, weights = rgpe.predict(pairs[0], pairs[1:], torch.from_numpy(case.test_X))
+    return Prediction(mean, sd, time.perf_counter() - begin, probability=float(weights[-1]))
+
+
 def fit_averaged(case: Case, cls: type[TransferGP] = TransferGP) -> Prediction:
     """Our surrogate, averaged over relations."""
     begin, m = time.perf_counter(), len(case.source.y)
@@ -115,5 +124,6 @@ METHODS = {
     "pooled": fit_pooled,
     "always biased": fit_with_bias,
     "MultiTaskGP": fit_multi_task,
+    "RGPE": fit_rgpe,
     "averaged": fit_averaged,
 }

@@ -19,7 +19,8 @@ from robustbo.trials.outcome import Outcome
 from robustbo.validation import one_of
 
 SPACE_HELP = (
-    'TOML, or JSON like {"x": {"kind": "float", "low": 0, "high": 1}, ..., "constraints": ["x + y <= 1"]}. '
+    'TOML, or JSON like {"x": {"kind": "float", "low": 0, "high": 1}, ..., "constraints": ["x + y <= 1"]}; sources of '
+    "values, such as old studies, in [sources.NAME]. "
     "With --pool: what columns are that are not what their values say, or nothing."
 )
 
@@ -80,6 +81,14 @@ def create(
             metavar="KIND", help="A kind of source that differs as a matter of course, such as plate; may be repeated."
         ),
     ] = None,
+    prior_data: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--prior-data",
+            metavar="[SOURCE=]FILE",
+            help="What was measured before: a table, .csv or .xlsx, or a journal; of sources one each.",
+        ),
+    ] = None,
     surrogate: Annotated[str | None, typer.Option(help="auto unless said; see `robustbo list`.")] = None,
     surrogate_options: Annotated[str | None, typer.Option(metavar="JSON", help="Its options.")] = None,
     acquisition: Annotated[str | None, typer.Option(help="auto, qLogNEI, qLogEI, LogEI or sobol.")] = None,
@@ -94,7 +103,8 @@ def create(
     if_exists: Annotated[str, typer.Option(help="error, or resume: go on, if the settings are the same.")] = "error",
 ) -> None:
     """Begin an optimization."""
-    from robustbo.cli.typed import space_of
+    from robustbo.cli.declared import prior_of, read_sources, tables_of
+    from robustbo.cli.typed import description_of
     from robustbo.optimizer import Optimizer
     from robustbo.trials.storage.places import display_name
 
@@ -105,7 +115,10 @@ def create(
         arguments |= _outcomes(direction, objectives or (), bounds or (), reference or ())
         if surrogate_options is not None:
             arguments["surrogate_options"] = json_object("--surrogate-options", surrogate_options)
-        search_space, described = space_of(space, pool, constraint or ())
+        search_space, described, entries = description_of(space, pool, constraint or ())
+        sources, tables = read_sources(entries, "" if space is None else space.name)
+        tables |= tables_of(prior_data or (), sources)
+        arguments |= {"sources": sources or None, "prior_data": prior_of(tables, search_space)}
         outcomes = [*described, *map(Outcome.read, outcome or ())]
         arguments["outcome"] = _with_negligible_errors(outcomes, negligible or (), is_single=not objectives) or None
         options = _in_new_names({key: value for key, value in arguments.items() if value is not None})
@@ -190,13 +203,13 @@ def change(
     constraint: ConstraintOption = None,
 ) -> None:
     """Change the space of an optimization: what was measured stays, and asks follow the new one."""
-    from robustbo.cli.typed import fixed_values, space_of
+    from robustbo.cli.typed import description_of, fixed_values
     from robustbo.optimizer import Optimizer
     from robustbo.searchspace.parameters.text import measured_value_of
 
     with mendable():
         opt = Optimizer.resume(journal)
-        changed, _ = space_of(space, None, constraint or ())
+        changed = description_of(space, None, constraint or ()).space
         changed = opt.change(changed, was=fixed_values(changed, was or (), "--was", measured_value_of))
     terminal.lines([f"the space from now on: {changed!r}"])
 

@@ -9,9 +9,7 @@ import typer
 
 from robustbo.cli import terminal
 from robustbo.cli.arguments import error_of, mendable, noise_of, source_of, trial_and_value
-from robustbo.cli.study import NEGATIVE, FormatOption, Journal, SdOption, SourceOption, outcome_names, say_trials
-from robustbo.cli.terminal import Format
-from robustbo.errors import RobustBOError
+from robustbo.cli.study import NEGATIVE, Journal, SdOption, SourceOption, outcome_names, say_trials
 
 OutcomeOption = Annotated[str | None, typer.Option(metavar="NAME", help="Which of several outcomes; all unless said.")]
 WhyOption = Annotated[str | None, typer.Option("--reason", help="Why.")]
@@ -19,8 +17,6 @@ TrialArgument = Annotated[int | None, typer.Argument(metavar="[TRIAL]", help="It
 SinceOption = Annotated[
     int | None, typer.Option(metavar="TRIAL", help="From the telling of this trial on; from the beginning unless said.")
 ]
-
-NO_SOURCE = "no source of any value was told"
 
 commands = typer.Typer(no_args_is_help=True, add_completion=False)
 
@@ -68,38 +64,6 @@ def include(
 ) -> None:
     """Say that a value, flagged or excluded, is right; or take back what was said of a source."""
     _judge("include", journal, trial, source, since, outcome, reason)
-
-
-@commands.command()
-def sources(journal: Journal, format_: FormatOption = Format.table) -> None:
-    """Show every source of measurements that was told, and how much too high its values read, since when."""
-    from robustbo.cli.results import say_ahead
-    from robustbo.loop.belief.source_report import sentences
-    from robustbo.report.summary.sources import source_values
-    from robustbo.report.summary.text_sources import TITLE, rows
-    from robustbo.trials.codec import open_journal
-    from robustbo.trials.storage.places import display_name
-    from robustbo.view.view import View
-
-    view = View(*open_journal(journal))
-    say_ahead(display_name(journal), view)
-    summary = source_values(view)
-    reports = summary.get("sources", [])
-    if "uncomputed" in summary:
-        raise RobustBOError(f"which source is in error could not be computed: {summary['uncomputed']}")
-    if not reports and format_ is not Format.table:
-        terminal.log(NO_SOURCE)
-    if format_ is Format.json:
-        terminal.objects(reports)
-        return
-    if format_ is Format.csv:
-        names = ("trials", "text")
-        terminal.rows([{key: v for key, v in report.items() if key not in names} for report in reports], format_)
-        return
-    terminal.lines(sentences((report["status"], report["text"]) for report in reports) or [NO_SOURCE])
-    if reports:
-        outcome = [quantity.to_dict() for quantity in view.settings.outcome]
-        terminal.rows(rows({"sources": reports, "outcome": outcome}), format_, TITLE)
 
 
 @commands.command(context_settings=NEGATIVE)

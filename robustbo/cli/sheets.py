@@ -31,12 +31,14 @@ MeasuredOption = Annotated[
 ]
 
 
-def add_rows(opt: Any, sheet: Path, n: int, value: str | None, fixed: Mapping[str, Any], by: Any) -> list[Any]:
+def add_rows(
+    opt: Any, sheet: Path, n: int, value: str | None, fixed: Mapping[str, Any], by: Any, source: str | None = None
+) -> list[Any]:
     """The trials whose rows are added to a sheet; what is filled in there is told first, and said."""
     if sheet.exists():
         for line in _lines(opt.read_sheet(sheet, value=value), opt):
             terminal.log(f"told: {line}")
-    return opt.write_sheet(sheet, n, value=value, fixed=fixed, by=by)
+    return opt.write_sheet(sheet, n, value=value, fixed=fixed, by=by, source=source)
 
 
 def tell_sheet(opt: Any, sheet: Path, value: str | None, typed_besides: Mapping[str, Any], **options: Any) -> None:

@@ -3,7 +3,6 @@
 Heavy imports happen inside the commands, so that ``--help`` answers at once.
 """
 
-import socket
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,7 +20,7 @@ from robustbo.cli.arguments import (
     source_of,
     trial_and_value,
 )
-from robustbo.cli.sheets import AmendOption, LabelOption, MeasuredOption, SheetOption, ValueOption, add_rows, tell_sheet
+from robustbo.cli.sheets import AmendOption, LabelOption, MeasuredOption, SheetOption, ValueOption, tell_sheet
 from robustbo.cli.terminal import Format
 
 JOURNAL_HELP = "The journal: a file, or a study in a database (postgresql://...#name)."
@@ -45,44 +44,6 @@ FormatOption = Annotated[Format, typer.Option("--format", help="How to write the
 NEGATIVE = {"ignore_unknown_options": True}  # a negative value looks like one
 
 commands = typer.Typer(no_args_is_help=True, add_completion=False)
-
-
-@commands.command()
-def ask(
-    journal: Journal,
-    n: Annotated[int, typer.Option("-n", min=0, help="How many; 0 only adds rows that a sheet lacks.")] = 1,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(metavar="[KIND=]NAME", help="Who or what measures them; this machine, or the sheet, unless said."),
-    ] = None,
-    fixed: FixedOption = None,
-    sheet: SheetOption = None,
-    column: ValueOption = None,
-    format_: FormatOption = Format.json,
-) -> None:
-    """Ask for the next points to measure.
-
-    Each is a JSON object on a line of its own: {"trial": 3, "params": {"x": 0.5}, "repeats": null}. Where it repeats an
-    earlier trial, measure that point again: its value is in doubt, or it failed and may have been a flake.
-
-    With --sheet they are added to the sheet too, a row each; what has been filled in there is told first.
-    """
-    from robustbo.cli.asked import say
-    from robustbo.cli.typed import fixed_values
-    from robustbo.optimizer import Optimizer
-
-    with mendable():
-        opt = Optimizer.resume(journal)
-        fixed_point = fixed_values(opt.settings.space, fixed or ())
-        if sheet is not None:
-            is_source = any("=" in text for text in by or ())
-            asker = source_of(by or (), "--by") if is_source else ", ".join(by or ()) or None
-            trials: Any = add_rows(opt, sheet, n, column, fixed_point, asker)
-        elif by:
-            trials = opt.ask(n, fixed=fixed_point, by=source_of(by, "--by"))
-        else:
-            trials = opt.ask_as(f"{socket.gethostname()}:command line", n, fixed=fixed_point)
-    say(trials, opt.settings.space.names, format_)
 
 
 @commands.command(context_settings=NEGATIVE)

@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from robustbo import limits
 from robustbo.errors import FileError
@@ -34,13 +34,25 @@ DECIMAL_COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+([eE][-+]?[0-9]+)?")
 AS_CSV = "save it again with commas and decimal points, or in Python: rb.Pool(pd.read_csv(path, sep={!r}, decimal=','))"
 
 
-def space_of(
-    file: IO[bytes] | None, pool: IO[bytes] | None, constraints: Sequence[str] = ()
-) -> tuple[Space, list[Outcome]]:
-    """The space in a file, or the pool in a table, and what the file says of outcomes.
+class Description(NamedTuple):
+    """The content of the file of a space.
+
+    Attributes:
+        space: The space.
+        outcomes: What is measured.
+        sources: The entries of each source, by its name.
+    """
+
+    space: Space
+    outcomes: list[Outcome]
+    sources: dict[str, Any]
+
+
+def description_of(file: IO[bytes] | None, pool: IO[bytes] | None, constraints: Sequence[str] = ()) -> Description:
+    """The space in a file, or the pool in a table, and what the file says of outcomes and sources.
 
     Args:
-        file: TOML or JSON: a parameter a name, a list "constraints", and an "outcome" or a list of such.
+        file: TOML or JSON: a parameter a name, a list "constraints", an "outcome" or a list of such, and "sources".
         pool: CSV; then ``file`` has parameters of columns that are not what their values say.
         constraints: More of them.
 
@@ -49,15 +61,16 @@ def space_of(
     """
     if file is None and pool is None:
         raise ValueError("there must be a file with the SPACE, or --pool with a table of points, got neither")
-    parameters, texts, outcomes = ({}, [], []) if file is None else _parts(file)
+    parameters, texts, outcomes, sources = ({}, [], [], {}) if file is None else _parts(file)
     if pool is not None:
-        return _pool(pool, parameters, [*texts, *constraints]), outcomes
+        return Description(_pool(pool, parameters, [*texts, *constraints]), outcomes, sources)
     try:
         space = Space.from_dict(parameters, texts)
     except ValueError as error:
         raise ValueError(f"{file.name}: {error}") from None  # type: ignore[union-attr]
     more = [*texts, *constraints]
-    return (Space.from_dict(dict(space.parameters), more) if constraints else space), outcomes
+    space = Space.from_dict(dict(space.parameters), more) if constraints else space
+    return Description(space, outcomes, sources)
 
 
 def _pool(file: IO[bytes], parameters: Any, texts: list[str]) -> Pool:
@@ -69,10 +82,10 @@ def _pool(file: IO[bytes], parameters: Any, texts: list[str]) -> Pool:
         raise ValueError(f"{file.name}: {error}") from None
 
 
-def _parts(file: IO[bytes]) -> tuple[Any, list[Any], list[Outcome]]:
-    """The parameters, the constraints and the outcomes in a file.
+def _parts(file: IO[bytes]) -> tuple[Any, list[Any], list[Outcome], dict[str, Any]]:
+    """The parameters, the constraints, the outcomes and the sources in a file.
 
-    A parameter may be called "constraints", and is no list then; or "outcome", and has a kind then.
+    A parameter may be called "constraints", and is no list then; or "outcome" or "sources", and has a kind then.
     """
     text = text_in(file, limits.TEXT_BYTES)
     try:
@@ -81,7 +94,7 @@ def _parts(file: IO[bytes]) -> tuple[Any, list[Any], list[Outcome]]:
         advice = f"; points to choose from are given by --pool {file.name}" if file.name.endswith(".csv") else ""
         raise ValueError(f"{error}{advice}") from None
     if not isinstance(content, dict):
-        return content, [], []
+        return content, [], [], {}
     rest, texts, outcomes = dict(content), list[Any](), list[Outcome]()
     if isinstance(content.get("constraints"), list | str):
         texts = rest.pop("constraints")
@@ -96,7 +109,9 @@ def _parts(file: IO[bytes]) -> tuple[Any, list[Any], list[Outcome]]:
                 described.check_content()
         except (ValueError, TypeError) as error:
             raise ValueError(f"{file.name}: outcome: {error}") from None
-    return rest, texts, outcomes
+    sources = content.get("sources")
+    is_declared = isinstance(sources, dict) and not isinstance(sources.get("kind"), str)
+    return rest, texts, outcomes, rest.pop("sources") if is_declared else {}
 
 
 def frame_of(file: IO[bytes], parameters: Mapping[str, Parameter]) -> pd.DataFrame:

@@ -13,6 +13,8 @@ from robustbo.study.lines import line_of
 from robustbo.study.next_trials import as_of_now, hand_out
 from robustbo.study.queueing import own
 from robustbo.trials import worker
+from robustbo.trials.aside import target_history
+from robustbo.trials.declared import Declared, source_in
 from robustbo.trials.extent import settings_at, space_of
 from robustbo.trials.history import History, Trial
 from robustbo.trials.storage.line import Event
@@ -44,10 +46,14 @@ class Asking:
         store: Of the optimization.
         fits: Its last fits.
         num_trials: How many trials are to have ended.
+
+    Attributes:
+        declared: The sources that the study was begun with.
     """
 
     def __init__(self, store: Store, fits: FitCache, num_trials: int) -> None:
         self._store, self._fits, self._num_trials = store, fits, num_trials
+        self.declared = store.settings.sources
         self._by = f"{worker.name()}{MARK}{secrets.token_hex(3)}"
         _at_work.add(self._by)
 
@@ -57,17 +63,17 @@ class Asking:
 
     def is_enough(self, history: History) -> bool:
         """Return whether so many trials have ended."""
-        return num_ended(history) >= self._num_trials
+        return num_ended(history, self.declared) >= self._num_trials
 
     def is_wanted(self, history: History) -> bool:
         """Return whether another trial is to begin."""
         in_hand = sum(MARK in (trial.asked_by or "") for trial in history.having("pending"))
-        return num_ended(history) + in_hand < self._num_trials and not self.has_nothing_new(history)
+        return num_ended(history, self.declared) + in_hand < self._num_trials and not self.has_nothing_new(history)
 
     def has_nothing_new(self, history: History) -> bool:
         """Return whether every point of a finite space has been asked for, and none waits."""
         region = region_of(space_of(self._store.settings, history))
-        return is_exhausted(region, history.trials) and not history.trials.num("queued")
+        return is_exhausted(region, target_history(self.declared, history).trials) and not history.trials.num("queued")
 
     def open_trials(self, history: History) -> list[Trial]:
         """Trials that were asked for here and have not ended."""
@@ -105,11 +111,12 @@ def stale_trials(history: History) -> list[Trial]:
     return [trial for trial, by in pending if by.startswith(ours) and by not in _at_work]
 
 
-def num_ended(history: History) -> int:
-    """Number of trials that have ended.
+def num_ended(history: History, declared: Declared = ()) -> int:
+    """Number of trials that have ended; of sources that are declared, those of the target alone.
 
     Example:
         >>> num_ended(History((Trial(0, {}, state="told"), Trial(1, {}, state="pending"))))
         1
     """
-    return sum(map(history.trials.num, ENDED))
+    num_aside = sum(t.state in ENDED and source_in(declared, t.sources) is not None for t in history) if declared else 0
+    return sum(map(history.trials.num, ENDED)) - num_aside

@@ -41,7 +41,7 @@ def drive(optimizer: Recording, store: Store, fits: FitCache, plan: Plan, *, is_
     with Interrupts() as interrupts:
         optimizer.requeue()
         optimizer.requeue(stale_trials(optimizer.history))
-        ended = num_ended(optimizer.history)
+        ended = num_ended(optimizer.history, store.settings.sources)
         log.info("%d of %d trials have ended; jobs: %d", ended, plan.num_trials, plan.jobs)
         if ended < plan.num_trials:
             with Display(store.settings, fits, plan.num_trials, is_wanted=is_shown) as display:
@@ -233,7 +233,7 @@ class Loop:
 
     def _say_why(self) -> None:
         history = self._optimizer.history
-        so_far = f"{num_ended(history)} of {self._plan.num_trials} trials have ended"
+        so_far = f"{num_ended(history, self._asking.declared)} of {self._plan.num_trials} trials have ended"
         if self._asking.is_enough(history):
             log.info(so_far)
         elif self._stopped_by:

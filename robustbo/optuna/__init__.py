@@ -9,7 +9,9 @@
 
 from robustbo.optuna.front import FrontTrial, front
 from robustbo.optuna.notes import SD, SOURCE
+from robustbo.optuna.old_studies import OldStudy
 from robustbo.optuna.sampler import RobustSampler
+from robustbo.optuna.sources import sources
 from robustbo.optuna.study import Best, amend, best, exclude, failures, include, next_repeat, next_replicate, outliers
 
 __all__ = [
@@ -17,6 +19,7 @@ __all__ = [
     "SOURCE",
     "Best",
     "FrontTrial",
+    "OldStudy",
     "RobustSampler",
     "amend",
     "best",
@@ -27,4 +30,5 @@ __all__ = [
     "next_repeat",
     "next_replicate",
     "outliers",
+    "sources",
 ]

@@ -22,6 +22,7 @@ from robustbo.optuna import notes
 from robustbo.optuna.conditions import conditions, presence_indicators
 from robustbo.optuna.content import Content, content, sources
 from robustbo.optuna.distributions import measured_value, ours, parameter
+from robustbo.optuna.old_studies import OldTrial, StudySources
 from robustbo.optuna.pruned import stand_ins
 from robustbo.searchspace.parameters import Choice, Value
 from robustbo.searchspace.space import Space
@@ -42,7 +43,7 @@ class GatheredTrials:
         space: Its parameters that we have.
         distributions: Of these parameters.
         history: Its trials that are points of the space.
-        numbers: Optuna's number of each.
+        numbers: Optuna's number of each, in its own study.
         stand_ins: The numbers of ours whose values stand in for those of pruned trials.
     """
 
@@ -118,6 +119,7 @@ def gather_trials(
     besides: int | None = None,
     considers_pruned: bool = False,
     is_exact: bool = False,
+    old: StudySources | None = None,
 ) -> GatheredTrials:
     """The trials of a study that are points of a space.
 
@@ -131,11 +133,16 @@ def gather_trials(
         considers_pruned: Whether what a pruned trial reported last counts; see `robustbo.optuna.pruned`.
         is_exact: Whether values have no noise, unless the user has said how much a trial's has. None is exact where
             others stand in for those of pruned trials.
+        old: The sources of the study; trials of old studies come first.
     """
     named = {name: search_space[name] for name in space.names if name in search_space}
     empty = GatheredTrials(space, named, History(), ())
-    gathered, numbers, standing = list[Trial](), dict[int, int](), set[int]()
-    instead = stand_ins(trials, user_notes) if considers_pruned and not names else {}
+    before = [] if old is None else old.trials(empty, names)
+    gathered = [Trial(place, of.params, **of.content) for place, of in enumerate(before)]
+    numbers, standing = dict[int, int](), set[int]()
+    has_levels = old is not None and old.has_levels and not names
+    instead = stand_ins(trials, user_notes) if considers_pruned and not names and not has_levels else {}
+    reported = list[OldTrial]()
     for trial in trials:
         note = notes.read(trial)
         if trial.number == besides or (params := _params(empty, trial, note)) is None:
@@ -150,7 +157,10 @@ def gather_trials(
             standing.add(len(gathered))
         numbers[trial.number] = len(gathered)
         gathered.append(Trial(len(gathered), params, **{"origin": _origin(trial), **became}))
-    return GatheredTrials(space, named, History(Trials(gathered)), tuple(numbers), frozenset(standing))
+        reported += [] if old is None or names else old.report_trials(trial, params)
+    gathered += [Trial(place, of.params, **of.content) for place, of in enumerate(reported, len(gathered))]
+    all_numbers = (*(of.number for of in before), *numbers, *(of.number for of in reported))
+    return GatheredTrials(space, named, History(Trials(gathered)), all_numbers, frozenset(standing))
 
 
 def _origin(trial: FrozenTrial) -> str:

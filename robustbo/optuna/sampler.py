@@ -18,9 +18,11 @@ from robustbo.optuna.conditions import search_space
 from robustbo.optuna.distributions import theirs
 from robustbo.optuna.history import GatheredTrials, gather_trials, objective_names, space_of
 from robustbo.optuna.independent import IndependentParameters
+from robustbo.optuna.old_studies import SourceLike, StudySources
 from robustbo.searchspace.parameters import Float
 from robustbo.searchspace.space import Space
 from robustbo.study.beginning import settings_of
+from robustbo.study.declared import contents_by_source
 from robustbo.surrogates.names import SurrogateName
 from robustbo.trials.former_names import reads_old_names
 from robustbo.trials.outcome import Outcome
@@ -68,6 +70,7 @@ class RobustSampler(BaseSampler):
         deterministic_objective: Whether a value that is right has no noise, so that the same parameters give the same.
         consider_pruned_trials: Whether pruned trials are learned from, by what they reported last and how values change
             from there on. None of them is the best.
+        sources: Old studies by name, learned from as far as they say something of this one; see `OldStudy`.
         independent_sampler: Of the parameters that it does not ask for; at random unless given.
         warn_independent_sampling: Whether to log where it is asked for one of these, once a parameter.
 
@@ -98,6 +101,7 @@ class RobustSampler(BaseSampler):
         negligible_error: float | Sequence[float] = 0.0,
         deterministic_objective: bool = False,
         consider_pruned_trials: bool = True,
+        sources: Mapping[str, SourceLike] | None = None,
         independent_sampler: BaseSampler | None = None,
         warn_independent_sampling: bool = True,
     ) -> None:
@@ -112,7 +116,9 @@ class RobustSampler(BaseSampler):
             "quarantine": quarantine,
             "failures": failures,
         }
-        settings_of(Space(x=Float(0, 1)), **self._options)  # raises where an argument breaks its rule
+        self._sources = StudySources(sources)
+        first = settings_of(Space(x=Float(0, 1)), sources=self._sources.declared, **self._options)
+        contents_by_source(first, None)  # raises, as the other, where an argument breaks its rule
         errors = negligible_error if isinstance(negligible_error, Sequence) else [negligible_error]
         self._negligible = tuple(Outcome(negligible_error=error).negligible_error for error in errors)
         self.deterministic_objective = flag("deterministic_objective", deterministic_objective)
@@ -137,6 +143,7 @@ class RobustSampler(BaseSampler):
         ]
         names = objective_names(len(ways), space) if len(ways) > 1 else ("",)
         options = self._options | {"seed": self._root(study), "outcome": self._outcomes(names)}
+        options |= {"sources": self._sources.declared}
         if len(ways) == 1:
             return settings_of(space, ways[0], **options)
         return settings_of(space, objectives=tuple(zip(names, ways, strict=True)), **options)
@@ -199,6 +206,7 @@ class RobustSampler(BaseSampler):
             besides=besides,
             considers_pruned=self.consider_pruned_trials,
             is_exact=self.deterministic_objective,
+            old=self._sources,
         )
 
     def view(self, study: Study, gathered: GatheredTrials) -> View:

@@ -64,6 +64,7 @@ def measurements_of(
     check: Callable[[Any], None] = lambda _: None,
     origins: Mapping[str, str] = MappingProxyType({}),
     read_origin: Callable[[dict[str, Any]], dict[str, Any]] = dict,
+    is_checked: Callable[[dict[str, Any]], bool] = lambda _: True,
 ) -> list[Measurement]:
     """The point, value and noise sd (None where there is none, or NaN) in each row of a data frame, and its sources.
 
@@ -71,7 +72,7 @@ def measurements_of(
     Of several ``outcomes`` value and sd are dicts, from columns OUTCOME and OUTCOME.sd, without the empty cells, and
     without what is excluded by a column OUTCOME.excluded; rows of which that leaves nothing are passed over. A value
     of which ``check`` raises an error breaks a rule. ``origins`` has the columns that say what measured a row and when,
-    by names of which ``read_origin`` makes a part of an event.
+    by names of which ``read_origin`` makes a part of an event; one of which ``is_checked`` is False is not checked.
 
     Raises:
         SpaceError: If a column is missing or not known, or any row breaks a rule; the message tells of each.
@@ -92,13 +93,14 @@ def measurements_of(
             values = columns.outcome_values(row[1])
             for name, number in (values or {}).items():
                 check_noise(number, sds[name], f" of {name!r}")
-            check({name: number for name, number in (values or {}).items() if math.isfinite(number)})
+            if is_checked(origin):
+                check({name: number for name, number in (values or {}).items() if math.isfinite(number)})
             if values is None:
                 return None
             return Measurement(point, values, {name: sds[name] for name in values}, origin, columns.means_of(row[1]))
         number = columns.number(value, row[1])
         check_noise(number, sds[value])
-        if math.isfinite(number):
+        if math.isfinite(number) and is_checked(origin):
             check(number)
         return Measurement(point, number, sds[value], origin, columns.means_of(row[1])[value])
 

@@ -10,7 +10,9 @@ from robustbo.searchspace.space import Space
 from robustbo.sheets.filled import WITHDRAWN, CellValue, FilledRow, point_in
 from robustbo.sheets.places import OWN_ROW, check_place, measured_place
 from robustbo.study.handing import end_event, end_events
+from robustbo.trials.declared import Declared, check_source_name, source_in
 from robustbo.trials.history import History, Trial
+from robustbo.trials.source_space import own_values
 from robustbo.trials.storage.line import Event
 from robustbo.trials.trial import point_of
 
@@ -47,6 +49,7 @@ class RowRules:
         check_amended: The same of one in the place of a value that was told.
         amends: Whether values that were told may change.
         are_measured: Whether other settings than those asked for are where a trial was measured.
+        declared: The sources that the study was begun with.
     """
 
     space: Space
@@ -56,6 +59,7 @@ class RowRules:
     check_amended: Check
     amends: bool
     are_measured: bool = False
+    declared: Declared = ()
 
 
 def changes(history: History, rows: Sequence[FilledRow], rules: RowRules) -> Changes:
@@ -90,7 +94,7 @@ def _of_trial(
             result.waiting.append(_missing_values_text(f"trial {number}", row))
             return None
         kind, content = _content_of(row, rules)
-        _check_possible(kind, content, rules)
+        _check_possible(kind, {"source": trial.sources, **content}, rules)
         return end_event(history, kind, number, {**content, **place})
     changed = _changed_outcomes(trial, row)
     if not changed:
@@ -101,7 +105,8 @@ def _of_trial(
     if not (rules.amends or is_completed):
         raise ValueError(_question(trial, row, changed))
     content = _amendment(trial, row, changed, rules)
-    (rules.check if is_completed else rules.check_amended)(content["value"])
+    if source_in(rules.declared, trial.sources) is None:
+        (rules.check if is_completed else rules.check_amended)(content["value"])
     return end_event(history, "amend", number, content)
 
 
@@ -117,16 +122,17 @@ def _content_of(row: FilledRow, rules: RowRules) -> tuple[str, Mapping[str, Any]
         return "withdraw", {
             "reason": "; ".join(dict.fromkeys(WITHDRAWN.sub("", why) for why in reasons)) or "withdrawn"
         }
-    labels = {"labels": row.labels} if row.labels else {}
+    labels, source = {"labels": row.labels} if row.labels else {}, {"source": row.sources} if row.sources else {}
+    check_source_name(rules.declared, row.sources)
     if len(reasons) == len(row.values):
-        return "fail", {"reason": "; ".join(dict.fromkeys(reasons)), **labels}
+        return "fail", {"reason": "; ".join(dict.fromkeys(reasons)), **(source if rules.declared else {}), **labels}
     kind, content = rules.tell(_plain(row.values), _noise(row.sds))
-    return kind, content | ({"source": row.sources} if row.sources else {}) | labels
+    return kind, content | source | labels
 
 
 def _check_possible(kind: str, content: Mapping[str, Any], rules: RowRules) -> None:
     """Raise a ValueError where a row has a value that may not be told."""
-    if kind == "tell":
+    if kind == "tell" and source_in(rules.declared, content.get("source", {})) is None:
         rules.check(content["value"])
 
 
@@ -200,25 +206,27 @@ def _own_rows(
     told: dict[Any, list[int]] = {}
     for trial in reversed(history.trials):
         if not trial.is_open and trial.number not in numbers_seen:
-            told.setdefault((trial.point, _key_of(trial)), []).append(trial.number)
+            source = source_in(rules.declared, trial.sources)
+            told.setdefault((trial.point, source, _key_of(trial)), []).append(trial.number)
     new = []
     for row in rows:
         try:
-            point = point_in(rules.space, row.cells, rules.decimal)
+            point = point_in(rules.space, row.cells, rules.decimal, own_values(rules.declared, row.sources))
             if row.waits:
                 result.waiting.append(_missing_values_text("its point", row))
                 continue
             kind, content = _content_of(row, rules)
             if kind == "withdraw":
                 raise ValueError("there is no trial to withdraw; delete the row, or give it a trial's number")
-            if same := told.get((point_of(point), _key(content.get("value"), content.get("reason")))):
+            key = _key(content.get("value"), content.get("reason"))
+            if same := told.get((point_of(point), source_in(rules.declared, row.sources), key)):
                 result.numbers[row.row] = same.pop()
                 continue
             _check_possible(kind, content, rules)
             new.append((row.row, (point, kind, content)))
         except ValueError as error:
             result.errors.append(f"{row.label}: {error}")
-    events = end_events(history, [content for _, content in new])
+    events = end_events(history, [content for _, content in new], rules.declared)
     result.events += events
     result.numbers |= {row: event["trial"] for (row, _), event in zip(new, events, strict=True)}
 

@@ -10,6 +10,7 @@ from robustbo.sheets.grid import TRIAL, Grid, header_of, missing_column_error, p
 from robustbo.trials.history import Trial, column_names
 from robustbo.trials.labels import LABEL
 from robustbo.trials.outcome import Outcome
+from robustbo.trials.sources import DEFAULT_KIND
 
 REPEATS = "repeats"
 SOURCE = "source."  # how the names of columns begin that say what measured a value
@@ -24,26 +25,36 @@ class Names:
         values: The column of each outcome by its name, or of the only one, which is None.
         sds: Those of their noise's standard deviations, which need not be there.
         units: By name of a column of values or of noise, their unit; empty where that is not known.
+        source: That of the sources that the study was begun with; None where there are none.
     """
 
     parameters: dict[str, str]
     values: dict[str | None, str]
     sds: dict[str | None, str]
     units: dict[str, str]
+    source: str | None = None
 
     @property
     def header(self) -> list[str]:
         """The header of a new sheet."""
-        return [TRIAL, *self.parameters.values(), REPEATS, *self.values.values()]
+        source = [] if self.source is None else [self.source]
+        return [TRIAL, *self.parameters.values(), REPEATS, *source, *self.values.values()]
 
 
-def names_of(parameters: Sequence[str], quantities: Mapping[str | None, Outcome], value: str | None = None) -> Names:
+def names_of(
+    parameters: Sequence[str],
+    quantities: Mapping[str | None, Outcome],
+    value: str | None = None,
+    *,
+    has_sources: bool = False,
+) -> Names:
     """The names of the columns in a study's sheets.
 
     Args:
         parameters: Their names.
         quantities: What is measured: several outcomes by their names, or the only one under None.
         value: The column of the only one, where that is called otherwise.
+        has_sources: Whether the study was begun with sources.
 
     Raises:
         SheetError: If columns of several outcomes are to be named otherwise, or a name is taken.
@@ -55,12 +66,13 @@ def names_of(parameters: Sequence[str], quantities: Mapping[str | None, Outcome]
         raise SheetError(f"value={value!r} is a parameter; name the column of what is measured there")
     values = {name: value or outcome.label if name is None else name for name, outcome in quantities.items()}
     sds = {name: "sd" if name is None else f"{name}.sd" for name in values}
-    own = [REPEATS, *values.values(), *sds.values()]
+    own = [REPEATS, *([DEFAULT_KIND] if has_sources else []), *values.values(), *sds.values()]
     if len({TRIAL, *own}) <= len(own):
         raise SheetError(f"the column of values must have a name of its own, got value={value!r}")
     columns = column_names(parameters, own)
     units = {column: outcome.unit for name, outcome in quantities.items() for column in (values[name], sds[name])}
-    return Names(dict(zip(parameters, columns, strict=True)), values, sds, units)
+    source = DEFAULT_KIND if has_sources else None
+    return Names(dict(zip(parameters, columns, strict=True)), values, sds, units, source)
 
 
 @dataclass(frozen=True)
@@ -133,23 +145,29 @@ def build_columns(row: int, header: list[str], names: Names, at: Mapping[str, in
         {name: at[column] for name, column in names.values.items()},
         {name: at[column] for name, column in names.sds.items() if column in at},
         at.get(REPEATS),
-        _source_columns(header, {*at.values()}),
+        _source_columns(header, {*at.values()} - {at.get(names.source or "")}, names.source),
     )
     further = {i: cell.strip() for i, cell in enumerate(header) if i not in columns.places and cell.strip()}
     labels = {cell.removeprefix(LABEL): i for i, cell in reversed(further.items())}
     return replace(columns, labels=dict(sorted(labels.items(), key=lambda pair: pair[1])[: limits.LABELS]))
 
 
-def _source_columns(header: Sequence[str], places: Collection[int]) -> dict[str, int]:
+def _source_columns(header: Sequence[str], places: Collection[int | None], own: str | None) -> dict[str, int]:
     """The columns that say what measured a value, by the kind of source, of those that are nothing else.
+
+    Args:
+        header: The names of all columns.
+        places: Of those that are something else.
+        own: The name of the column of sources that the study was begun with.
 
     Raises:
         SheetError: If two are of one kind.
     """
     columns: dict[str, int] = {}
     for column, cell in enumerate(header):
-        kind = cell.strip().removeprefix(SOURCE)
-        if column in places or not cell.strip().startswith(SOURCE) or not kind:
+        name = cell.strip()
+        kind = DEFAULT_KIND if name == own else name.removeprefix(SOURCE)
+        if column in places or not (name == own or name.startswith(SOURCE)) or not kind:
             continue
         if kind in columns:
             raise SheetError(f"there must be one column {cell.strip()!r}, got 2; rename the others")
@@ -165,4 +183,6 @@ def row_of(trial: Trial, columns: Columns) -> list[Value]:
         row[columns.parameters[name]] = str(value) if isinstance(value, bool | None) else value
     if columns.repeats is not None:
         row[columns.repeats] = trial.repeats
+    if DEFAULT_KIND in columns.sources:
+        row[columns.sources[DEFAULT_KIND]] = trial.source
     return row

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from types import MappingProxyType
 from typing import TypeVar
 
 from robustbo import limits
@@ -189,8 +190,16 @@ def _cell(cells: Sequence[str], at: int) -> str:
     return cells[at] if at < len(cells) else ""
 
 
-def point_in(space: Space, cells: Mapping[str, str], decimal: str) -> dict[str, Value]:
+def point_in(
+    space: Space, cells: Mapping[str, str], decimal: str, own: Mapping[str, Value] = MappingProxyType({})
+) -> dict[str, Value]:
     """The point in a row of somebody's own, where it was measured.
+
+    Args:
+        space: That of the study.
+        cells: By parameter.
+        decimal: What separates decimals.
+        own: Values of parameters that its source does not have.
 
     Raises:
         ValueError: If it is none.
@@ -198,7 +207,9 @@ def point_in(space: Space, cells: Mapping[str, str], decimal: str) -> dict[str, 
     if not cells:
         raise ValueError("has a value, but neither a trial's number nor a point; fill in one of these, or delete it")
     named = dict(space.parameters)
-    return space.measured_point({name: value_in(name, named[name], text, decimal) for name, text in cells.items()})
+    params = {name: value_in(name, named[name], text, decimal) for name, text in cells.items()}
+    present = space.existing({**own, **params}) if own else ()
+    return space.measured_point({**{name: own[name] for name in own if name in present}, **params})
 
 
 def value_in(name: str, parameter: Parameter, text: str, decimal: str) -> Value:

@@ -12,6 +12,7 @@ from robustbo.sheets.changes import RowRules, changes
 from robustbo.sheets.filled import numbers_in
 from robustbo.sheets.sheet import Sheet, open_sheet
 from robustbo.study.asking import Asking
+from robustbo.study.declared import source_to_measure
 from robustbo.study.possible import check_possible, value_check, with_exclusions
 from robustbo.study.queueing import own
 from robustbo.trials.history import Trial
@@ -41,6 +42,7 @@ class Sheets(Asking):
         value: str | None = None,
         fixed: Mapping[str, Any] | None = None,
         by: Source | None = None,
+        source: str | None = None,
     ) -> list[Trial]:
         """Ask for the next ``n`` points, and add them to a sheet, a row each, for somebody to fill in their values.
 
@@ -58,6 +60,7 @@ class Sheets(Asking):
             by: Who measures them (`Trial.asked_by`); the sheet's file name unless given. Two sheets of one journal need
                 different ones. Labels by kind, as ``{"reactor": "R3"}``, are the source of their values too, as for
                 `ask`; a column source.reactor that is added to a sheet says so row by row.
+            source: Which of the sources that the study was begun with; chosen unless given. A column source says it.
 
         Returns:
             The trials whose rows were added.
@@ -68,7 +71,8 @@ class Sheets(Asking):
             SpaceExhausted: As for `ask`.
         """
         count, file, told, new = whole_number("n", n, 0), Path(path), list[Trial](), list[Trial]()
-        labels = labels_to_record(by) if isinstance(by, Mapping) else {}
+        measurer = source_to_measure(self.settings, by if isinstance(by, Mapping) else None, source)
+        labels = labels_to_record(measurer)
         asker = ", ".join(labels.values()) or (file.name if by is None else str(by))
         try:
             for _ in range(TRIES):
@@ -148,7 +152,8 @@ class Sheets(Asking):
             always = [name for name, parameter in space.parameters if not parameter.condition]
             sheet.check_whole(always, "for rows without a trial's number")
         amended, numbers = check_possible(settings, TO_AMEND), dict[int, int]()
-        rules = RowRules(space, sheet.grid.decimal, self._value_content, check, amended, amends, are_measured)
+        options = self._value_content, check, amended, amends, are_measured, settings.sources
+        rules = RowRules(space, sheet.grid.decimal, *options)
 
         def events_of(state: State) -> Sequence[Event]:
             result = changes(state.history, rows, rules)
@@ -161,7 +166,7 @@ class Sheets(Asking):
             warn_of_violations(space, [event["params"] for event in result.events if "params" in event])
             numbers.clear()
             numbers.update(result.numbers)
-            return with_exclusions(settings, result.events)
+            return with_exclusions(settings, state.history, result.events)
 
         return self._commit(events_of), numbers
 

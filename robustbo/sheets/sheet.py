@@ -94,7 +94,7 @@ def open_sheet(path: Path, settings: Settings, value: str | None = None) -> Shee
     before = file.read(path)
     grid = _grid(path, before or b"")
     is_empty = not any(cell.strip() for row in grid.rows for cell in row)
-    names = names_of(settings.space.names, settings.quantities, value)
+    names = names_of(settings.space.names, settings.quantities, value, has_sources=bool(settings.sources))
     try:
         columns = (
             build_columns(len(grid.rows), names.header, names, _positions(names))

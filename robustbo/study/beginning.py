@@ -28,6 +28,7 @@ from robustbo.trials.settings import (
     Settings,
     options_text,
 )
+from robustbo.trials.source_space import check_values
 from robustbo.trials.storage.places import contents, is_address
 from robustbo.trials.store import Store
 
@@ -80,6 +81,7 @@ def settings_of(
     if direction not in (None, settings.direction):
         raise ValueError(f"direction is that of one value without a name, objectives say theirs, got {direction!r}")
     check_names(settings)
+    check_values(settings.space, settings.sources)
     return settings
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from robustbo.errors import SpaceError
 from robustbo.study.prior import Content, Prior, prior_contents
 from robustbo.trials.declared import check_source_name, target_of
 from robustbo.trials.settings import DEFAULT_SURROGATE, Settings
@@ -33,7 +34,11 @@ def contents_by_source(settings: Settings, prior: Prior | Mapping[str, Prior] | 
     for name, of_source in prior.items():
         label = labels_to_record(name)
         check_source_name(settings.sources, label)
-        for params, kind, content in prior_contents(settings, of_source):
+        try:
+            of_name = prior_contents(settings, of_source, label.get(DEFAULT_KIND))
+        except SpaceError as error:
+            raise SpaceError(f"source {name!r}: {error}") from None
+        for params, kind, content in of_name:
             contents.append((params, kind, {**content, "source": {**content.get("source", {}), **label}}))
     return contents
 

@@ -7,12 +7,14 @@ from typing import Any, overload
 
 from robustbo.guidance import explain_misfits
 from robustbo.searchspace.tabular import Point, is_point, measured_point_of, warn_of_violations
+from robustbo.searchspace.units import in_the_names
 from robustbo.study.handing import TrialLike, end_event, value_content
-from robustbo.study.possible import check_possible, with_exclusions
+from robustbo.study.possible import check_possible, is_of_target, with_exclusions
 from robustbo.study.queueing import Queueing, own
 from robustbo.study.sources import trials_of, verdict_event
 from robustbo.trials.history import Trial
 from robustbo.trials.noise import Count
+from robustbo.trials.source_space import with_own_values
 from robustbo.trials.sources import Source
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State
@@ -125,7 +127,8 @@ class Judging(Queueing):
         kind, content = self._value_content(value, sd, n)
         if kind != "tell" or (isinstance(value, Mapping) and len(content["value"]) < len(value)):
             raise ValueError(f"value must be finite to amend a trial, got {value}; use exclude to leave it out")
-        check_possible(self.settings, "amend takes the right value; use exclude to leave it out")(content["value"])
+        if is_of_target(self.settings, self.history, trial, {}):
+            check_possible(self.settings, "amend takes the right value; use exclude to leave it out")(content["value"])
         return self._end("amend", content, trial)
 
     def correct(
@@ -200,6 +203,14 @@ class Judging(Queueing):
         warn_of_violations(self.settings.space, [place])
         return place
 
+    def _place_of(self, point: Any, labels: Mapping[str, str]) -> dict[str, Any]:
+        """The point at which what has these labels measured."""
+        space = self.settings.space
+        params = with_own_values(space, self.settings.sources, labels, in_the_names(space.names, dict(point)))
+        place = measured_point_of(space, params)
+        warn_of_violations(space, [place])
+        return place
+
     def _of(self, outcome: str | None, reason: str | None) -> dict[str, Any]:
         names = [outcome.name for outcome in self.settings.outcomes]
         content = {} if reason is None else {"reason": str(reason)}
@@ -214,12 +225,11 @@ class Judging(Queueing):
         if params is not None:
             content = content | {"params": self._measured_place(trial, params)}
         if is_point(trial):
-            space = self.settings.space
-            place = measured_point_of(space, trial)
-            warn_of_violations(space, [place])
+            place = self._place_of(trial, content.get("source", {}))
         settings = self._store.settings
 
         def end(state: State) -> list[Event]:
-            return with_exclusions(settings, [end_event(state.history, kind, place, content, settings.sources)])
+            event = end_event(state.history, kind, place, content, settings.sources)
+            return with_exclusions(settings, state.history, [event])
 
         return self._commit(end)[-1]

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from robustbo.censored import from_json
+from robustbo.trials.declared import source_in
+from robustbo.trials.history import History, Trial
 from robustbo.trials.outcome import OUT_OF_RANGE, Outcome, OutOfRange
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage.line import Event
@@ -35,10 +37,31 @@ def value_check(settings: Settings, out_of_range: OutOfRange, advice: str = TO_K
     return check_possible(settings, advice)
 
 
-def with_exclusions(settings: Settings, events: Iterable[Event]) -> list[Event]:
+def with_exclusions(settings: Settings, history: History, events: Iterable[Event]) -> list[Event]:
     """Events, and after each that tells or adds a value which is not possible those that exclude it."""
-    quantities = settings.quantities
-    return [result for event in events for result in (event, *_exclusions(quantities, event))]
+    quantities, results = settings.quantities, list[Event]()
+    for event in events:
+        results.append(event)
+        if is_of_target(settings, history, event["trial"], event.get("source", {})):
+            results += _exclusions(quantities, event)
+    return results
+
+
+def is_of_target(settings: Settings, history: History, trial: Any, labels: Mapping[str, str]) -> bool:
+    """Return whether a value is of the target: another source may read in other units, where all is possible.
+
+    Args:
+        settings: Those of the study.
+        history: All trials.
+        trial: Which one it is of, its number, or a point that is none.
+        labels: What measured it, as far as that is said.
+    """
+    if not settings.sources:
+        return True
+    number = trial.number if isinstance(trial, Trial) else trial
+    is_there = isinstance(number, int) and 0 <= number < len(history)
+    own = history[number].sources if is_there else {}
+    return source_in(settings.sources, {**own, **labels}) is None
 
 
 def _exclusions(quantities: Mapping[str | None, Outcome], event: Event) -> Iterator[Event]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
@@ -14,11 +15,16 @@ from robustbo.study.columns import readable_labels, with_names, with_plain_value
 from robustbo.study.handing import end_events, measurement, value_content
 from robustbo.study.origin import origin_of_cells, origin_to_record
 from robustbo.study.possible import check_possible
+from robustbo.study.source_columns import check_table, with_values_of_sources
 from robustbo.study.study import Study
 from robustbo.trials.codec import open_journal
+from robustbo.trials.declared import target_of
 from robustbo.trials.history import History
+from robustbo.trials.labels import read_labels
 from robustbo.trials.noise import noise_entry, single_noise
 from robustbo.trials.settings import Settings
+from robustbo.trials.source_space import with_own_values
+from robustbo.trials.sources import DEFAULT_KIND
 from robustbo.trials.storage.line import Event
 from robustbo.trials.storage.passwords import hide_passwords
 from robustbo.trials.store import State, Store
@@ -34,17 +40,22 @@ LATER = "leave the row out, and keep it, if need be, by tell_frame(..., out_of_r
 Content = tuple[Mapping[str, Any], str, Mapping[str, Any]]  # point, kind of event, what else it holds
 
 
-def prior_contents(settings: Settings, prior: Prior) -> list[Content]:
+def prior_contents(settings: Settings, prior: Prior, source: str | None = None) -> list[Content]:
     """The measurements in a data frame (whose other columns are kept as labels), in another journal, or in a study.
 
     Of a journal or a study these are the trials that were told or have failed; what is excluded or pending is not.
+
+    Args:
+        settings: Those of the study.
+        prior: The measurements.
+        source: The declared source that they are of: what it does not have, it has by its own word.
 
     Raises:
         SpaceError: If any is no point of the space; the message tells of each.
         ValueError: If the other optimization goes the other way, or a value of its is not possible.
     """
     if is_frame(prior):
-        return _contents_of_table(settings, prior)
+        return _contents_of_table(settings, prior, source)
     if not isinstance(prior, Study | str | PathLike):
         rule = "prior_data must be a data frame, a study, or a journal's file or address"
         raise TypeError(f"{rule}, got {prior!r}; pd.DataFrame(...) makes a frame of rows or columns")
@@ -57,16 +68,18 @@ def prior_contents(settings: Settings, prior: Prior) -> list[Content]:
         raise ValueError(
             f"prior_data must be of an optimization of the same outcomes, {names_here}, got one of {other}"
         )
-    if not settings.outcomes and prior_settings.direction != settings.direction:
+    if not settings.outcomes and prior_settings.direction != settings.direction and source is None:
         ways = f"that is to {prior_settings.direction}, this one is to {settings.direction}"
         raise ValueError(f"prior_data is of an optimization {ways}")
-    return _contents_of_history(settings, history)
+    return _contents_of_history(settings, history, source)
 
 
-def _contents_of_table(settings: Settings, frame: Any) -> list[Content]:
+def _contents_of_table(settings: Settings, frame: Any, source: str | None) -> list[Content]:
     """The measurements in a data frame."""
     names, check = [outcome.name for outcome in settings.outcomes], check_possible(settings, LATER)
     table, value = with_plain_values(settings, with_names(frame), VALUE)
+    check_table(settings, table, source)
+    table = with_values_of_sources(settings, table, [source] * len(table))
     rows = measurements_of(
         settings.space,
         table,
@@ -77,17 +90,19 @@ def _contents_of_table(settings: Settings, frame: Any) -> list[Content]:
         check=check,
         origins=readable_labels(settings, table, value),
         read_origin=origin_of_cells,
+        is_checked=lambda _: source is None or source == target_of(settings.sources),
     )
     return [(row.params, *_content_of(settings.outcomes, row)) for row in rows]
 
 
-def _contents_of_history(settings: Settings, history: History) -> list[Content]:
+def _contents_of_history(settings: Settings, history: History, source: str | None) -> list[Content]:
     """The trials of another optimization that were told or have failed."""
     trials = [t for t in history if t.state == "failed" or (t.state == "told" and _value_of(t)["value"] != {})]
+    trials = trials if source is None else [_in_space(settings, source, trial) for trial in trials]
     try:
         points = convert_rows([(trial.number, trial.params) for trial in trials], settings.space.measured_point)
         for trial in trials:
-            if trial.state == "told":
+            if trial.state == "told" and source in (None, target_of(settings.sources)):
                 check_possible(settings, f"it is that of its trial {trial.number}; exclude it there")(
                     _value_of(trial)["value"]
                 )
@@ -100,6 +115,15 @@ def _contents_of_history(settings: Settings, history: History) -> list[Content]:
         for t in trials
     ]
     return [(params, *content) for params, content in zip(points, contents, strict=True)]
+
+
+def _in_space(settings: Settings, source: str, trial: Trial) -> Trial:
+    """A trial of a source's own study in this one: what only that has of parameters are labels here."""
+    names = settings.space.names
+    params = {name: value for name, value in trial.params.items() if name in names}
+    further = {name: value for name, value in trial.params.items() if name not in names}
+    own = with_own_values(settings.space, settings.sources, {DEFAULT_KIND: source}, params)
+    return replace(trial, params=dict(own), labels=read_labels(further) | trial.labels)
 
 
 def _content_of(outcomes: Any, row: Measurement) -> tuple[str, dict[str, Any]]:

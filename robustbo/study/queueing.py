@@ -22,6 +22,7 @@ from robustbo.trials import worker
 from robustbo.trials.changes import change_of, check_change
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import Trial
+from robustbo.trials.source_space import check_values
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State
 from robustbo.validation import flag
@@ -108,7 +109,9 @@ class Queueing(Study):
             before = space_of(self._store.settings, state.history)
             change = change_of(len(state.history), space, was or {})
             check_change(before, change, state.history)
-            check_names(replace(self._store.settings, space=space))
+            settings = replace(self._store.settings, space=space)
+            check_names(settings)
+            check_values(settings.space, settings.sources)
             waiting = [t.number for t in state.history.having("queued") if not space.allows(change.apply(t).params)]
             if waiting:
                 text = f"trials {waiting} wait outside the changed space, and are given out no more"

@@ -16,13 +16,14 @@ from robustbo.study.columns import label_columns_of, with_names, with_plain_valu
 from robustbo.study.handing import TrialLike, end_events, warn_of_copies
 from robustbo.study.judging import Judging
 from robustbo.study.origin import MEASURED_AT, OF_TRIAL, check_time, origin_of_cells, origin_to_record
-from robustbo.study.possible import value_check, with_exclusions
-from robustbo.study.sources import labels_to_tell
-from robustbo.trials.declared import check_source_name
+from robustbo.study.possible import is_of_target, value_check, with_exclusions
+from robustbo.study.source_columns import names_in, with_values_of_sources
+from robustbo.study.sources import labels_by_declaration
+from robustbo.trials.declared import check_source_name, source_in
 from robustbo.trials.history import Trial
 from robustbo.trials.noise import Count
 from robustbo.trials.outcome import OutOfRange
-from robustbo.trials.sources import Source
+from robustbo.trials.sources import DEFAULT_KIND, Source
 from robustbo.trials.times import Time
 from robustbo.trials.values import Noise, Value
 from robustbo.validation import flag
@@ -86,11 +87,11 @@ class Recording(Judging):
                 says so.
         """
         kind, content = self._value_content(value, sd, n)
-        if kind == "tell":
+        kinds = labels_by_declaration(self.settings.sources, self.history, source)
+        if kind == "tell" and is_of_target(self.settings, self.history, trial, kinds):
             value_check(self.settings, out_of_range)(content["value"])
-        kinds = None if source is None else labels_to_tell(self.history, source)
-        check_source_name(self.settings.sources, kinds or {})
-        return self._end(kind, content | origin_to_record(kinds, check_time(measured_at), labels), trial, params)
+        origin = origin_to_record(kinds, check_time(measured_at), labels)
+        return self._end(kind, content | origin, trial, params)
 
     def fail(
         self,
@@ -100,6 +101,7 @@ class Recording(Judging):
         retry: bool | None = None,
         params: Point | None = None,
         labels: Mapping[str, Any] | None = None,
+        source: Source | None = None,
     ) -> Trial:
         """Record that a trial gave no value: asks stay away from where trials fail (`failures` says why they did).
 
@@ -111,14 +113,16 @@ class Recording(Judging):
                 nothing of it then, and is asked for again), False where it lies in the point (it is never asked for
                 again). Unless given, the model of failures judges.
             params: Where it failed, if not just where it was asked for, as for `tell`.
-            labels: As for `tell`.
+            labels, source: As for `tell`.
 
         Raises:
             ValueError: If the trial has ended otherwise, or there is none.
             SpaceError: If the parameters cannot be modelled, as for `tell`.
         """
         word: dict[str, Any] = {} if retry is None else {"retry": flag("retry", retry)}
-        return self._end("fail", {"reason": str(reason), **word} | origin_to_record(None, None, labels), trial, params)
+        kinds = labels_by_declaration(self.settings.sources, self.history, source)
+        origin = origin_to_record(kinds, None, labels)
+        return self._end("fail", {"reason": str(reason), **word} | origin, trial, params)
 
     def withdraw(self, trial: TrialLike, reason: str | None = None) -> Trial:
         """Record that nobody will measure a trial, and that this says nothing of its point.
@@ -190,6 +194,8 @@ class Recording(Judging):
         table, value = with_plain_values(self.settings, with_names(frame) if labels is True else frame, value)
         occupied = [*outcomes, *(f"{name}.sd" for name in outcomes)] if outcomes else [value, sd or "sd"]
         origins = self._origin_columns(table, source, time, trial, occupied)
+        names = names_in(self.settings.sources, table, origins.get(DEFAULT_KIND))
+        table = with_values_of_sources(self.settings, table, names)
         claimed = [*origins.values(), value, f"{value}.sign", sd, n]
         rows = measurements_of(
             space,
@@ -202,6 +208,7 @@ class Recording(Judging):
             check=check,
             origins=origins | label_columns_of(self.settings, table, labels, claimed),
             read_origin=origin_of_cells,
+            is_checked=lambda origin: source_in(self.settings.sources, origin.get("source", {})) is None,
         )
         warn_of_violations(space, [row.params for row in rows])
         warn_of_copies(self.history, rows)
@@ -210,7 +217,9 @@ class Recording(Judging):
             check_source_name(self.settings.sources, content.get("source", {}))
         settings = self._store.settings
         return self._commit(
-            lambda state: with_exclusions(settings, end_events(state.history, contents, settings.sources))
+            lambda state: with_exclusions(
+                settings, state.history, end_events(state.history, contents, settings.sources)
+            )
         )
 
     def _content(self, row: Measurement) -> tuple[Mapping[str, Any], str, dict[str, Any]]:

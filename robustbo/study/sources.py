@@ -6,6 +6,7 @@ from typing import Any
 from robustbo.errors import SourceWarning, warn
 from robustbo.study.handing import TrialLike, first_and_latest
 from robustbo.trials import worker
+from robustbo.trials.declared import Declared, check_source_name
 from robustbo.trials.events import find_trial
 from robustbo.trials.history import History
 from robustbo.trials.sources import COMPUTER, DEFAULT_KIND, Source, labels_to_record
@@ -65,6 +66,18 @@ def labels_to_tell(history: History, source: Source | None, argument: str = "sou
         else:
             continue
         warn(f"{argument} begins a kind of source, {kind!r}: {why}", SourceWarning)
+    return labels
+
+
+def labels_by_declaration(declared: Declared, history: History, source: Source | None) -> dict[str, str]:
+    """The labels of what measures, as `labels_to_tell`; where sources are declared a mere label is one of these.
+
+    Raises:
+        TypeError, ValueError: As `labels_of`, or if there is no such source.
+    """
+    is_declared = bool(declared) and not isinstance(source, Mapping)
+    labels = labels_to_record(source) if is_declared else labels_to_tell(history, source)
+    check_source_name(declared, labels)
     return labels
 
 

@@ -178,10 +178,10 @@ class Study(Predicting):
     def sources(self) -> tables.SourceFrame:
         """Every source that was told, and how much too high its values read, a row each; printed, a sentence each.
 
-        Of a study that was begun with sources: what each of these says of the target.
+        Of a study that was begun with sources: what each of these says of the target, and then other kinds of source.
         """
         if self.settings.sources:
-            return tables.relation_frame(self.view.relations())
+            return tables.relation_frame(self.view.relations(), self.view.sources())
         return tables.SourceFrame.of(self.view.sources())
 
     def failures(self) -> list[Failure]:

@@ -1,14 +1,16 @@
 """Sources of values that people declare beside the target: old studies, simulators, other labs."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
+from robustbo.searchspace.parameters import Value
 from robustbo.trials.sources import DEFAULT_KIND, Labels, labels_to_record
-from robustbo.validation import flag, nearest, real, short_list
+from robustbo.validation import flag, nearest, plain_scalar, real, short_list
 
 MOST = 8  # sources of a study beside the target
+EXAMPLES = {"was": '{"stirring": 300}', "had": '{"solvent": ["THF"]}'}
 
 Declared = tuple[tuple[str, "Source"], ...]  # sources by name
 
@@ -22,18 +24,28 @@ class Source:
         cost: What a value of it costs, in any unit; 1 unless said. Costs are compared with that of the target.
         ask: Whether it may be asked for values; False of what is there and grows no more, such as an old study.
         trusted: Whether it is known to measure the same as the target, but for its noise: that is not learned then.
+        was: Values of parameters that it does not have, by name: of an old study, or a simulator, that knows no
+            stirring ``{"stirring": 300}``. Its points need not say them, and it is asked with these alone.
+        level: Its level where sources are one thing at several (epochs, a mesh's width): the nearer to the target's,
+            the smaller its error. See `fidelity_levels`.
+        had: Values of a choice that it alone has, by the name of the choice: they are modelled, and not asked for.
 
     Example:
-        >>> Source(cost=0.05)
-        Source(target=False, cost=0.05, ask=True, trusted=False)
+        >>> Source(cost=0.05), Source(ask=False, was={"stirring": 300})
+        (Source(cost=0.05), Source(ask=False, was={'stirring': 300}))
     """
 
     target: bool = False
     cost: float = 1.0
     ask: bool = True
     trusted: bool = False
+    was: Any = ()
+    had: Any = ()
+    level: float | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "was", tuple((name, plain_scalar(value)) for name, value in _pairs("was", self.was)))
+        object.__setattr__(self, "had", tuple((name, _value_lists(of)) for name, of in _pairs("had", self.had)))
         for name in ("target", "ask", "trusted"):
             object.__setattr__(self, name, flag(name, getattr(self, name)))
         object.__setattr__(self, "cost", real("cost", self.cost))
@@ -43,11 +55,42 @@ class Source:
             raise ValueError("the target must be one that may be asked, got ask=False; leave it out")
         if self.target and self.trusted:
             raise ValueError("trusted is said of other sources than the target, got both; leave it out")
+        if self.level is not None:
+            object.__setattr__(self, "level", real("level", self.level))
+            if not (math.isfinite(self.level) and self.level > 0):
+                raise ValueError(f"level must be a number above 0, got {self.level}; count epochs, or a mesh's cells")
+            if self.trusted:
+                raise ValueError("a source is trusted or has a level, whose error is learned, got both; leave one out")
+        if self.target and (self.was or self.had):
+            raise ValueError("was and had are said of other sources than the target, whose space is the study's own")
+
+    def __repr__(self) -> str:
+        return f"Source({', '.join(f'{name}={value!r}' for name, value in self.to_dict().items())})"
+
+    @property
+    def values(self) -> dict[str, Value]:
+        """The values of parameters that it does not have."""
+        return dict(self.was)
 
     def to_dict(self) -> dict[str, Any]:
         """Entries that differ from the defaults, as JSON has them."""
-        defaults = {field.name: field.default for field in fields(self)}
-        return {name: value for name, value in asdict(self).items() if value != defaults[name]}
+        plain = {"was": self.values, "had": {name: [*of] for name, of in self.had}}
+        own = [field.name for field in fields(self) if getattr(self, field.name) != field.default]
+        return {name: plain.get(name, getattr(self, name)) for name in own}
+
+
+def _pairs(name: str, mapping: Any) -> tuple[tuple[str, Any], ...]:
+    """The entries of a mapping by names of parameters."""
+    pairs = tuple(mapping.items()) if isinstance(mapping, Mapping) else mapping
+    if not isinstance(pairs, tuple) or not all(isinstance(pair, tuple) and isinstance(pair[0], str) for pair in pairs):
+        raise TypeError(f"{name} must be a mapping of parameters, such as {EXAMPLES[name]}, got {mapping!r}")
+    return pairs
+
+
+def _value_lists(values: Any) -> tuple[Value, ...]:
+    if isinstance(values, str) or not isinstance(values, list | tuple):
+        raise TypeError(f"had must be lists of values, such as {EXAMPLES['had']}, got {values!r}")
+    return tuple(map(plain_scalar, values))
 
 
 def sources_by_name(sources: Any) -> Declared:
@@ -69,9 +112,48 @@ def sources_by_name(sources: Any) -> Declared:
     targets = [name for name, (_, source) in zip(names, pairs, strict=True) if source.target]
     if pairs and len(targets) != 1:
         raise ValueError(f"one of the sources must be the target (target=True), got {targets or 'none'}")
+    check_levels(names, [source for _, source in pairs])
     if len(names) > MOST + 1:
         raise ValueError(f"sources must be at most {MOST} beside the target, got {len(names) - 1}")
     return tuple(zip(names, (source for _, source in pairs), strict=True))
+
+
+def check_levels(names: Sequence[str], sources: Sequence[Source]) -> None:
+    """Raise a `ValueError` where levels have no target's, two are one, or they are not all on one side of it."""
+    levels = {name: source.level for name, source in zip(names, sources, strict=True) if source.level is not None}
+    if not levels:
+        return
+    at_target = next((source.level for source in sources if source.target), None)
+    if at_target is None:
+        raise ValueError(f"the target must have a level where others have one, got none; they are {levels}")
+    if len(set(levels.values())) < len(levels):
+        raise ValueError(f"levels must all be different, got {levels}")
+    if min(levels.values()) < at_target < max(levels.values()):
+        raise ValueError(f"all levels must be below the target's, {at_target:g}, or all above it, got {levels}")
+
+
+def fidelity_levels(
+    name: str, levels: Sequence[float], cost: Callable[[float], float] | Sequence[float] | None = None
+) -> dict[str, Source]:
+    """The sources that one thing is at several levels: epochs, a mesh, a size of the data.
+
+    Args:
+        name: Of what has the levels.
+        levels: They, the target's last.
+        cost: What a value costs at a level, as a function or a list; unless given, in proportion to the level.
+
+    Example:
+        >>> fidelity_levels("epochs", [10, 100])
+        {'epochs=10': Source(cost=0.1, level=10.0), 'epochs=100': Source(target=True, level=100.0)}
+    """
+    if len(levels) < 2:
+        raise ValueError(f"levels must be two at least, the target's last, got {list(levels)}")
+    of = cost if callable(cost) else (lambda level: level / levels[-1])
+    costs = [of(level) for level in levels] if cost is None or callable(cost) else list(cost)
+    if len(costs) != len(levels):
+        raise ValueError(f"cost must be a number a level, got {len(costs)} of {len(levels)}")
+    named = {f"{name}={level:g}": (level, c) for level, c in zip(levels, costs, strict=True)}
+    return {key: Source(target=level == levels[-1], cost=c, level=level) for key, (level, c) in named.items()}
 
 
 def target_of(declared: Declared) -> str | None:

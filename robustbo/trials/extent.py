@@ -22,7 +22,8 @@ def space_of(settings: Settings, history: History) -> Space:
 
 def spaces_now(settings: Settings, history: History) -> list[Space]:
     """The space as it is now, in the forms that people may give it in."""
-    return [space_of(settings, history), *(change.space for change in history.changes[-1:])]
+    changed = [replace(settings, space=change.space).space for change in history.changes[-1:]]
+    return [space_of(settings, history), *changed]
 
 
 def settings_at(settings: Settings, history: History) -> Settings:

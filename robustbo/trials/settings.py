@@ -19,6 +19,7 @@ from robustbo.trials.outcomes import (
     quantities_of,
     reference_of,
 )
+from robustbo.trials.source_space import check_values, space_with_former_values
 from robustbo.trials.sources import kinds_of
 from robustbo.validation import flag, one_of, whole_number
 
@@ -95,6 +96,7 @@ class Settings:
         one_of("failures", self.failures, FAILURES)
         object.__setattr__(self, "blocks", kinds_of(self.blocks))
         object.__setattr__(self, "sources", sources_by_name(self.sources))
+        object.__setattr__(self, "space", space_with_former_values(self.space, self.sources))
         object.__setattr__(self, "quarantine", flag("quarantine", self.quarantine))
         for name, least in (("num_initial", 1), ("max_replicates", 1), ("seed", 0)):
             object.__setattr__(self, name, whole_number(name, getattr(self, name), least))
@@ -204,7 +206,9 @@ class Settings:
         rest["blocks"] = tuple(rest.get("blocks", ()))
         rest["sources"] = {name: Source(**entry) for name, entry in rest.get("sources", {}).items()}
         rest["outcome"] = tuple(map(Outcome.from_dict, rest.get("outcome", ())))
-        return cls(space=space, options=options_text(entries["surrogate_options"]), **rest)
+        settings = cls(space=space, options=options_text(entries["surrogate_options"]), **rest)
+        check_values(settings.space, settings.sources)
+        return settings
 
 
 def options_text(options: Mapping[str, Any] | None) -> str:

@@ -51,14 +51,20 @@ class SourceFrame(pd.DataFrame):
         return "\n".join(getattr(self, "sentences", ())) or NONE
 
 
-def relation_frame(reports: Sequence[RelationReport]) -> SourceFrame:
-    """The frame of the sources that a study was begun with, a row each, which `print` shows as sentences."""
+def relation_frame(reports: Sequence[RelationReport], errors: Sequence[SourceReport] = ()) -> SourceFrame:
+    """The frame of the sources that a study was begun with, a row each, which `print` shows as sentences.
+
+    Args:
+        reports: On these.
+        errors: Reports on other kinds of source, whose rows and columns come after.
+    """
     columns = [*(["outcome"] if any(report.outcome for report in reports) else []), *RELATION_COLUMNS]
     rows = [
         {column: getattr(report, column, None) for column in columns}
         | {r: report.probabilities.get(r) for r in RELATIONS}
         for report in reports
     ]
-    frame = SourceFrame(pd.DataFrame(rows, columns=[*columns, *RELATIONS]))
-    frame.sentences = tuple(report.text for report in reports)
+    of_errors, plain = SourceFrame.of(errors), pd.DataFrame(rows, columns=[*columns, *RELATIONS])
+    frame = SourceFrame(pd.concat([plain, of_errors], ignore_index=True) if errors else plain)
+    frame.sentences = (*(report.text for report in reports), *(of_errors.sentences if errors else ()))
     return frame

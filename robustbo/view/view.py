@@ -18,6 +18,7 @@ from robustbo.loop.belief.relations import RelationReport, relations
 from robustbo.loop.belief.sources import SourceReport, sources
 from robustbo.loop.feasibility.report import Failure, failures, flake_rate
 from robustbo.searchspace.region.region import Fixed
+from robustbo.trials.aside import target_history
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 from robustbo.view.frame import trial_frame
@@ -86,12 +87,17 @@ class View(PointView):
 
     def unmeasured_outcomes(self) -> list[str]:
         """The names of the outcomes of which no value counts, so that nothing is believed of any point."""
-        return [*self._once("unmeasured outcomes", lambda: unmeasured_outcomes(self.settings, self.history.trials))]
+        return [*self._once("unmeasured outcomes", lambda: unmeasured_outcomes(self.settings, self.of_target.trials))]
+
+    @property
+    def of_target(self) -> History:
+        """The history in which trials of other declared sources than the target are aside."""
+        return self._once("of target", lambda: target_history(self.settings.sources, self.history))
 
     @property
     def is_measured(self) -> bool:
         """Return whether a value has been told, of each of several outcomes."""
-        return self.history.trials.num("told") > 0 and not self.unmeasured_outcomes()
+        return self.of_target.trials.num("told") > 0 and not self.unmeasured_outcomes()
 
     def front(self, fixed: Fixed = ()) -> Front:
         """The points measured that are believed to keep the outcome constraints, and to be beaten by no other.

@@ -14,6 +14,7 @@ from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from rich.console import Console
 
@@ -733,3 +734,13 @@ class TestProgress:
         ) as display:
             act(display)
         assert caplog.text.count("the progress display has failed and is off") == 1
+
+
+def test_only_trials_of_the_target_are_counted():
+    sources = {"lab": rb.Source(target=True), "2025": rb.Source(ask=False)}
+    table = pd.DataFrame({"x": [0.1, 0.2, 0.3], "value": 1.0})
+    opt = rb.Optimizer(
+        rb.Space(x=rb.Float(0, 1)), direction="minimize", seed=0, sources=sources, prior_data={"2025": table}
+    )
+    opt.optimize(lambda params: params["x"], 2, progress=False)
+    assert [trial.source for trial in opt.history] == ["2025"] * 3 + ["lab"] * 2

@@ -151,6 +151,14 @@ def any_parameter(random):
     return name, {"kind": kind, **({"values": random.choice(several)} if kind == "choice" else numbers)}
 
 
+_SOURCES = [
+    {"a": {"target": True}, "b": {"was": {"x": 0.5}, "had": {"c": ["z", [1]]}}},
+    {"a": {"target": True}, "b": {"was": {"nonsense": 1}}, "c": {"had": {"x": [1]}}},
+    {"a": {"target": True}, "b": {"was": {"x": 10**400}, "cost": 1e-300, "ask": False}},
+    {"a": {"target": True}, **{f"b{i}": {} for i in range(9)}},
+]
+
+
 def any_settings(random, address):
     """Entries of the settings that contradict each other or mean harm, some of which are allowed."""
     name = random.choice([*SURROGATES])
@@ -166,6 +174,7 @@ def any_settings(random, address):
         "remeasure": ["promising", "suspicious", "never", ""],
         "direction": ["minimize", "maximize", "both"],
         "set_aside": [True, False, 1, None],
+        "sources": [{}, [], "a", {"a": {}}, {"a": {"target": True}}, {"a": {"target": 1}, "b": {"evil": 1}}, *_SOURCES],
         "surrogate_options": [{"cluster": address}, {"kernel": "evil"}, {"nonsense": 1}, {"": None}, [], "{}"],
     }
     both = {"surrogate": name, "surrogate_options": options}
@@ -541,6 +550,33 @@ def _of_spaces(folder):
         opt.tell(opt.ask(), 0.5)
         opt.ask()
         yield folder / name
+    yield _of_sources(folder / "sources.jsonl")
+
+
+def _of_sources(place):
+    """A study with an old study and a simulator, which have no k."""
+    space = rb.Space(x=rb.Float(-1.0, 1.0), k=rb.Int(1, 8), c=rb.Choice("a", "b"))
+    old = rb.Source(ask=False, was={"k": 2}, had={"c": ["z"]})
+    sources = {"lab": rb.Source(target=True), "old": old, "simulator": rb.Source(cost=0.05, was={"k": 2})}
+    table = pd.DataFrame({"x": [-0.5, 0.0, 0.5, 0.9], "c": ["a", "b", "a", "z"], "value": [1.0, 2.0, 3.0, 4.0]})
+    with warnings.catch_warnings(action="ignore"):  # of the old level
+        opt = rb.Optimizer(
+            space,
+            direction="minimize",
+            seed=1,
+            journal=place,
+            num_initial=2,
+            sources=sources,
+            prior_data={"old": table},
+        )
+    for value in (1.0, 2.0, 0.5):
+        opt.tell(opt.ask(source="lab"), value)
+    opt.tell(opt.ask(source="simulator"), 0.25)
+    opt.fail(opt.ask(source="simulator"), "no convergence")
+    opt.tell({"x": 0.1, "c": "a"}, 0.75, source="simulator")
+    opt.exclude(0)
+    opt.ask()
+    return place
 
 
 SPECS = {

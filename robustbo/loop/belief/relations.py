@@ -7,7 +7,7 @@ from functools import partial
 
 from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
-from robustbo.loop.belief.outcome_models import OutcomeModel, OutcomeModels, use_models
+from robustbo.loop.belief.outcome_models import OutcomeModel, OutcomeModels, unmeasured_outcomes, use_models
 from robustbo.loop.belief.source_report import digits
 from robustbo.loop.observations.auxiliary import AuxiliaryTrials
 from robustbo.loop.observations.table import observations
@@ -91,6 +91,8 @@ class RelationReport:
             case "scaled":
                 return f"reads {factor}, {shift}"
         bias = self.quantity.with_unit(f"{digits(self.omega, self.omega_sd)}")
+        if not self.rho_sd:
+            return f"{higher}, with a bias of sd {bias} that is a function of the parameters"
         return f"reads {factor}, {shift}, with a bias of sd {bias} that is a function of the parameters"
 
 
@@ -104,8 +106,10 @@ def relations(settings: Settings, history: History, fits: FitCache | None = None
     if not settings.sources:
         return []
     data, fits = observations(settings, history), FitCache() if fits is None else fits
-    if not data.told:
-        return _reports_on(data.auxiliary, {}, None, Outcome())
+    if not data.told or unmeasured_outcomes(settings, data.trials):
+        quantities = settings.quantities.items()
+        by_name = {name: data.auxiliary if name is None else data.auxiliary.of(name) for name, _ in quantities}
+        return [report for name, of in quantities for report in _reports_on(by_name[name], {}, name, of)]
     reports, reason = use_models(settings, data, partial(_reports, settings), fits, is_judging=True)
     if reports is None:
         raise FitError(f"no surrogate could learn from the sources {reason}")

@@ -30,7 +30,7 @@ def sources(settings: Settings, history: History, fits: FitCache | None = None) 
     data, fits = observations(settings, history), FitCache() if fits is None else fits
     if source_labels(data.trials, [t.number for t in data.told], data.auxiliary.kinds) is None:
         words = source_reports([], [], data.trials, history.verdicts)
-        return [*words, *reports_without_belief(history.trials, words)]
+        return [*words, *reports_without_belief(history.trials, words, declared=data.auxiliary.kinds)]
     reports, reason = use_models(settings, data, partial(_reports, settings, history), fits, is_judging=True)
     if reports is None:
         raise FitError(f"no surrogate could judge the sources {reason}")
@@ -43,7 +43,8 @@ def _reports(settings: Settings, history: History, models: OutcomeModels) -> lis
         errors = model.fitted.source_errors
         numbers, quantity = model.fitted.observations.numbers, quantities[model.name]
         own = source_reports(errors, numbers, history.trials, history.verdicts, model.name, quantity)
-        reports += [*own, *reports_without_belief(history.trials, own, model.name, quantity)]
+        kinds = model.data.auxiliary.kinds
+        reports += [*own, *reports_without_belief(history.trials, own, model.name, quantity, kinds)]
     return [_with_other_outcomes(report, reports) for report in reports]
 
 

@@ -1,7 +1,7 @@
 """Reports on the sources that were told and that no model judges: of too few values, or by a surrogate that cannot."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from robustbo.censored import is_bound
 from robustbo.loop.belief.source_report import NOT_JUDGED, UNNAMED, SourceReport
@@ -18,6 +18,7 @@ def reports_without_belief(
     reports: Sequence[SourceReport],
     outcome: str | None = None,
     quantity: Outcome = UNNAMED,
+    declared: Collection[str] = (),
 ) -> list[SourceReport]:
     """Reports on the sources of values of which there is none yet, by kind and label.
 
@@ -26,6 +27,7 @@ def reports_without_belief(
         reports: Those that there are.
         outcome: Which of several outcomes they are of.
         quantity: What is measured.
+        declared: The kinds of source that are judged otherwise, by what each says of the target.
     """
     alone = [trial if outcome is None else trial.of(outcome) for trial in trials]
     ended = [trial for trial in alone if trial.state in ("told", "excluded")]
@@ -38,7 +40,7 @@ def reports_without_belief(
     reported = {(report.source, report.level) for report in reports}
     unjudged = []
     for (kind, label), own in sorted(by_source.items()):
-        if kind not in silent and (kind, label) not in reported:
+        if kind not in (*silent, *declared) and (kind, label) not in reported:
             numbers = tuple(trial.number for trial in own)
             why = _why_not(len(may_err.intersection(numbers)), num_all)
             size = (math.nan, math.nan, None, None, math.nan, math.nan)

@@ -1,41 +1,34 @@
 """The next row of another source than the target, and which source is worth its cost.
 
-The first rows of a source spread over the space, as many as the target's initial design has. Later ones are where
-they raise the target's best posterior mean most, by the knowledge gradient averaged over what the source may say of the
-target. Which source is asked is that of the largest value by its cost; until a source has proven itself, what it may
-cost is capped.
+The first rows of a source spread over the space, as many as the target's initial design has; the levels of one thing
+share them. Later ones are where they are worth most (`source_worth`). Which source is asked is that of the largest
+worth by its cost; until a source has proven itself, what it may cost is capped.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-import torch
-from torch import Tensor
-
 from robustbo import seeds
 from robustbo.loop.belief.outcome_models import OutcomeModels, use_models
-from robustbo.loop.candidates.initial_design import sobol_point
-from robustbo.loop.candidates.pending import NEAR
+from robustbo.loop.candidates.initial_design import feasible_sobol_point, sobol_point
+from robustbo.loop.candidates.source_worth import (
+    fixed_points,
+    free_points,
+    source_feasibility,
+    target_worth,
+    transfer_models,
+    worths,
+)
 from robustbo.loop.candidates.suggestion import Suggestion
 from robustbo.loop.observations.table import Data
 from robustbo.loop.surrogate.cache import FitCache
-from robustbo.loop.surrogate.fitted_model import FittedSurrogate
-from robustbo.numerics.transfer.relations import TARGET
-from robustbo.searchspace.parameters import Value
-from robustbo.searchspace.region.sampling import sobol_points
-from robustbo.surrogates.transfer.model import TransferGP
-from robustbo.surrogates.transfer.value import values_of_rows
 from robustbo.trials.declared import others_of, target_of
 from robustbo.trials.settings import Settings
 from robustbo.trials.sources import DEFAULT_KIND
 
-SPREAD = 128  # points that are looked at
-BEST = 48  # points among which the target's best is chosen
 UNPROVEN = 0.15  # share of all costs that a source may have before it has proven itself
 PROOF = 3.0  # nats that speak for its saying something of the target, from which on it has
-
-Params = dict[str, Value]
 
 
 def suggest_row(settings: Settings, data: Data, name: str, trial: int, fits: FitCache) -> Suggestion:
@@ -48,11 +41,21 @@ def suggest_row(settings: Settings, data: Data, name: str, trial: int, fits: Fit
         trial: The number of the trial.
         fits: The last fits.
     """
-    spread = Suggestion(sobol_point(data, settings.seed, trial), "sobol", source=_label(name))
+    data = data.at_source(name)
+    spread = _spread(settings, data, name, trial, fits)
     if not _is_learning(settings, data, name):
         return spread
-    suggestion, fallback = use_models(settings, data, partial(_best_row, settings, data, name, trial), fits)
+    suggestion, fallback = use_models(settings, data, partial(_best_row, settings, data, name, trial, fits), fits)
     return replace(spread if suggestion is None else suggestion, fallback=fallback)
+
+
+def _spread(settings: Settings, data: Data, name: str, trial: int, fits: FitCache) -> Suggestion:
+    """A row that spreads over the space, where the source may well give a value."""
+    feasibility = source_feasibility(settings, data, name, fits)
+    if feasibility is None:
+        return Suggestion(sobol_point(data, settings.seed, trial), "sobol", source=_label(name))
+    point, reason = feasible_sobol_point(data, feasibility, settings.seed, trial)
+    return Suggestion(point, "sobol", source=_label(name), reason=reason)
 
 
 def choose_source(settings: Settings, data: Data, target: Suggestion, trial: int, fits: FitCache) -> Suggestion:
@@ -63,7 +66,7 @@ def choose_source(settings: Settings, data: Data, target: Suggestion, trial: int
         target: The suggestion for the target.
     """
     named = name_target(settings, target)
-    if target.origin != "model" or target.repeats is not None or data.fixed or settings.outcomes:
+    if target.origin != "model" or target.repeats is not None or data.fixed:
         return named
     askable = [name for name, source in others_of(settings.sources).items() if source.ask and _is_free(data, name)]
     begin = next(
@@ -74,7 +77,7 @@ def choose_source(settings: Settings, data: Data, target: Suggestion, trial: int
     usable = [name for name in askable if _is_learning(settings, data, name)]
     if not usable:
         return named
-    name, _ = use_models(settings, data, partial(_worth_most, settings, data, usable, target), fits)
+    name, _ = use_models(settings, data, partial(_worth_most, settings, data, usable, target, fits), fits)
     return named if not name else suggest_row(settings, data, name, trial, fits)
 
 
@@ -89,8 +92,11 @@ def _label(name: str) -> tuple[tuple[str, str], ...]:
 
 def _is_learning(settings: Settings, data: Data, name: str) -> bool:
     """Return whether enough is known of a source to ask for its rows by what they are worth."""
-    is_begun = len(data.auxiliary.of_source(name)) >= settings.num_initial and bool(data.auxiliary.told(name))
-    return is_begun and bool(data.told) and not settings.outcomes and settings.acquisition != "sobol"
+    family = data.auxiliary.family(name)
+    outcomes = [data.auxiliary.of(o.name) for o in settings.outcomes if o.is_objective] or [data.auxiliary]
+    has_values = any(of.told(other) for of in outcomes for other in family)
+    is_begun = sum(len(data.auxiliary.of_source(other)) for other in family) >= settings.num_initial and has_values
+    return is_begun and bool(data.told) and settings.acquisition != "sobol"
 
 
 def _is_free(data: Data, name: str) -> bool:
@@ -107,57 +113,30 @@ def _is_due(settings: Settings, data: Data, name: str) -> bool:
     return spent[name] + own <= UNPROVEN * (total + own)
 
 
-def _best_row(settings: Settings, data: Data, name: str, trial: int, models: OutcomeModels) -> Suggestion | None:
+def _best_row(
+    settings: Settings, data: Data, name: str, trial: int, fits: FitCache, models: OutcomeModels
+) -> Suggestion | None:
     """The row of a source that is worth most; None where its values are not learned from."""
-    fitted = models[0].fitted
-    beside = fitted.observations.beside
-    if not isinstance(fitted.model, TransferGP) or beside is None:
-        return None
-    points = _free_points(data, name, seeds.derive(settings.seed, trial, "row"))
-    with fitted.apart(0), torch.no_grad():
-        X, group = _encoded(data, fitted, points), beside.names.index(name) + 1
-        worth = values_of_rows(fitted.model, group, X, _best_points(data, fitted, X))
-    return Suggestion(points[int(worth.argmax())], "model", source=_label(name))
+    points = free_points(data, name, seeds.derive(settings.seed, trial, "row"))
+    worth = worths(settings, data, transfer_models(models), name, points, fits)
+    return None if worth is None else Suggestion(points[int(worth.argmax())], "model", source=_label(name))
 
 
-def _worth_most(settings: Settings, data: Data, names: Sequence[str], target: Suggestion, models: OutcomeModels) -> str:
+def _worth_most(
+    settings: Settings, data: Data, names: Sequence[str], target: Suggestion, fits: FitCache, models: OutcomeModels
+) -> str:
     """The source whose best row is worth most by its cost; "" of the target, at the point that it would be asked at."""
-    fitted = models[0].fitted
-    beside = fitted.observations.beside
-    if not isinstance(fitted.model, TransferGP) or beside is None:
+    learning, cost = transfer_models(models), {name: source.cost for name, source in settings.sources}
+    if not learning:
         return ""
-    cost, relations = {name: source.cost for name, source in settings.sources}, fitted.relations
-    points = sobol_points(data.region, seeds.derive(settings.seed, 0, "sources"), 0, SPREAD)
-    with fitted.apart(0), torch.no_grad():
-        X, x = _encoded(data, fitted, points), _encoded(data, fitted, [target.params])
-        best = _best_points(data, fitted, torch.cat([X, x]))
-        own = values_of_rows(fitted.model, TARGET, x, best)[0] / cost[str(target_of(settings.sources))]
-        worth = {"": float(own)}
-        for name in names:
-            if name in relations and (relations[name].evidence > PROOF or _is_due(settings, data, name)):
-                group = beside.names.index(name) + 1
-                worth[name] = float(values_of_rows(fitted.model, group, X, best).max()) / cost[name]
+    at_target = target_worth(data, learning, target.params, fixed_points(data, settings))
+    worth = {"": at_target / cost[str(target_of(settings.sources))]}
+    for name in names:
+        evidence = [of[name].evidence for model in learning if name in (of := model.fitted.relations)]
+        if not evidence and data.auxiliary.depth(name):
+            evidence = [of.evidence for model in learning for of in model.fitted.relations.values()]
+        if any(nats > PROOF for nats in evidence) or (evidence and _is_due(settings, data, name)):
+            own = data.at_source(name)
+            if (values := worths(settings, own, learning, name, fixed_points(own, settings), fits)) is not None:
+                worth[name] = float(values.max()) / cost[name]
     return max(worth, key=lambda name: worth[name])
-
-
-def _free_points(data: Data, name: str, seed: int) -> list[Params]:
-    """Points at which nobody measures by this source now."""
-    rows = [data.space.to_unit(t.params) for t in data.auxiliary.of_source(name) if t.is_open]
-    points = sobol_points(data.region, seed, 0, SPREAD)
-
-    def is_free(point: Params) -> bool:
-        at = data.space.to_unit(point)
-        return all(max(abs(a - b) for a, b in zip(at, row, strict=True)) > NEAR for row in rows)
-
-    return [point for point in points if is_free(point)] or points
-
-
-def _encoded(data: Data, fitted: FittedSurrogate, points: Sequence[Params]) -> Tensor:
-    return fitted.encoded([tuple(data.space.to_unit(point)) for point in points])
-
-
-def _best_points(data: Data, fitted: FittedSurrogate, X: Tensor) -> Tensor:
-    """The points of the best means, of some and of those measured."""
-    among = torch.cat([X, fitted.X]).unique(dim=0)
-    mean = fitted.model.posterior(among).mean.squeeze(-1)
-    return among[mean.argsort(descending=True, stable=True)[:BEST]]

@@ -1,13 +1,14 @@
 """Trials of other sources than the target: told apart from its own, and as the observations that a surrogate has."""
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from robustbo.censored import is_bound
-from robustbo.trials.declared import Declared, Source, others_of, source_in
+from robustbo.trials.aside import set_aside
+from robustbo.trials.declared import Declared, Source, others_of
 from robustbo.trials.sources import DEFAULT_KIND, Labels
-from robustbo.trials.tree import ASIDE, Trials
+from robustbo.trials.tree import Trials
 from robustbo.trials.trial import Trial
 
 MOST = 600  # values of other sources that a surrogate is fitted to: of more, so many evenly
@@ -21,6 +22,7 @@ class AuxiliaryObservations(NamedTuple):
     Attributes:
         names: The sources that have values.
         trusted: Of each whether it is known to measure the same as the target.
+        depths: Of each the distance of its level from the target's, |log(level / target's)|; 0 where it has none.
         numbers: The trials.
         source: Of each the place of its source among the names.
         X: One row of unit-cube coordinates each.
@@ -31,12 +33,29 @@ class AuxiliaryObservations(NamedTuple):
 
     names: tuple[str, ...]
     trusted: tuple[bool, ...]
+    depths: tuple[float, ...]
     numbers: tuple[int, ...]
     source: tuple[int, ...]
     X: tuple[Row, ...]
     values: tuple[float, ...]
     sds: tuple[float | None, ...]
     is_vouched: tuple[bool, ...]
+
+    @property
+    def groups(self) -> tuple[int, ...]:
+        """The number 1, 2, ... of each source in a model, to which the levels of one thing are one."""
+        groups, first = list[int](), 0
+        for depth in self.depths:
+            groups.append(first if depth and first else max(groups, default=0) + 1)
+            first = groups[-1] if depth else first
+        return tuple(groups)
+
+    def group_of(self, name: str) -> tuple[int, float] | None:
+        """The number of a source in a model, and the distance of its level; None where it has no value yet."""
+        if name not in self.names:
+            return None
+        at = self.names.index(name)
+        return self.groups[at], self.depths[at]
 
 
 class AuxiliaryTrials(NamedTuple):
@@ -45,10 +64,12 @@ class AuxiliaryTrials(NamedTuple):
     Attributes:
         sources: The sources by name.
         trials: Their trials, whatever became of them.
+        target_level: The level of the target, where sources have levels.
     """
 
     sources: tuple[tuple[str, Source], ...] = ()
     trials: tuple[Trial, ...] = ()
+    target_level: float | None = None
 
     @property
     def kinds(self) -> frozenset[str]:
@@ -62,6 +83,15 @@ class AuxiliaryTrials(NamedTuple):
     def of_source(self, name: str) -> list[Trial]:
         """The trials of a source, whatever became of them."""
         return [t for t in self.trials if t.source == name]
+
+    def depth(self, name: str) -> float:
+        """The distance of a source's level from the target's; 0 where it has none."""
+        level = dict(self.sources)[name].level
+        return 0.0 if level is None or self.target_level is None else abs(math.log(level / self.target_level))
+
+    def family(self, name: str) -> list[str]:
+        """The sources that are one with a source, at other levels; itself where it has none."""
+        return [other for other, _ in self.sources if self.depth(other) > 0] if self.depth(name) else [name]
 
     def told(self, name: str) -> list[Trial]:
         """The trials of a source whose values count."""
@@ -86,6 +116,7 @@ class AuxiliaryTrials(NamedTuple):
         return AuxiliaryObservations(
             names,
             tuple(trusted[name].trusted for name in names),
+            tuple(self.depth(name) for name in names),
             tuple(t.number for t in told),
             tuple(place[str(t.source)] for t in told),
             tuple(tuple(row_of(t.params)) for t in told),
@@ -99,10 +130,9 @@ def split_trials(declared: Declared, trials: Trials) -> tuple[Trials, AuxiliaryT
     """The trials in which those of other sources than the target are set aside, and these."""
     if not declared:
         return trials, AuxiliaryTrials()
-    beside = tuple(trial for trial in trials if source_in(declared, trial.sources) is not None)
-    numbers = {trial.number for trial in beside}
-    own = [replace(t, state=ASIDE) if t.number in numbers else t for t in trials]
-    return Trials(own), AuxiliaryTrials(tuple(others_of(declared).items()), beside)
+    own, beside = set_aside(declared, trials)
+    level = next(source.level for _, source in declared if source.target)
+    return own, AuxiliaryTrials(tuple(others_of(declared).items()), beside, level)
 
 
 def without_declared(declared: Declared, by: Labels) -> Labels:

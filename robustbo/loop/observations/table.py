@@ -160,6 +160,19 @@ class Data:
             self.auxiliary.observations(self.space.to_unit),
         )
 
+    def at_source(self, name: str) -> "Data":
+        """The table for asks of a source: the parameters that it does not have are fixed at their values."""
+        if not (values := {**dict(self.auxiliary.sources)[name].values, **dict(self.fixed)}):
+            return self
+        present = self.space.existing(values)
+        return replace(self, fixed=self.space.partial({n: value for n, value in values.items() if n in present}))
+
+    def trials_of_source(self, name: str) -> "Data":
+        """The table in which the trials of one source beside the target count, and all others are aside."""
+        own = {trial.number: trial for trial in self.auxiliary.of_source(name)}
+        trials = [own.get(t.number) or (t if t.state == ASIDE else replace(t, state=ASIDE)) for t in self.trials]
+        return replace(self, trials=Trials(trials), auxiliary=AuxiliaryTrials())
+
     def without_last_value(self) -> "Data":
         """The table where the last told value is not known yet."""
         last = self.told[-1]

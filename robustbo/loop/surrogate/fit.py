@@ -20,13 +20,7 @@ from robustbo.determinism.isolation import isolation, seed_everything
 from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.loop.observations.expectation import Appraisal
 from robustbo.loop.observations.no_value import no_value
-from robustbo.loop.observations.probability_wrong import (
-    CorruptionModel,
-    groups_left_out,
-    probably_wrong,
-    quarantine_suspects,
-    unseen_probabilities_wrong,
-)
+from robustbo.loop.observations.probability_wrong import quarantine_suspects
 from robustbo.loop.observations.shared_sources import OutcomeEvidence
 from robustbo.loop.observations.source_labels import source_labels
 from robustbo.loop.observations.table import Data, Observations, observations
@@ -40,6 +34,7 @@ from robustbo.loop.surrogate.censored_fit import (
     fit_to_bounds,
     vague_values,
 )
+from robustbo.loop.surrogate.credible import credible_after_all
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.loop.surrogate.heaps import bound_heaps
 from robustbo.loop.surrogate.model import (
@@ -111,10 +106,11 @@ def evidence_on_sources(settings: Settings, data: Data, fits: FitCache) -> Outco
 
 def _source_question(settings: Settings, data: Data, among: Observations, fits: FitCache) -> SourceQuestion | None:
     """The question which source errs; None where that is known, or is a part of the fit."""
-    if data.correction is not None or among.beside is not None:
+    if data.correction is not None:
         return None
     fit_to_all, blocks = partial(_fit, settings, fits=fits), frozenset(settings.blocks)
-    return SourceQuestion(data, among, fit_to_all, fits, settings.surrogate, blocks, settings)
+    own = among._replace(beside=None)
+    return SourceQuestion(data, own, fit_to_all, fits, settings.surrogate, blocks, settings)
 
 
 def _select_observations(
@@ -139,21 +135,10 @@ def _fit_without_quarantine(
     if not left_out or len(left_out) >= len(data.told):
         return _fit(settings, among, fits)
     fitted = _fit(settings, among.without(left_out), fits)
-    if credible := _credible_after_all(data, fitted, left_out) - failed:
+    if credible := credible_after_all(data, fitted, left_out) - failed:
         left_out -= credible
         fitted = _fit(settings, among.without(left_out), fits)
     return replace(fitted, quarantined=tuple(sorted(left_out)))
-
-
-def _credible_after_all(data: Data, fitted: FittedSurrogate, left_out: frozenset[int]) -> set[int]:
-    """Trials, of those that are left out, believed by the model without them."""
-    groups = groups_left_out(data, left_out)
-    expected = fitted.expect(data.rows_of([group.told[0].number for group in groups]))
-    appraisals = fitted.appraise(data.all_observations().of(left_out))
-    model = CorruptionModel.of(data, fitted.prior_rate(len(data.told)))
-    unseen = {t.number: expectation for group, expectation in zip(groups, expected, strict=True) for t in group.told}
-    wrong = unseen_probabilities_wrong(data, model, appraisals, unseen)
-    return wrong.keys() - probably_wrong(wrong)
 
 
 def _rough_prediction(settings: Settings, fits: FitCache, sample: Observations, told: Observations) -> RoughPrediction:
@@ -211,15 +196,15 @@ def _warm_start(settings: Settings, told: Observations, fits: FitCache) -> WarmS
 def _fit_new(settings: Settings, told: Observations, fits: FitCache) -> FittedSurrogate:
     if told.bounds and takes_bounds(settings, told):
         return _fit_to_bounds(settings, told, fits)
-    before = None if told.correction is None else told.correction.warm_start
-    if told.correction is None and told.beside is None:
-        before = _warm_start(settings, told, fits)
+    before = None
+    if told.beside is None:
+        before = _warm_start(settings, told, fits) if told.correction is None else told.correction.warm_start
     started = time.perf_counter()
     units = Units.of(told.values, settings.sign) if before is None else before.units
     X, Y, sds = in_model_units(settings.space, told, units)
     seed = seeds.derive(settings.seed, len(told.values), "fit")
     with (isolation if settings.surrogate in SURROGATES else seed_everything)(seed), contract.quiet():
-        model = new_model(settings, told, X, Y, None if sds is None else sds.square(), units)
+        model = new_model(settings, told, X, Y, None if sds is None else sds.square(), units, fits)
         if before is None:
             contract.fit(model)
         else:

@@ -72,8 +72,9 @@ class FittedSurrogate:
         """The relation of each other source to the objective, in the user's units; none without their values."""
         if not isinstance(self.model, TransferGP) or self.observations.beside is None:
             return {}
-        relations = (of.in_units(self.units.slope, self.units.center) for of in self.model.relations)
-        return dict(zip(self.observations.beside.names, relations, strict=True))
+        beside, slope, center = self.observations.beside, self.units.slope, self.units.center
+        places = {name: place for name in beside.names if (place := beside.group_of(name)) is not None}
+        return {name: self.model.relation(*place).in_units(slope, center) for name, place in places.items()}
 
     def apart(self, seed: int) -> AbstractContextManager[None]:
         """The context in which code of the surrogate runs, so that what it draws depends on the seed alone."""

@@ -12,6 +12,7 @@ from robustbo.errors import FitError, NumericsWarning, warn
 from robustbo.loop.observations.auxiliary import AuxiliaryObservations
 from robustbo.loop.observations.table import Observations
 from robustbo.loop.observations.units import Units, in_model_units, noise_parts
+from robustbo.loop.surrogate.cache import FitCache
 from robustbo.searchspace.encoding import encode
 from robustbo.surrogates.common import contract
 from robustbo.surrogates.common.capabilities import Capabilities
@@ -34,8 +35,19 @@ def capabilities_of(settings: Settings) -> Capabilities:
     return contract.capabilities_for(model_class(settings.surrogate), settings.surrogate_options)
 
 
-def new_model(settings: Settings, told: Observations, X: Tensor, Y: Tensor, Yvar: Tensor | None, units: Units) -> Any:
-    """The model of ``n`` values in its units, not fitted yet; bounds need no variance of their own."""
+def new_model(
+    settings: Settings,
+    told: Observations,
+    X: Tensor,
+    Y: Tensor,
+    Yvar: Tensor | None,
+    units: Units,
+    fits: FitCache | None = None,
+) -> Any:
+    """The model of ``n`` values in its units, not fitted yet; bounds need no variance of their own.
+
+    Where ``fits`` are given, they keep what follows from the values of another source alone.
+    """
     cls, beside = model_class(settings.surrogate), told.beside
     is_learning = beside is not None and cls is RelevancePursuitGP  # a simpler one, where numbers fail, does not
     try:
@@ -60,6 +72,8 @@ def new_model(settings: Settings, told: Observations, X: Tensor, Y: Tensor, Yvar
         model.shared_errors = units.sd_to_model(shares)
     if beside is not None and is_learning:
         model.auxiliary = _auxiliary_values(settings, beside, units)
+        if fits is not None:
+            model.remember = fits.get_small
     return model
 
 
@@ -83,10 +97,11 @@ def _auxiliary_values(settings: Settings, beside: AuxiliaryObservations, units: 
     return AuxiliaryValues(
         encode(settings.space, [list(row) for row in beside.X]),
         values,
-        torch.tensor(beside.source),
+        torch.tensor([beside.groups[place] - 1 for place in beside.source]),
         units.sd_to_model(sds),
         torch.tensor(beside.is_vouched),
-        beside.trusted,
+        tuple(beside.trusted[beside.groups.index(group)] for group in sorted(set(beside.groups))),
+        torch.tensor([beside.depths[at] for at in beside.source], dtype=torch.float64) if any(beside.depths) else None,
     )
 
 

@@ -115,22 +115,22 @@ def _levels_to_grow(before: Pursuit, plan: PursuitPlan) -> list[Level]:
     return [before.best, *sorted(rivals, key=partial(walk.score, penalty=plan.penalty))[-1:]]
 
 
-def alternate_climbs(model: Model, plan: PursuitPlan, begin: Fit, turns: int) -> Level:
+def alternate_climbs(model: Model, plan: PursuitPlan, begin: Fit, turns: int, *, ftol: float = CLIMB_FTOL) -> Level:
     """Alternate changes of the support at fixed hyperparameters with climbs at the support that they lead to."""
     fit = begin
-    fixed, state = _settle_support(model, plan, fit)
+    fixed, state = settle_support(model, plan, fit)
     for _ in range(turns):
         before, support = state.members, torch.from_numpy(state.members)
         rho, v = _spread(model.y, state), torch.from_numpy(state.v)
-        fit, _ = climb(model, fit.theta, rho, support, v, ftol=CLIMB_FTOL)
-        fixed, state = _settle_support(model, plan, fit)
+        fit, _ = climb(model, fit.theta, rho, support, v, ftol=ftol)
+        fixed, state = settle_support(model, plan, fit)
         if np.array_equal(state.members, before):
             break
     fit, out = fit._replace(rho=_spread(model.y, state), F=state.F, L=state.L), fixed.group_errors(state)
     return Level(state.support, fit, out.e, out.v, out.gains.tolist(), fixed.prediction_cache(state))
 
 
-def _settle_support(model: Model, plan: PursuitPlan, fit: Fit) -> tuple[FixedHyperparameters, SupportState]:
+def settle_support(model: Model, plan: PursuitPlan, fit: Fit) -> tuple[FixedHyperparameters, SupportState]:
     """The best support at the hyperparameters of a fit, from its own on."""
     fixed, rho = FixedHyperparameters(model, fit.theta), fit.rho.numpy()
     return fixed, fixed.settle(fixed.initial_state(rho * (rho > LEAST)), plan.penalty, plan.fixed_size)

@@ -201,10 +201,10 @@ class FixedHyperparameters:
 
     def _next(self, state: SupportState, gains: Array, penalty: Penalty) -> Collection[int]:
         """The groups that go on being in the support, and those that join."""
-        n, of_one = self._groups.count(len(gains)), penalty.of_one(state.support)
+        n = self._groups.count(len(gains))
         is_in = np.zeros(len(gains), dtype=bool)
         is_in[list(state.support)] = True
-        pays = gains > np.array([of_one(i) for i in range(len(gains))])
+        pays = gains > penalty.prices(state.support, len(gains))
         inside, ready = np.flatnonzero(is_in & pays), np.flatnonzero(~is_in & pays)
         staying = inside[_order_by_gain(gains[inside])[: n // 2]]
         room = min(max(1, n // JOIN_SHARE), n // 2 - len(staying))

@@ -17,8 +17,11 @@ import math
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
+import numpy as np
+
 from robustbo.numerics.gp.replicates import Groups
 from robustbo.numerics.gp.wrong_density import RATE
+from robustbo.numerics.linalg.lapack import Array
 
 Rule = Callable[[int], float]
 
@@ -55,6 +58,15 @@ class Penalty(NamedTuple):
         dear, cheap = self.by_size(k + 1) - self.by_size(k), self.by_size(k) - self.by_size(max(k - 1, 0))
         again = {group[0]: ALIKE * (len(group) - 1) for group in self.groups.recurring}
         return lambda i: (cheap if i in inside else dear) + again.get(i, 0.0)
+
+    def prices(self, support: Collection[int], n: int) -> Array:
+        """``n`` prices of the groups by `of_one`."""
+        k = len(support)
+        prices = np.full(n, self.by_size(k + 1) - self.by_size(k))
+        prices[list(support)] = self.by_size(k) - self.by_size(max(k - 1, 0))
+        for group in self.groups.recurring:
+            prices[group[0]] += ALIKE * (len(group) - 1)
+        return prices
 
 
 def corrected_rule(n: int, p: int, penalty: float = PER_OUTLIER) -> Rule:

@@ -66,8 +66,8 @@ def empty(model: Model, *, start_ftol: float = 1e-4, **options: Any) -> Level:
     return _climb_to_level(model, (), max(rough, key=lambda fit: fit.F).theta, none, none, **options)
 
 
-def suspicious_levels(model: Model, **options: Any) -> list[Level]:
-    """Levels in which everybody is an outlier to begin with, climbed to from every start of the model.
+def suspicious_levels(model: Model, starts: Sequence[Tensor] | None = None, **options: Any) -> list[Level]:
+    """Levels in which everybody is an outlier to begin with, climbed to from some starts, by default all of the model.
 
     Each has a variance of `SUSPICION`, or its square where that is more, and may lose it; the cleared have none.
     """
@@ -75,7 +75,8 @@ def suspicious_levels(model: Model, **options: Any) -> list[Level]:
     rho = rho if model.cleared is None else rho.masked_fill(model.cleared, 0.0)
     everybody = model.groups.of(rho.nonzero().flatten().tolist())
     return [
-        _climb_to_level(model, everybody, theta, rho, _out(model, theta, none).v, **options) for theta in model.starts
+        _climb_to_level(model, everybody, theta, rho, _out(model, theta, none).v, **options)
+        for theta in (model.starts if starts is None else starts)
     ]
 
 

@@ -10,7 +10,7 @@ References:
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -20,22 +20,16 @@ from torch import Tensor
 from robustbo.lazy import cached_property
 from robustbo.numerics.gp import parameters
 from robustbo.numerics.gp.log_posterior import LogPosterior, Model, log_posterior
-from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.prediction_cache import PredictionCache, prediction_cache
-from robustbo.numerics.pursuit.growth import alternate_climbs, pursue_from_nothing
-from robustbo.numerics.pursuit.penalty import Penalty, corrected_rule
-from robustbo.numerics.pursuit.search import PursuitPlan
+from robustbo.numerics.pursuit.penalty import Penalty
 from robustbo.numerics.pursuit.support_fit import Level
 from robustbo.numerics.pursuit.walk import score
 from robustbo.numerics.transfer.covariance import JointCovariance
 from robustbo.numerics.transfer.laplace import log_evidence
-from robustbo.numerics.transfer.relations import TARGET, JoinedSource, KernelPriors, Relation, SourceRows
+from robustbo.numerics.transfer.relations import JoinedSource, KernelPriors, Relation, SourceRows
 
 FEWEST = 6  # values of a group by itself below which none of them is called wrong
-SIZES = (0.0, 0.05, 0.1, 0.2, 0.3)  # shares of the values that a search from nothing takes for wrong, one after another
-TURNS = 3  # of climbs and changes of the support
 MOST_WRONG = 0.5  # share of the values of a group beyond which an explanation of them is none
-GROSS = 100.0  # variance that a value which another configuration takes for wrong begins with, at least
 
 Relations = tuple[Relation, ...]
 Values = Mapping[str, Tensor]  # coordinates of theta, by their block's name
@@ -58,6 +52,12 @@ class Problem(NamedTuple):
     allowed: tuple[Relations, ...]
     log_price: float = 0.0
 
+    def source(self, group: int, relation: Relation) -> JoinedSource:
+        """A source with a relation, with what there is of levels among its rows."""
+        if self.rows.depth is None or not (depths := self.rows.depth[self.rows.group == group]).any():
+            return JoinedSource(group, relation)
+        return JoinedSource(group, relation, depths.max().item(), len(depths.unique()))
+
 
 @dataclass(frozen=True, eq=False)
 class GroupFit:
@@ -76,6 +76,10 @@ class GroupFit:
     model: Model
     level: Level
     penalty: Penalty
+
+    def with_level(self, level: Level) -> "GroupFit":
+        """The fit of the same values with other hyperparameters and wrong values."""
+        return replace(self, level=level)
 
     @property
     def score(self) -> float:
@@ -125,63 +129,3 @@ class GroupFit:
     def wrong(self) -> frozenset[int]:
         """The rows of the problem that are wrong."""
         return frozenset(self.numbers[list(self.level.support)].tolist())
-
-
-def group_fit(problem: Problem, sources: tuple[JoinedSource, ...], begin: Values, wrong: frozenset[int]) -> GroupFit:
-    """The fit of the target and some sources, from some hyperparameters and wrong values on.
-
-    Values are pursued at these hyperparameters first, so that a new one does not bend the fit before it is judged.
-
-    Args:
-        problem: All values.
-        sources: Those that are joined with the target.
-        begin: Where to begin; coordinates that are missing begin at the most plausible value.
-        wrong: The rows of the problem that are wrong to begin with.
-    """
-    numbers = problem.rows.numbers((TARGET, *(source.group for source in sources)))
-    joint, model, penalty = _model(problem, problem.rows.of(numbers), sources)
-    starts = [begin.get(b.name, torch.full((b.size,), b.starts[0], dtype=torch.float64)) for b in joint.blocks]
-    low, high = torch.tensor(model.bounds, dtype=torch.float64).T
-    theta = torch.cat(starts).clamp(low, high)
-    is_wrong = torch.isin(numbers, torch.tensor(sorted(wrong), dtype=torch.long))
-    rho = torch.where(is_wrong, model.y.square().clamp_min(GROSS), torch.zeros_like(model.y))
-    fit = Fit(theta, rho, -np.inf, -np.inf, 0, True)
-    level = alternate_climbs(model, PursuitPlan([0], penalty), fit, TURNS)
-    return GroupFit(numbers, joint, model, level, penalty)
-
-
-def fit_alone(problem: Problem, group: int) -> GroupFit:
-    """The fit of one group by itself, from nothing; of fewer than `FEWEST` values none is called wrong."""
-    numbers = problem.rows.numbers((group,))
-    rows = problem.rows.of(numbers)._replace(group=torch.zeros(len(numbers), dtype=torch.long))
-    if len(numbers) < FEWEST:
-        rows = rows._replace(cleared=torch.ones_like(rows.cleared))
-
-    def plan(model: Model) -> PursuitPlan:
-        n = len(model.y)
-        sizes = sorted({int(share * n) for share in SIZES}) if n >= FEWEST else [0]
-        return PursuitPlan(sizes, _penalty(problem, model), sweeps=2)
-
-    def part(indices: Tensor) -> Model:
-        return _model(problem, rows.of(indices), ())[1]
-
-    joint, model, penalty = _model(problem, rows, ())
-    level = pursue_from_nothing(part, plan, len(numbers)).best
-    return GroupFit(numbers, joint, model, level, penalty)
-
-
-def _model(
-    problem: Problem, rows: SourceRows, sources: tuple[JoinedSource, ...]
-) -> tuple[JointCovariance, Model, Penalty]:
-    joint = JointCovariance(rows, sources, problem.priors)
-    starts = tuple(parameters.starts(joint.blocks, [rows.X.new_empty(0)]))
-    silent = torch.zeros_like(rows.y)
-    model = Model(
-        rows.y, joint.function(starts), problem.priors.s2, silent, rows.cleared
-    )  # the noise is in the covariance
-    return joint, model, _penalty(problem, model)
-
-
-def _penalty(problem: Problem, model: Model) -> Penalty:
-    rule = corrected_rule(len(model.y), model.num_free)
-    return Penalty(lambda k: rule(k) + k * problem.log_price if k else 0.0)

@@ -3,8 +3,7 @@
 Notation (no batch dimensions: a search is one search):
     a      n      1 in the rows of the target, rho of a source in its rows
     K_f    n x n  covariance of the objective at all inputs
-    B2            variance of a source's offset
-    K_d    m x m  covariance of a source's bias at its m inputs: omega^2 times correlations with longer length-scales
+    E      m x m  covariance of a source's own errors at its m inputs, see `source_errors`
     theta  p      log l, log s2f, log noise variances of the groups, then the coordinates of each source
 
 References:
@@ -16,25 +15,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from robustbo.numerics.gp import kernels, kernels_paired, kernels_tiled, parameters
-from robustbo.numerics.gp.covariance import MANY, UNIT_SIGNAL, Covariance, CovarianceFunction, stationary_blocks
+from robustbo.numerics.gp import parameters
+from robustbo.numerics.gp.covariance import UNIT_SIGNAL, Covariance, CovarianceFunction, stationary_blocks
 from robustbo.numerics.gp.log_posterior import noise_block
 from robustbo.numerics.gp.parameters import Block
 from robustbo.numerics.linalg.lapack import Array, as_tensor, on_diagonal
+from robustbo.numerics.transfer.levels import Levels
 from robustbo.numerics.transfer.relations import TARGET, JoinedSource, KernelPriors, SourceRows, places_of
-
-
-class _Kernel(NamedTuple):
-    """A stationary kernel of some inputs, by its pairs or by products of inputs."""
-
-    form: Any
-    inputs: Any
-
-    @classmethod
-    def of(cls, X: Tensor) -> "_Kernel":
-        return cls(kernels_tiled, X) if len(X) > MANY else cls(kernels_paired, kernels_paired.point_pairs(X))
+from robustbo.numerics.transfer.source_errors import ErrorParts, Kernel, SourceErrors
 
 
 class _Parts(NamedTuple):
@@ -44,7 +35,7 @@ class _Parts(NamedTuple):
     l: Tensor
     a: Array
     kernel: Any
-    biases: dict[int, Any]
+    errors: dict[int, ErrorParts]
 
 
 class JointCovariance:
@@ -66,18 +57,26 @@ class JointCovariance:
         self, rows: SourceRows, sources: tuple[JoinedSource, ...], priors: KernelPriors, *, has_noise: bool = True
     ) -> None:
         self.rows, self.sources, self.priors, d = rows, sources, priors, rows.X.shape[-1]
-        group = rows.group.numpy()
-        self._of_group = {g: np.flatnonzero(group == g) for g in (TARGET, *(source.group for source in sources))}
-        self._known = np.nan_to_num(rows.s2_known.numpy()) if has_noise else np.zeros(len(group))
+        group, groups = rows.group.numpy(), (TARGET, *(source.group for source in sources))
+        self._of_group = {g: _place(np.flatnonzero(group == g)) for g in groups}
         is_open = rows.s2_known.isnan().numpy()
-        self._noisy = [g for g, at in self._of_group.items() if has_noise and len(at) and is_open[at].all()]
+        self._known = np.nan_to_num(rows.s2_known.numpy()) if has_noise else np.zeros(len(group))
+        self._shared = None if rows.shared is None else (rows.shared @ rows.shared.mT).numpy()
+        self._share = is_open * (1.0 if rows.share is None else rows.share.numpy())
+        self._noisy = [g for g, at in self._of_group.items() if has_noise and is_open[at].any()]
         noise = [noise_block(priors.s2, priors.s2_least)._replace(name=f"noise{g}") for g in self._noisy]
         own = [block for source in sources for block in source.blocks]
         self.blocks: list[Block] = [*stationary_blocks(d, priors.l, priors.s2f), *noise, *own]
         self.at_name = places_of(self.blocks)
-        self._kernel = _Kernel.of(rows.X)
-        biased = [source.group for source in sources if source.relation == "biased"]
-        self._bias_kernels = {g: _Kernel.of(rows.X[torch.from_numpy(self._of_group[g])]) for g in biased}
+        self._kernel = Kernel.of(rows.X)
+        self._errors = {s.group: self._errors_of(s) for s in sources if s.relation != "same"}
+
+    def _errors_of(self, source: JoinedSource) -> SourceErrors:
+        rows = self._of_group[source.group]
+        levels = None
+        if source.is_ordered and self.rows.depth is not None:
+            levels = Levels(self.rows.depth.numpy()[rows], source.farthest)
+        return SourceErrors(source, self.rows.X[rows], self.priors.kernel, self.at_name, levels)
 
     @property
     def X(self) -> Tensor:
@@ -99,13 +98,12 @@ class JointCovariance:
     def at(self, theta: Tensor) -> Covariance:
         """The covariance at ``p`` hyperparameters."""
         parts = self._parts(theta)
-        K = parts.a[:, None] * parts.kernel.K.numpy() * parts.a  # eq. 22.2
-        for source in self.sources:
-            at = np.ix_(self._of_group[source.group], self._of_group[source.group])
-            if source.relation != "same":
-                K[at] += np.exp(parts.x[self.at_name[f"offset{source.group}"]])
-            if source.group in parts.biases:
-                K[at] += parts.biases[source.group].K.numpy()
+        K = parts.kernel.K.numpy()
+        K = parts.a[:, None] * K * parts.a if self._is_scaled else K.copy()  # eq. 22.2
+        for g, errors in parts.errors.items():
+            K[_block(self._of_group[g])] += errors.E
+        if self._shared is not None:
+            K += self._shared
         on_diagonal(K, self._known + self._noise(parts.x))
         log_prior = parameters.log_prior(self.blocks, parts.x.tolist())
 
@@ -130,26 +128,42 @@ class JointCovariance:
         d = self.rows.X.shape[-1]
         return theta[:d].exp(), UNIT_SIGNAL if self.priors.s2f is None else theta[d].exp()
 
-    def offset_variance(self, theta: Tensor, group: int) -> float:
-        """Variance of a source's offset; 0 where it has none."""
-        at = self.at_name.get(f"offset{group}")
-        return 0.0 if at is None else float(theta[at].exp())
+    def errors_between(self, theta: Tensor, group: int, X: Tensor, u: float = 0.0) -> Tensor:
+        """``q x m`` prior covariances of a source's errors at new points with those of its rows.
 
-    def bias_between(self, theta: Tensor, group: int, X: Tensor, Z: Tensor) -> Tensor:
-        """Prior covariance of a source's bias between points; zero where it has none."""
-        if group not in self._bias_kernels:
-            return X.new_zeros(len(X), len(Z))
-        l, omega2 = self._bias_hyperparameters(theta.numpy(), group)
-        return kernels.KERNELS[self.priors.kernel](kernels.squared_differences(X, Z), l, omega2).K
+        Args:
+            theta: ``p`` hyperparameters.
+            group: Of the source; the target, or one that is the same, has no errors.
+            X: ``q x d`` points.
+            u: Distance of their level from the target's, where the source has levels.
+        """
+        if group not in self._errors:
+            return X.new_zeros(len(X), int((self.rows.group == group).sum()))
+        return self._errors[group].between(theta.numpy(), X, u)
 
-    def _bias_hyperparameters(self, x: Array, group: int) -> tuple[Tensor, Tensor]:
-        d, ratio = self.rows.X.shape[-1], x[self.at_name[f"ratio{group}"]]
-        return as_tensor(np.exp(x[:d] + ratio)), as_tensor(np.exp(x[self.at_name[f"bias{group}"]]))  # eq. 22.3
+    def errors_of_rows(self, theta: Tensor, group: int) -> Tensor:
+        """``m x m`` prior covariances of a source's errors in its rows; likewise."""
+        m = int((self.rows.group == group).sum())
+        has_errors = group in self._errors
+        return as_tensor(self._errors[group].parts(theta.numpy()).E) if has_errors else theta.new_zeros(m, m)
+
+    def error_variance(self, theta: Tensor, group: int, u: float = 0.0) -> float:
+        """Prior variance of a source's error at a point; likewise."""
+        return self._errors[group].variance(theta.numpy(), u) if group in self._errors else 0.0
+
+    def error_height(self, theta: Tensor, group: int, u: float) -> float:
+        """Variance of a source's errors at a level, in that of the farthest; 1 where it has no levels."""
+        return self._errors[group].height(theta.numpy(), u) if group in self._errors else 1.0
+
+    @property
+    def _is_scaled(self) -> bool:
+        return any(source.is_scaled for source in self.sources)
 
     def _noise(self, x: Array) -> Array:
         s2 = np.zeros(len(self._known))
         for g in self._noisy:
-            s2[self._of_group[g]] = np.exp(x[self.at_name[f"noise{g}"]])
+            at = self._of_group[g]
+            s2[at] = np.exp(x[self.at_name[f"noise{g}"]]) * self._share[at]
         return s2
 
     def _scales(self, x: Array) -> Array:
@@ -162,40 +176,29 @@ class JointCovariance:
     def _parts(self, theta: Tensor) -> _Parts:
         x, (l, s2f) = theta.numpy(), self.signal(theta)
         name, (form, inputs) = self.priors.kernel, self._kernel
-        biases = {
-            g: kernel.form.kernel_matrix(name, kernel.inputs, *self._bias_hyperparameters(x, g))
-            for g, kernel in self._bias_kernels.items()
-        }
-        return _Parts(x, l, self._scales(x), form.kernel_matrix(name, inputs, l, s2f), biases)
+        errors = {g: of.parts(x) for g, of in self._errors.items()}
+        return _Parts(x, l, self._scales(x), form.kernel_matrix(name, inputs, l, s2f), errors)
 
     def _pullback(self, G: Array, parts: _Parts) -> Array:
         x, a, d = parts.x, parts.a, len(parts.l)
         slopes = np.array(parameters.prior_slopes(self.blocks, x.tolist()))
-        on_f = a[:, None] * G * a
+        on_f = a[:, None] * G * a if self._is_scaled else G
         log_l, log_s2f = self._kernel.form.pullback(as_tensor(on_f), self._kernel.inputs, parts.l, parts.kernel)
         slopes[:d] += log_l.numpy()
         if self.priors.s2f is not None:
             slopes[d] += log_s2f.item()
         for g in self._noisy:
             at = self.at_name[f"noise{g}"]
-            slopes[at] += np.exp(x[at]) * G.diagonal()[self._of_group[g]].sum()
+            rows = self._of_group[g]
+            slopes[at] += np.exp(x[at]) * (G.diagonal()[rows] * self._share[rows]).sum()
         GK_a = None
         for source in self.sources:
             rows, g = self._of_group[source.group], source.group
-            own = G[np.ix_(rows, rows)]
-            if source.relation != "same":
-                at = self.at_name[f"offset{g}"]
-                slopes[at] += np.exp(x[at]) * own.sum()
             if source.is_scaled:
                 GK_a = (G * parts.kernel.K.numpy()) @ a if GK_a is None else GK_a
                 slopes[self.at_name[f"scale{g}"]] += 2 * GK_a[rows].sum()  # eq. 22.4
-            if g in parts.biases:
-                form, inputs = self._bias_kernels[g]
-                l, _ = self._bias_hyperparameters(x, g)
-                log_l, log_omega2 = form.pullback(as_tensor(np.ascontiguousarray(own)), inputs, l, parts.biases[g])
-                slopes[:d] += log_l.numpy()
-                slopes[self.at_name[f"ratio{g}"]] += log_l.sum().item()
-                slopes[self.at_name[f"bias{g}"]] += log_omega2.item()
+            if g in parts.errors:
+                self._errors[g].add_slopes(G[_block(rows)], x, parts.errors[g], slopes)
         return slopes
 
     def _tangents(self, w: Array, parts: _Parts) -> Array:
@@ -208,24 +211,27 @@ class JointCovariance:
             along[d] = a * K_aw
         for g in self._noisy:
             rows, at = self._of_group[g], self.at_name[f"noise{g}"]
-            along[at, rows] = np.exp(x[at]) * w[rows]
+            along[at, rows] = np.exp(x[at]) * w[rows] * self._share[rows]
         for source in self.sources:
             rows, g = self._of_group[source.group], source.group
-            if source.relation != "same":
-                at = self.at_name[f"offset{g}"]
-                along[at, rows] = np.exp(x[at]) * w[rows].sum()
             if source.is_scaled:
                 at = self.at_name[f"scale{g}"]
                 along[at] = a * (K[:, rows] @ w[rows])
                 along[at, rows] += K_aw[rows]
-            if g in parts.biases:
-                kernel, (l, _) = self._bias_kernels[g], self._bias_hyperparameters(x, g)
-                by_l = kernel.form.tangents(as_tensor(w[rows]), kernel.inputs, l, parts.biases[g]).numpy()
-                along[:d, rows] += by_l
-                along[self.at_name[f"ratio{g}"], rows] = by_l.sum(0)
-                along[self.at_name[f"bias{g}"], rows] = parts.biases[g].K.numpy() @ w[rows]
+            if g in parts.errors:
+                self._errors[g].add_tangents(w[rows], parts.errors[g], along, rows)
         return along
 
     def matrices(self, theta: Tensor) -> Tensor:
         """``B x n x n`` covariances at ``B x p`` hyperparameters."""
         return torch.stack([self.at(x).K for x in theta])
+
+
+def _place(rows: NDArray[np.intp]) -> Any:
+    """Rows as a slice, where they follow each other: a part of a matrix is no copy then."""
+    is_run = len(rows) > 0 and rows[-1] - rows[0] == len(rows) - 1
+    return slice(int(rows[0]), int(rows[-1]) + 1) if is_run else rows
+
+
+def _block(place: Any) -> Any:
+    return (place, place) if isinstance(place, slice) else np.ix_(place, place)

@@ -13,22 +13,22 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.gp import kernels
+from robustbo.numerics.transfer.alone import Remember, fit_alone, fit_source, forget
 from robustbo.numerics.transfer.configuration import (
     FEWEST,
     GroupFit,
     Problem,
     Relations,
     Values,
-    fit_alone,
-    group_fit,
 )
 from robustbo.numerics.transfer.full_rank import spectrum
-from robustbo.numerics.transfer.relations import LOG_RATIO, TARGET, JoinedSource, Relation
+from robustbo.numerics.transfer.group_fits import Beginning, refine_fit, refit_with, rough_fit
+from robustbo.numerics.transfer.relations import SCALED, TARGET, JoinedSource, Relation
 
 UNRELATED: Relation = "unrelated"
 SWEEPS = 2  # over the sources
-RATIOS = (0.3, 1.0, 3.0)  # of a bias's length-scales to the objective's, at which its gain is screened
 PLAUSIBLE = 15.0  # nats below the best at which a configuration is still tried with the wrong values of others
+HOPELESS = 60.0  # nats below an unrelated source at which a fit has no second beginning
 LEAST = 0.01  # probability of a configuration that is averaged over
 
 
@@ -69,22 +69,24 @@ class Averaging(NamedTuple):
         return sum(len(fit.numbers) for fit in self.alone)
 
 
-def search_relations(problem: Problem, least: float = LEAST) -> Averaging:
+def search_relations(problem: Problem, least: float = LEAST, remember: Remember = forget) -> Averaging:
     """The likely relations of the sources of some values to the target's objective.
 
     Args:
         problem: The values.
         least: Probability of a configuration that is averaged over.
+        remember: Keeps what follows from the values of a source alone.
     """
-    return _Search(problem).run(least)
+    return _Search(problem, remember).run(least)
 
 
 class _Search:
     """A search, and all that has been fitted in it."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, remember: Remember) -> None:
         self._problem = problem
-        self._alone = tuple(fit_alone(problem, group) for group in range(problem.num_sources + 1))
+        sources = (fit_source(problem, group + 1, remember) for group in range(problem.num_sources))
+        self._alone = fit_alone(problem, TARGET), *sources
         self._fits: dict[Relations, GroupFit] = {}
 
     def run(self, least: float) -> Averaging:
@@ -101,6 +103,7 @@ class _Search:
                     current = self._visit(current, s)
                 if current == before:
                     break
+        self._refine()
         self._exchange()
         return self._average(least)
 
@@ -113,31 +116,46 @@ class _Search:
         for relation in self._problem.allowed[s]:
             other = _with_relation(relations, s, relation)
             if other not in self._fits:
-                fits = [group_fit(self._problem, _sources(other), *begin) for begin in self._starts(other, s)]
-                self._fits[other] = max(fits, key=lambda fit: fit.score)
+                self._fits[other] = self._rough_fit(other, s)
             tried.append(other)
         return max(tried, key=self._log_evidence)
 
-    def _starts(self, relations: Relations, s: int) -> Iterator[tuple[Values, frozenset[int]]]:
+    def _starts(self, relations: Relations, s: int) -> Iterator[Beginning]:
         """Hyperparameters and wrong values at which the fit of a configuration begins."""
         group, relation = s + 1, relations[s]
         base = self._fits.get(self._with_unrelated(relations, s), self._alone[TARGET])
         noise = {
-            f"noise{g}": v for g, fit in enumerate(self._alone) for v in [fit.values.get("noise0")] if v is not None
+            f"noise{g}": v
+            for g, fit in enumerate(self._alone)
+            for v in [fit.values.get(f"noise{fit.group[0]}")]
+            if v is not None
         }
         wrong = base.wrong | self._alone[group].wrong
         simpler = [self._fits.get(_with_relation(relations, s, r)) for r in SIMPLER[relation]]
+        for fit in sorted(filter(None, simpler), key=lambda fit: -fit.score):
+            if relation == "scaled":
+                yield Beginning({**fit.values, f"scale{group}": _number(self._signed_ratio(group))}, fit.wrong)
+            if relation == "biased" and self._problem.source(group, relation).is_ordered:
+                yield Beginning({**self._alone[group].values, **fit.values}, fit.wrong)
+                yield Beginning(fit.values, fit.wrong)
+            elif relation == "biased":
+                yield Beginning({**fit.values, **self._screen_bias(fit, group)}, fit.wrong)
         for fit in (self._alone[group], base):
             if fit is self._alone[TARGET] and len(fit.numbers) < FEWEST:
                 continue
             shared = {name: v for name, v in fit.values.items() if name in ("l", "s2f")}
             if relation != "biased" or not any(simpler):
-                yield {**noise, **base.values, **noise, **shared}, wrong
-        for fit in filter(None, simpler):
-            if relation == "scaled":
-                yield {**fit.values, f"scale{group}": _number(self._signed_ratio(group))}, fit.wrong
-            if relation == "biased":
-                yield {**fit.values, **self._screen_bias(fit, group)}, fit.wrong
+                yield Beginning({**noise, **base.values, **noise, **shared}, wrong)
+
+    def _rough_fit(self, relations: Relations, s: int) -> GroupFit:
+        """A rough fit of a configuration; of a simple one with no more beginnings where it is none by far."""
+        base, hopeless = self._fits.get(self._with_unrelated(relations, s)), -math.inf
+        if base is not None and relations[s] not in SCALED:  # with a scale there are maxima apart
+            hopeless = base.score + self._alone[s + 1].score - HOPELESS
+        return rough_fit(self._problem, self._sources(relations), [*self._starts(relations, s)], hopeless)
+
+    def _sources(self, relations: Iterable[Relation]) -> tuple[JoinedSource, ...]:
+        return tuple(self._problem.source(s + 1, r) for s, r in enumerate(relations) if r != "unrelated")
 
     def _signed_ratio(self, group: int) -> float:
         """The scale of a source by the spread of its values, with the sign of what it says of the target's."""
@@ -158,15 +176,18 @@ class _Search:
         Sg = fit.value.covariance.K.numpy() + np.diag(fit.level.fit.rho.numpy())
         r = (fit.value.y - fit.value.evidence.m).numpy()
         l, _ = fit.joint.signal(theta)
-        best = (-math.inf, 0.0, 1.0)
-        for ratio in RATIOS:
-            K_d, unit = np.zeros_like(Sg), torch.tensor(1.0, dtype=torch.float64)
-            K = kernels.KERNELS[self._problem.priors.kernel](kernels.squared_differences(X, X), ratio * l, unit).K
-            K_d[np.ix_(rows, rows)] = K.numpy()
-            omega2, gain = spectrum(Sg, K_d, r).best()
-            best = max(best, (gain, omega2, ratio))
-        ratio = min(max(math.log(best[2]), LOG_RATIO[0]), LOG_RATIO[1])
-        return {f"bias{group}": _number(math.log(best[1])), f"ratio{group}": _number(ratio)}
+        K_d, unit = np.zeros_like(Sg), torch.tensor(1.0, dtype=torch.float64)
+        K = kernels.KERNELS[self._problem.priors.kernel](kernels.squared_differences(X, X), l, unit).K
+        K_d[np.ix_(rows, rows)] = K.numpy()
+        omega2, _ = spectrum(Sg, K_d, r).best()
+        return {f"bias{group}": _number(math.log(omega2)), f"ratio{group}": _number(0.0)}
+
+    def _refine(self) -> None:
+        """Climb to the end where that may be plausible."""
+        best = max(map(self._log_evidence, self._fits))
+        for relations in [r for r in self._fits if self._log_evidence(r) > best - 2 * PLAUSIBLE]:
+            if relations != self._nothing:
+                self._fits[relations] = refine_fit(self._fits[relations])
 
     def _exchange(self) -> None:
         """Try each plausible configuration with the wrong values of the others: none wins by a luckier search."""
@@ -178,7 +199,7 @@ class _Search:
             rows = frozenset(fit.numbers.tolist())
             rivals = {wrong & rows for wrong in sets} - {fit.wrong}
             for wrong in sorted(rivals, key=sorted):
-                other = group_fit(self._problem, _sources(relations), fit.values, wrong)
+                other = refit_with(fit, wrong)
                 self._fits[relations] = max(self._fits[relations], other, key=lambda fit: fit.score)
 
     @property
@@ -227,7 +248,3 @@ def _with_relation(relations: Relations, s: int, relation: Relation) -> Relation
 
 def _number(x: float) -> Tensor:
     return torch.tensor([x], dtype=torch.float64)
-
-
-def _sources(relations: Iterable[Relation]) -> tuple[JoinedSource, ...]:
-    return tuple(JoinedSource(s + 1, r) for s, r in enumerate(relations) if r != "unrelated")

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
+from torch import Tensor
 
 from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.linalg.lapack import Array
@@ -68,8 +69,8 @@ class SourceRelation(NamedTuple):
         )
 
 
-def source_summary(averaging: Averaging, s: int) -> SourceRelation:
-    """The summary of a source, by its place."""
+def source_summary(averaging: Averaging, s: int, depth: float = 0.0) -> SourceRelation:
+    """The summary of a source, by its place; where it has levels, of the one at a distance from the target's."""
     probabilities = averaging.probabilities[s]
     relation: Relation = max(probabilities, key=lambda r: probabilities[r])
     evidence = _evidence(averaging, s)
@@ -84,24 +85,37 @@ def source_summary(averaging: Averaging, s: int) -> SourceRelation:
         scale, scale_sd = float(theta[at[f"scale{group}"]]), float(sds[at[f"scale{group}"]])
     if f"bias{group}" in at:
         bias = math.exp(0.5 * theta[at[f"bias{group}"]])
+        bias *= math.sqrt(fit.joint.error_height(fit.level.fit.theta, group, depth)) if depth else 1.0
         bias_sd = 0.5 * bias * float(sds[at[f"bias{group}"]])
-    offset, offset_sd = average_error(fit, group) if relation != "same" else (0.0, 0.0)
+    offset, offset_sd = average_error(fit, group, depth) if relation != "same" else (0.0, 0.0)
     offset += fit.value.evidence.m.item() * (1 - scale)
-    rows = (fit.group == group).nonzero().flatten().tolist()
+    rows = _rows_at(fit, group, depth).nonzero().flatten().tolist()
     wrong = fit.wrong & frozenset(fit.numbers[rows].tolist())
     return SourceRelation(relation, probabilities, evidence, offset, offset_sd, scale, scale_sd, bias, bias_sd, wrong)
 
 
-def average_error(fit: GroupFit, group: int) -> tuple[float, float]:
-    """Posterior mean and standard deviation of a source's offset and bias together, averaged over its rows."""
+def _rows_at(fit: GroupFit, group: int, depth: float) -> Tensor:
+    """``n`` booleans: the rows of a source, of one of its levels where it has any."""
+    is_own, depths = fit.group == group, fit.joint.rows.depth
+    return is_own if not depth or depths is None else is_own & ((depths - depth).abs() < 1e-9)
+
+
+def average_error(fit: GroupFit, group: int, depth: float = 0.0) -> tuple[float, float]:
+    """Posterior mean and standard deviation of a source's offset and bias together, averaged over its rows.
+
+    Args:
+        fit: A fit.
+        group: Of the source.
+        depth: Distance of a level: over its rows alone.
+    """
     rows = (fit.group == group).numpy()
-    X, theta, evidence = fit.joint.X[fit.group == group], fit.level.fit.theta, fit.value.evidence
-    prior = fit.joint.bias_between(theta, group, X, X).numpy()
-    prior = prior + fit.joint.offset_variance(theta, group)
+    E, evidence = fit.joint.errors_of_rows(fit.level.fit.theta, group).numpy(), fit.value.evidence
+    mean = _rows_at(fit, group, depth).numpy()[rows].astype(float)
+    mean /= mean.sum()
     c = np.zeros(len(rows))
-    c[rows] = prior.mean(0)
+    c[rows] = E @ mean
     P, P1 = evidence.P.numpy(), evidence.P1.numpy()
-    variance = prior.mean() - c @ P @ c + (c @ P1) ** 2 / P1.sum()  # eq. 22.10
+    variance = mean @ E @ mean - c @ P @ c + (c @ P1) ** 2 / P1.sum()  # eq. 22.10
     return float(c @ evidence.al.numpy()), math.sqrt(max(float(variance), 0.0))
 
 

@@ -57,7 +57,7 @@ def single_outcomes(view: View) -> list[SingleOutcome]:
     Raises:
         FitError: If no surrogate can be fitted.
     """
-    settings, history = view.settings, view.history
+    settings, history = view.settings, view.of_target
     if not history.having("told"):
         return []
     models: OutcomeModels = view.with_models(tuple)

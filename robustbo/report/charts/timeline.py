@@ -33,7 +33,7 @@ def values(view: View) -> Chart:
     Raises:
         FitError: If no surrogate can judge the values.
     """
-    settings, history, judged = view.settings, view.history, view.outliers()
+    settings, history, judged = view.settings, view.of_target, view.outliers()
     fates = by_fate(history, judged)
     dots = at_trials(settings, history, fates, judged)
     line = best_so_far(view.bests(), len(history))
@@ -88,7 +88,7 @@ def draw(view: View, path: Path) -> None:
     if path.suffix not in matplotlib_canvas.FORMATS:
         formats = ", ".join(matplotlib_canvas.FORMATS)
         raise RobustBOError(f"the picture's name must end in one of {formats}, got {path.name!r}")
-    history = view.history
+    history = view.of_target
     if not history.having("told"):
         raise RobustBOError("a timeline needs at least one told value, got none")
     if view.settings.outcomes:

@@ -33,7 +33,7 @@ def best_recipe(view: View, overview: dict[str, Any]) -> Recipes:
         view: The optimization, which has a best point.
         overview: Of it.
     """
-    history, quantities = view.history, view.settings.quantities
+    history, quantities = view.of_target, view.settings.quantities
     best, raw = overview["incumbent"], overview["best_raw_value"]
     beliefs = [f"{quantity.name} {_belief(quantity, name, best, 4)}".lstrip() for name, quantity in quantities.items()]
     lead = f"The best by what is believed is the point of {history[best['trial']].title}: {', '.join(beliefs)}."

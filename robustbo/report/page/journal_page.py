@@ -16,6 +16,7 @@ from robustbo.report.page.failures_section import failures_section
 from robustbo.report.page.html import document
 from robustbo.report.page.outliers_section import outliers_section
 from robustbo.report.page.pool_section import pool_section
+from robustbo.report.page.relations_section import relations_section
 from robustbo.report.page.slices_section import Around, SlicesSection, Surface, slices_section, value_points
 from robustbo.report.page.sources_section import sources_section
 from robustbo.report.page.table import Table
@@ -78,7 +79,7 @@ def body(view: View, *, place: str = SOMEWHERE, made_at: datetime | None = None,
 def sections(view: View, place: str = SOMEWHERE, made_at: datetime | None = None) -> dict[str, Any]:
     """The data of each section of the template, None for those that the page has not."""
     settings, summary = view.settings, overview(view)
-    is_several, is_told = bool(settings.outcomes), bool(view.history.having("told"))
+    is_several, is_told = bool(settings.outcomes), bool(view.of_target.having("told"))
     outcomes = Attempt.of(view, lambda: _outcomes(view)) if is_several else Attempt(OutcomeCharts())
     is_believed = outcomes.reason is None and view.is_measured
     around = _around(view, summary, is_believed=is_believed)
@@ -94,6 +95,7 @@ def sections(view: View, place: str = SOMEWHERE, made_at: datetime | None = None
         "outcomes": outcomes.result or OutcomeCharts(),
         "progress": Attempt.of(view, lambda: timeline.values(view)) if is_told and not is_several else None,
         "outliers": outliers_section(settings, summary) if has_outliers else None,
+        "relations": relations_section(view, summary, around if is_believed else None),
         "sources": sources_section(view, summary),
         "failures": failures_section(view, summary, around),
         "pool": _pool(view, outcomes.result) if is_believed and settings.space.is_pool else None,

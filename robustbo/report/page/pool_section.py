@@ -123,7 +123,7 @@ def _calibration(judged: Sequence[Outlier], quantity: Outcome, label: str) -> Ca
 
 
 def _list_rows(view: View, columns: Sequence[Column], rank: Rank) -> RowsLeft:
-    history, space, region = view.history, view.space, region_of(view.space)
+    history, space, region = view.of_target, view.space, region_of(view.space)
     occupied = {trial.point for trial in history if trial.is_open or trial.state == "told"}
     free = [point for point in region.all_points or [] if point_of(point) not in occupied]
     if not free:

@@ -7,6 +7,7 @@ from robustbo.loop.belief.judge import Outlier
 from robustbo.report.charts.marks import BEFORE, count_before
 from robustbo.report.page.table import Table
 from robustbo.report.summary.text_outcomes import short
+from robustbo.trials.declared import target_of
 from robustbo.trials.history import History, Trial
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.target import target_text
@@ -47,8 +48,10 @@ def trials_section(view: View, judged: Sequence[Outlier], overview: dict[str, An
     trials, note = select_trials(history, {outlier["trial"] for outlier in overview["outliers"]})
     outliers = {(o.trial.number, o.outcome): o for o in judged}
     labels = [*dict.fromkeys(name for trial in trials for name in trial.labels)][:LABELS]
+    declared, own_wrong = view.settings.sources, _wrong_by_themselves(overview)
     header = [
         "trial",
+        *(["source"] if declared else []),
         *labels,
         *names,
         *(title for name, of in quantities.items() for title in _titles(name, of)),
@@ -58,10 +61,18 @@ def trials_section(view: View, judged: Sequence[Outlier], overview: dict[str, An
     rows = []
     for trial in trials:
         cells = [cell for name in quantities for cell in _cells(trial, name, outliers.get((trial.number, name)))]
+        if trial.number in own_wrong:
+            cells[2] = "called wrong"
         place = [short(trial.params[name]) if name in trial.params else "-" for name in names]
         labelled = [str(trial.labels.get(name, "")) for name in labels]
-        rows.append([trial.number, *labelled, *place, *cells, _note(trial, is_old=trial.number < num_old)])
+        source = [trial.source or target_of(declared)] if declared else []
+        rows.append([trial.number, *source, *labelled, *place, *cells, _note(trial, is_old=trial.number < num_old)])
     return TrialsSection(note, Table(header, rows))
+
+
+def _wrong_by_themselves(overview: Mapping[str, Any]) -> set[int]:
+    """The trials of sources beside the target whose values are wrong by themselves."""
+    return {number for report in overview.get("relations", ()) for number in report["wrong"]}
 
 
 def select_trials(history: History, doubtful: Collection[int]) -> tuple[Sequence[Trial], str]:

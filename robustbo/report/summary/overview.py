@@ -12,10 +12,12 @@ from robustbo.loop.surrogate.attempt import attempt
 from robustbo.report.summary import outcomes, space
 from robustbo.report.summary.failures import failure_values
 from robustbo.report.summary.names import labels_part
+from robustbo.report.summary.relations import relation_values
 from robustbo.report.summary.sources import source_values
 from robustbo.report.summary.text_summary import TITLES
 from robustbo.trials import worker
 from robustbo.trials.history import Trial
+from robustbo.trials.settings import Settings
 from robustbo.view.view import View
 
 MIN_EVIDENCE = 3.0  # nats; an unflagged value of less is not worth a line
@@ -28,7 +30,8 @@ def overview(view: View) -> dict[str, Any]:
     outliers, reason = attempt(view.outliers, view.settings.surrogate)
     of_outcomes = outcomes.outcome_values(view, outliers)
     uncomputed = ({} if reason is None else {"outliers": reason}) | of_outcomes.pop("not_computed", {})
-    of_sources = source_values(view)
+    of_sources, of_relations = source_values(view), relation_values(view)
+    uncomputed |= {"relations": of_relations.pop("uncomputed")} if "uncomputed" in of_relations else {}
     uncomputed |= {"sources": of_sources.pop("uncomputed")} if "uncomputed" in of_sources else {}
     has_best = len(view.settings.objectives) < 2 and view.is_measured
     doubtful = [o for o in outliers or () if o.flagged or o.evidence >= MIN_EVIDENCE]
@@ -42,6 +45,7 @@ def overview(view: View) -> dict[str, Any]:
         }
         | failure_values(view)
         | of_sources
+        | of_relations
         | ({"not_computed": uncomputed} if uncomputed else {})
     )
 
@@ -66,7 +70,7 @@ def at_once(view: View) -> dict[str, Any]:
             "flag_patterns": [],
             "fallbacks": [{"trial": t.number, "why": t.fallback} for t in history if t.fallback is not None],
         }
-        | {state: [_trial_values(trial) for trial in history.having(state)] for state in _states_to_list(counts)}
+        | {state: [_trial_values(settings, t) for t in history.having(state)] for state in _states_to_list(counts)}
         | {"excluded": [row for trial in history for row in _exclusions(trial)]}
     )
 
@@ -80,7 +84,7 @@ def _has_raw_best(view: View) -> bool:
     """Return whether there is a best measured value: of one objective that has values."""
     settings = view.settings
     missing = {*view.unmeasured_outcomes()}.intersection(name for name, _ in settings.objectives)
-    return view.history.trials.num("told") > 0 and len(settings.objectives) < 2 and not missing
+    return view.of_target.trials.num("told") > 0 and len(settings.objectives) < 2 and not missing
 
 
 def _outlier_values(o: Outlier) -> dict[str, Any]:
@@ -115,9 +119,10 @@ def point(incumbent: Incumbent) -> dict[str, Any]:
     return values | ({"values": measured} if measured else {})
 
 
-def _trial_values(trial: Trial) -> dict[str, Any]:
+def _trial_values(settings: Settings, trial: Trial) -> dict[str, Any]:
     """A trial that has no value."""
     values: dict[str, Any] = {"trial": trial.number, "params": trial.params} | labels_part(trial)
+    values |= {"source": trial.source} if settings.sources else {}
     if trial.state == "withdrawn":
         return values | {"reason": trial.reason}
     if trial.state == "pending":

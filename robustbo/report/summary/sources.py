@@ -5,6 +5,7 @@ from typing import Any
 
 from robustbo.loop.belief.source_report import SourceReport
 from robustbo.loop.surrogate.attempt import attempt
+from robustbo.trials.sources import DEFAULT_KIND
 from robustbo.trials.verdicts import standing
 from robustbo.view.view import View
 
@@ -21,7 +22,8 @@ def source_values(view: View) -> dict[str, Any]:
 
 def has_sources(view: View) -> bool:
     """Return whether the source of any value was told, or people have spoken of all values since a trial."""
-    return bool(view.history.verdicts) or any(trial.sources for trial in view.history)
+    declared = {DEFAULT_KIND} if view.settings.sources else set()
+    return bool(view.history.verdicts) or any(trial.sources.keys() - declared for trial in view.history)
 
 
 def _report_values(report: SourceReport) -> dict[str, Any]:

@@ -17,7 +17,7 @@ def space_values(view: View) -> dict[str, Any]:
         ``breaking``, an object a trial that has a value and breaks a constraint; and ``outside``, the trials that were
         measured where the space does not allow it, where there are some.
     """
-    space, told, values = view.space, [*view.history.having("told")], dict[str, Any]()
+    space, told, values = view.space, [*view.of_target.having("told")], dict[str, Any]()
     if space.constraints:
         values["constraints"] = space.texts
         broken = [(trial.number, space.broken(trial.params)) for trial in told]

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from robustbo.censored import from_json
-from robustbo.report.summary import names, text_outcomes, text_sources, text_space
+from robustbo.report.summary import names, text_outcomes, text_relations, text_sources, text_space
 from robustbo.report.summary.text_failures import lead
 from robustbo.report.summary.text_failures import rows as failed_rows
 from robustbo.report.summary.text_outcomes import place_of
@@ -26,6 +26,7 @@ UNCOMPUTED = {
     "outliers": "which values look wrong could not be computed",
     "front": "the front could not be computed",
     "sources": "which source is in error could not be computed",
+    "relations": "what other sources say could not be computed",
 }
 
 
@@ -47,7 +48,7 @@ def lines(name: str, overview: dict[str, Any]) -> list[str]:
         shown.append(text_outcomes.title(overview["front"]))
     if "failures" in overview:
         shown.append(lead(overview["failures"]))
-    return shown + pattern_lines(overview) + text_sources.lines(overview)
+    return shown + pattern_lines(overview) + text_relations.lines(overview) + text_sources.lines(overview)
 
 
 def pattern_lines(overview: dict[str, Any]) -> list[str]:
@@ -106,6 +107,7 @@ def results(overview: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
         labels = {name: quantity(overview, name).label for name in overview["objectives"]}
         labels |= {row["outcome"]: quantity(overview, row["outcome"]).label for row in overview["outcomes"]}
         by_title[text_outcomes.title(overview["front"])] = text_outcomes.rows(overview["front"], labels)
+    by_title[text_relations.TITLE] = text_relations.rows(overview)
     by_title[text_sources.TITLE] = text_sources.rows(overview)
     by_title["diagnoses on schedule"] = [verdict_row(diagnosis) for diagnosis in overview["diagnoses"]]
     outliers, has_failed = overview["outliers"], any(o.get("trial_failed", 0.0) > EVEN for o in overview["outliers"])
@@ -168,7 +170,9 @@ def _rows(overview: dict[str, Any], state: str, now: datetime | None) -> list[di
         return failed_rows(trials)
     has_reasons = any(trial.get("reason") for trial in trials)
     return [
-        {"trial": trial["trial"], **_row(overview, state, trial, now)}
+        {"trial": trial["trial"]}
+        | ({"source": trial["source"] or "-"} if "source" in trial else {})
+        | _row(overview, state, trial, now)
         | ({"reason": in_a_line(trial["reason"]) or "-"} if has_reasons else {})
         for trial in trials
     ]

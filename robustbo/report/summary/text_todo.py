@@ -127,7 +127,7 @@ def _open_steps(journal: str, overview: dict[str, Any]) -> list[Step]:
 
 def _place(trial: dict[str, Any]) -> str:
     again = "" if trial["repeats"] is None else f", trial {trial['repeats']} again"
-    return brief(trial["params"]) + again
+    return brief(trial["params"]) + (f", by {trial['source']}" if trial.get("source") else "") + again
 
 
 def _ask_step(journal: str, overview: dict[str, Any]) -> Step:

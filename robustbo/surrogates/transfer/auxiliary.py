@@ -15,6 +15,8 @@ class AuxiliaryValues(NamedTuple):
         sds: ``m`` standard deviations of their noise; NaN where they are not known.
         vouched: ``m`` booleans: values that are right by the user's word.
         trusted: For each source whether it is the target but for its noise.
+        depth: ``m`` distances of their levels from the target's, |log(level / target's)|; 0 where a source has none,
+            None where no source has.
     """
 
     X: Tensor
@@ -23,3 +25,4 @@ class AuxiliaryValues(NamedTuple):
     sds: Tensor
     vouched: Tensor
     trusted: tuple[bool, ...]
+    depth: Tensor | None = None

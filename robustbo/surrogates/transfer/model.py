@@ -12,9 +12,9 @@ from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.gp.prediction_cache import PredictionCache
-from robustbo.numerics.gp.wrong_density import RATE
+from robustbo.numerics.transfer.alone import Remember, forget
 from robustbo.numerics.transfer.configuration import FEWEST, GroupFit, Problem
-from robustbo.numerics.transfer.relations import JOINED, RELATIONS, KernelPriors, Relation, SourceRows
+from robustbo.numerics.transfer.relations import KernelPriors, SourceRows
 from robustbo.numerics.transfer.search import Averaging, search_relations
 from robustbo.numerics.transfer.summary import SourceRelation, source_summary
 from robustbo.surrogates.common import priors
@@ -24,11 +24,9 @@ from robustbo.surrogates.common.model_averaging import Component
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.transfer.auxiliary import AuxiliaryValues
 from robustbo.surrogates.transfer.belief import TransferBelief
+from robustbo.surrogates.transfer.joint_problem import Maps, joint_problem, robust_spread
 from robustbo.surrogates.transforms.inlier_rescale import standardize_like
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
-
-APART = 10.0  # ratio of spreads beyond which values of a source are in other units than the target's
-SPREAD = 1.349  # interquartile range of a normal distribution, in standard deviations
 
 
 class TransferGP(TransferBelief, RelevancePursuitGP):
@@ -46,6 +44,7 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
 
     Attributes:
         auxiliary: Set before a fit: the values of other sources.
+        remember: Set before a fit by whoever fits again and again: keeps what follows from a source's values alone.
         relations: After the fit, the relation of each source.
 
     References:
@@ -67,9 +66,10 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
     """
 
     auxiliary: AuxiliaryValues | None = None
+    remember: Remember = staticmethod(forget)
     _averaging: Averaging | None = None
     _rows_of_all: SourceRows
-    _maps: tuple[tuple[float, float], ...] = ()  # of each source: center and scale in its rows' units
+    _maps: Maps = ()  # of each source: center and scale in its rows' units
 
     def new_outcome_transform(self) -> Standardize:
         """Return the transform of outcomes, which are not warped: an offset is one number only without a warp."""
@@ -82,7 +82,7 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
         if not self.is_named:
             raise FitError("values of other sources need a kernel by its name; leave covar_module out")
         self._set_scale(self.auxiliary)
-        problem = self._problem(self.auxiliary)
+        problem, self._maps = joint_problem(self, self.auxiliary)
         self._rows_of_all = problem.rows
         self._averaging = self.search_all(problem)
         best = self._averaging.configurations[0]
@@ -90,50 +90,36 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
 
     def search_all(self, problem: Problem) -> Averaging:
         """The likely relations of all sources."""
-        return search_relations(problem)
+        return search_relations(problem, remember=self.remember)
 
     def _set_scale(self, auxiliary: AuxiliaryValues) -> None:
         """Standardize few outcomes by the spread of the sources' values: their own is known too badly."""
         transform = outcome_transform(self)
         if len(self.train_targets) < FEWEST and isinstance(transform, RobustStandardize):
-            spreads = [_spread(auxiliary.Y[auxiliary.source == s]) for s in range(len(auxiliary.trusted))]
+            spreads = [robust_spread(auxiliary.Y[auxiliary.source == s]) for s in range(len(auxiliary.trusted))]
             usable = sorted(spread for spread in spreads if spread > 0)
             if usable:
                 scale = torch.full_like(transform.stdvs, usable[len(usable) // 2])
                 standardize_like(self, transform, transform.means, scale)
 
-    def _problem(self, auxiliary: AuxiliaryValues) -> Problem:
-        """All values in this model's units; those of a source in other units in units of their own."""
-        X, y, n = self.train_inputs[0], self.train_targets, len(self.train_targets)
-        transform, s2 = outcome_transform(self), self._noise_variances(slice(None))
-        z, sds = (auxiliary.Y - transform.means.item()) / transform.stdvs.item(), auxiliary.sds / transform.stdvs.item()
-        z, allowed, maps, own = z.clone(), list[tuple[Relation, ...]](), list[tuple[float, float]](), _spread(y)
-        for s, is_trusted in enumerate(auxiliary.trusted):
-            rows = auxiliary.source == s
-            spread, center = _spread(z[rows]), z[rows].median().item()
-            is_apart = not is_trusted and n >= FEWEST and own > 0 and spread > 0
-            is_apart = is_apart and not 1 / APART < spread / own < APART
-            maps.append((center, spread) if is_apart else (0.0, 1.0))
-            z[rows], sds[rows] = (z[rows] - maps[-1][0]) / maps[-1][1], sds[rows] / maps[-1][1]
-            by_spread = RELATIONS[RELATIONS.index("scaled") :] if is_apart else RELATIONS
-            allowed.append(JOINED[:1] if is_trusted else by_spread)
-        self._maps = tuple(maps)
-        is_right = self.is_cleared() if self.options.num_outliers != 0 else torch.ones(n, dtype=torch.bool)
-        rows_of_all = SourceRows(
-            torch.cat([X, self.transform_inputs(auxiliary.X)]),
-            torch.cat([y, z]),
-            torch.cat([torch.zeros(n, dtype=torch.long), auxiliary.source + 1]),
-            torch.cat([torch.full_like(y, math.nan) if s2 is None else s2, sds.square()]),
-            torch.cat([is_right, auxiliary.vouched]),
-        )
+    def noise_of_rows(self) -> tuple[Tensor, Tensor]:
+        """``n`` known noise variances of the target's values, NaN where it is inferred, and shares of that."""
+        y = self.train_targets
+        if (parts := self.noise_parts()) is not None:
+            return torch.where(parts[1] > 0, torch.full_like(y, math.nan), parts[0]), parts[1]
+        s2 = self._noise_variances(slice(None))
+        return (torch.full_like(y, math.nan) if s2 is None else s2), torch.ones_like(y)
+
+    @property
+    def kernel_priors(self) -> KernelPriors:
+        """The kernel of the objective, with the priors of its hyperparameters and of noise."""
         assert self._named is not None
         kernel, is_signal_free = self._named
-        signal = priors.SIGNAL_PRIOR if is_signal_free else None
-        prior = priors.length_scale_prior(X.shape[-1])
-        kernel_priors = KernelPriors(kernel, prior, signal, priors.NOISE_PRIOR, self._least_noise())
-        rate = self.options.rate(n)
-        price = math.log((1 - rate) / rate) - math.log((1 - RATE) / RATE)
-        return Problem(rows_of_all, len(auxiliary.trusted), kernel_priors, tuple(allowed), price)
+        signal, prior = (
+            priors.SIGNAL_PRIOR if is_signal_free else None,
+            priors.length_scale_prior(self.train_inputs[0].shape[-1]),
+        )
+        return KernelPriors(kernel, prior, signal, priors.NOISE_PRIOR, self._least_noise())
 
     def _own_fit(self, fit: GroupFit, F: float) -> Fit:
         """A fit of all groups as one of the target's values alone."""
@@ -203,6 +189,11 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
         return str(self._named[0])
 
     @property
+    def maps(self) -> tuple[tuple[float, float], ...]:
+        """Center and scale of each source's values, where these are in units of their own; (0, 1) elsewhere."""
+        return self._maps
+
+    @property
     def weighted_fits(self) -> list[tuple[float, GroupFit]]:
         """Probabilities of the configurations that it predicts by, and their fits."""
         if self._averaging is None:
@@ -215,18 +206,13 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
         """The relation of each source to the objective, after a fit."""
         if self._averaging is None or self.auxiliary is None:
             return ()
-        return tuple(self._relation(self._averaging, s) for s in range(len(self._maps)))
+        return tuple(self.relation(s + 1) for s in range(len(self._maps)))
 
-    def _relation(self, averaging: Averaging, s: int) -> SourceRelation:
-        of, n, transform = source_summary(averaging, s), len(self.train_targets), outcome_transform(self)
+    def relation(self, group: int, depth: float = 0.0) -> SourceRelation:
+        """The relation of a source 1, 2, ... to the objective; where it has levels, that of the one at a distance."""
+        assert self._averaging is not None
+        s, n, transform = group - 1, len(self.train_targets), outcome_transform(self)
+        of = source_summary(self._averaging, s, depth)
         center, unit = self._maps[s]
         own = of._replace(wrong=tuple(sorted(row - n for row in of.wrong))).in_units_of_source(unit, center)
         return own.in_units(transform.stdvs.item(), transform.means.item())
-
-
-def _spread(y: Tensor) -> float:
-    """The robust standard deviation of some values; 0 of fewer than two."""
-    if len(y) < 2:
-        return 0.0
-    low, high = y.quantile(0.25).item(), y.quantile(0.75).item()
-    return (high - low) / SPREAD

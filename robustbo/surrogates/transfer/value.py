@@ -11,7 +11,7 @@ from robustbo.numerics.transfer.knowledge_gradient import knowledge_gradient, mo
 from robustbo.surrogates.transfer.model import TransferGP
 
 
-def values_of_rows(model: TransferGP, group: int, X: Tensor, targets: Tensor) -> Array:
+def values_of_rows(model: TransferGP, group: int, X: Tensor, targets: Tensor, u: float = 0.0) -> Array:
     """Expected rise of the best mean of the target by a value of a group at each of ``q`` points, in model units.
 
     Args:
@@ -19,16 +19,17 @@ def values_of_rows(model: TransferGP, group: int, X: Tensor, targets: Tensor) ->
         group: 0 of the target, or 1, 2, ... of a source.
         X: ``q x d`` points, as `train_X`.
         targets: ``m x d`` points among which the best is chosen.
+        u: Distance of the value's level from the target's, where the group has levels.
     """
     X, targets, total = model.transform_inputs(X), model.transform_inputs(targets), np.zeros(len(X))
     for weight, fit in model.weighted_fits:
         if (fit.group == group).any():
-            mu, sigma = _lines(fit, model.kernel, group, X, targets)
+            mu, sigma = _lines(fit, model.kernel, group, X, targets, u)
             total += weight * np.array([knowledge_gradient(mu, row) for row in sigma])
     return total
 
 
-def _lines(fit: GroupFit, kernel: str, group: int, X: Tensor, targets: Tensor) -> tuple[Array, Array]:
+def _lines(fit: GroupFit, kernel: str, group: int, X: Tensor, targets: Tensor, u: float) -> tuple[Array, Array]:
     """Means at the targets, and by how much each value moves them."""
     joint, theta, evidence = fit.joint, fit.level.fit.theta, fit.value.evidence
     (lengthscales, s2f), a, rows = joint.signal(theta), joint.scales(theta), joint.group == group
@@ -37,12 +38,10 @@ def _lines(fit: GroupFit, kernel: str, group: int, X: Tensor, targets: Tensor) -
         return KERNELS[kernel](squared_differences(Z, W), lengthscales, s2f).K
 
     rho, own = a[rows][0], torch.zeros(len(X), len(a), dtype=torch.float64)
-    offset = torch.tensor(joint.offset_variance(theta, group), dtype=torch.float64)
-    own[:, rows] = offset + joint.bias_between(theta, group, X, joint.X[rows])
+    own[:, rows] = joint.errors_between(theta, group, X, u)
     c = rho * K(X, joint.X) * a + own
     noise = joint.noise(theta)[rows].mean()
-    at_itself = joint.bias_between(theta, group, X[:1], X[:1])[0, 0]
-    variance = (rho**2 * s2f + offset + at_itself + noise).expand(len(X))
+    variance = (rho**2 * s2f + joint.error_variance(theta, group, u) + noise).expand(len(X))
     k = K(targets, joint.X) * a
     sigma = movements(k.numpy(), (rho * K(X, targets)).numpy(), evidence.P.numpy(), c.numpy(), variance.numpy())
     return (evidence.m + k @ evidence.al).numpy(), sigma

@@ -51,3 +51,9 @@ class TestPrice:
         for i in (0, 3, 4, 5, 8):
             more, less = sorted({*support, i}), sorted({*support} - {i})
             assert of_one(i) == pytest.approx(self.price.total(more) - self.price.total(less))
+
+
+def test_prices_of_all_groups_are_those_of_each():
+    of = penalty.Penalty(penalty.corrected_rule(8, 3), Groups(((1, 4, 5),)))
+    price = of.of_one((1, 2))
+    assert of.prices((1, 2), 8).tolist() == [price(i) for i in range(8)]

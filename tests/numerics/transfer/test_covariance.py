@@ -21,8 +21,12 @@ PRIORS = KernelPriors("matern52", LogNormal(0.4, 1.7), LogNormal(2.0, 2.0), LogN
 SOURCES = (JoinedSource(1, "biased"), JoinedSource(2, "scaled"))
 
 
+SHARE = torch.where(torch.arange(N) % 3 == 0, 0.5, 1.0).double()  # means of two among single values
+DEPTH = torch.tensor([0.0] * 5 + [0.4, 1.6, 0.4, 0.9, 1.6, 0.9] + [0.4, 0.9, 1.6, 0.4, 0.9]).double()
+
+
 def joint_of(sources=SOURCES, s2_known=UNKNOWN, **options):
-    return JointCovariance(SourceRows(X, Y, GROUP, s2_known, NONE), sources, PRIORS, **options)
+    return JointCovariance(SourceRows(X, Y, GROUP, s2_known, NONE, SHARE, DEPTH), sources, PRIORS, **options)
 
 
 def theta_of(joint):
@@ -39,6 +43,7 @@ def theta_of(joint):
         SOURCES,
         (JoinedSource(1, "same"), JoinedSource(2, "offset")),
         (JoinedSource(1, "biased"), JoinedSource(2, "biased")),
+        (JoinedSource(1, "biased", 1.6, 3), JoinedSource(2, "offset", 1.6, 3)),
     ],
     ids=str,
 )
@@ -59,7 +64,7 @@ def test_derivatives_are_those_of_differences(sources):
 
 
 def test_known_noise_is_part_of_the_covariance_and_no_coordinate():
-    known = torch.where(GROUP == 2, torch.full_like(UNKNOWN, 0.04), UNKNOWN)
+    known = torch.where((GROUP == 2) | (torch.arange(N) == 3), torch.full_like(UNKNOWN, 0.04), UNKNOWN)
     joint = joint_of(s2_known=known)
     assert "noise2" not in joint.at_name
     assert "noise1" in joint.at_name
@@ -68,7 +73,32 @@ def test_known_noise_is_part_of_the_covariance_and_no_coordinate():
     rest = torch.cat([theta[at : at + b.size] for b in silent.blocks for at in [joint.at_name[b.name]]])
     more = joint.at(theta).K - silent.at(rest).K
     assert torch.allclose(more, torch.diag(joint.noise(theta)))
-    assert torch.equal(joint.noise(theta)[GROUP == 2], known[GROUP == 2])
+    assert torch.equal(joint.noise(theta)[~known.isnan()], known[~known.isnan()])
+    assert torch.allclose(joint.noise(theta)[:3], theta[joint.at_name["noise0"]].exp() * SHARE[:3])
+
+
+def test_errors_of_levels_are_sums_of_steps_towards_the_target():
+    joint = joint_of((JoinedSource(1, "biased", 1.6, 3), JoinedSource(2, "offset", 1.6, 3)))
+    theta = theta_of(joint)
+    gamma, at, own = theta[joint.at_name["steepness1"]].exp().item(), X[GROUP == 1], DEPTH[GROUP == 1]
+
+    def height(u):
+        return np.expm1(gamma * u) / np.expm1(gamma * 1.6)  # (22.13)
+
+    E = joint.errors_of_rows(theta, 1)
+    l, omega2 = theta[:2].exp() * theta[joint.at_name["ratio1"]].exp(), theta[joint.at_name["bias1"]].exp()
+    free = theta[joint.at_name["offset1"]].exp() + omega2 * matern52(at, at, l)
+    nearer = torch.minimum(own[:, None], own)
+    assert torch.allclose(E, free * torch.from_numpy(height(nearer.numpy())))  # (22.14)
+    assert torch.allclose(joint.errors_between(theta, 1, at, 0.4)[:, 0], (free * height(0.4))[:, 0])
+    assert joint.error_variance(theta, 1, 0.9) == pytest.approx(free[0, 0].item() * height(0.9))
+    assert joint.error_variance(theta, 1, 0.0) == 0.0  # at the target's level
+    assert not joint.sources[0].is_scaled
+
+
+def matern52(X, Z, l):
+    u = torch.cdist(X / l, Z / l)
+    return (1 + 5**0.5 * u + 5 * u.square() / 3) * (-(5**0.5) * u).exp()
 
 
 def test_a_bias_is_no_shorter_than_a_fifth_of_the_objective():
@@ -92,6 +122,7 @@ def test_the_objective_given_all_values_is_that_of_the_joint_density():
     B2 = {1: mp.exp(x[at["offset1"]]), 2: mp.exp(x[at["offset2"]])}
     l_delta, omega2 = [mp.exp(x[at["ratio1"]]) * v for v in l], mp.exp(x[at["bias1"]])
     noise = {g: mp.exp(x[at[f"noise{g}"]]) for g in range(3)}
+    share = SHARE.tolist()
     rows, groups, point = X.tolist(), GROUP.tolist(), [0.3, 0.6]
     with mp.workdps(50):
         Sg, k, c = mp.matrix(N), mp.matrix(N, 1), mp.matrix(N, 1)
@@ -103,7 +134,7 @@ def test_the_objective_given_all_values_is_that_of_the_joint_density():
                     Sg[i, j] += B2[groups[i]]
                 if groups[i] == groups[j] == 1:
                     Sg[i, j] += matern(rows[i], rows[j], l_delta, omega2)
-            Sg[i, i] += noise[groups[i]]
+            Sg[i, i] += noise[groups[i]] * share[i]
             k[i] = rho[groups[i]] * matern(rows[i], point, l, s2f)
             if i in own:
                 c[i] = B2[1] + mp.fsum(matern(rows[i], rows[j], l_delta, omega2) for j in own) / len(own)

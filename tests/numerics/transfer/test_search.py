@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from robustbo.numerics.gp.parameters import LogNormal
-from robustbo.numerics.transfer.configuration import Problem, fit_alone
+from robustbo.numerics.transfer.alone import fit_alone, fit_source
+from robustbo.numerics.transfer.configuration import Problem
 from robustbo.numerics.transfer.relations import RELATIONS, KernelPriors, SourceRows
 from robustbo.numerics.transfer.search import search_relations
 from robustbo.numerics.transfer.summary import source_summary
@@ -81,3 +82,36 @@ def test_a_trusted_source_is_the_same_whatever_it_reads():
     averaging = search_relations(problem_of(SOURCES["unrelated"], allowed=("same",)))
     assert averaging.probabilities == ({"same": 1.0},)
     assert averaging.configurations[0].relations == ("same",)
+
+
+def test_the_walk_of_a_source_is_kept_whatever_is_told_of_the_target():
+    problem, keys = problem_of(SOURCES["offset"], m=20), []
+
+    def remember(key, make):
+        keys.append(key)
+        return make()
+
+    rescaled = problem._replace(rows=problem.rows._replace(y=0.7 * problem.rows.y - 0.3))  # as other units would be
+    longer = problem_of(SOURCES["offset"], m=23)
+    for of in (problem, rescaled, longer):
+        fit_source(of, 1, remember)
+    assert keys[0] == keys[1]
+    assert fit_source(problem, 1).score == pytest.approx(fit_alone(problem, 1).score, abs=0.1)
+    first = problem._replace(rows=problem.rows.of(torch.arange(8 + 16)))
+    fit_source(first, 1, remember)
+    assert keys[3] == keys[0]  # 16 rows and 20 have the same walk
+
+
+def test_levels_are_one_source_whose_errors_shrink():
+    far, near = (lambda X, size=size: objective(X) + size * (0.5 + X[:, 0] ** 2) for size in (1.0, 0.3))
+    problem = problem_of(far, near)
+    rows = problem.rows
+    depth = torch.tensor([0.0, np.log(10.0), np.log(3.0)], dtype=torch.float64)[rows.group]
+    one = rows._replace(group=rows.group.clamp_max(1), depth=depth)
+    allowed = tuple(relation for relation in RELATIONS if relation != "scaled")
+    averaging = search_relations(problem._replace(rows=one, num_sources=1, allowed=(allowed,)))
+    shares = averaging.probabilities[0]
+    assert max(shares, key=shares.get) == "biased"
+    summaries = [source_summary(averaging, 0, u) for u in (np.log(10.0), np.log(3.0))]
+    assert [s.offset for s in summaries] == pytest.approx([0.83, 0.25], abs=0.15)
+    assert summaries[0].bias > 2 * summaries[1].bias > 0

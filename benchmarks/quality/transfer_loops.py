@@ -1,0 +1,119 @@
+"""Loops beside another source that may be asked: is the regret lower, and what does a source of no use cost?
+
+A target with noise of 5 % of the objective's spread is minimized within a budget of 12 of its values. Beside it a
+source may be asked that costs a fifth: identical, with a smooth bias, or another function. Regret is that of the clean
+objective at the recommended point, in its standard deviations, at the end; cost is what was spent on the source, as a
+share of the budget.
+
+Cells that --work has are not run again. Seeds come first, so that it may be stopped at any time.
+
+    python -m benchmarks.quality.transfer_loops --work W/loops.csv --page docs/evidence/transfer.md
+"""
+
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+import robustbo as rb
+from benchmarks.common import csv_rows, pages, recording
+from benchmarks.common.commands import add_page, parser_of
+from benchmarks.common.tables import put
+from benchmarks.quality.transfer import mean_and_error
+from benchmarks.quality.transfer_data import NOISE, Function, objective, source_function, standardize
+from robustbo.searchspace.sobol import sobol_rows
+
+KEY = ("problem", "case", "seed")
+CASES = ("alone", "identical", "biased", "unrelated")
+PROBLEMS = ("branin", "hartmann3", "three-hump-camel", "cosines3")
+BUDGET, COST, NUM_INITIAL = 12.0, 0.2, 6
+NUM_OPTIMUM = 2**15  # points among which the optimum is taken to be
+
+
+def cells_of(problems: Sequence[str], seeds: range) -> Iterator[tuple[Any, ...]]:
+    """The cells of the plan."""
+    return ((problem, case, seed) for seed in seeds for problem in problems for case in CASES)
+
+
+def run_cell(problem: str, case: str, seed: int) -> dict[str, Any]:
+    """One loop until the budget is spent."""
+    d, f = objective(problem)
+    target = standardize(f, d)
+    readings = {"lab": target} if case == "alone" else {"lab": target, "other": source_function(case, target, d, seed)}
+    begin = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        study, spent = _loop(readings, d, seed)
+        best = study.best()
+    lowest = target(np.array(sobol_rows(d, 0, 0, NUM_OPTIMUM))).min()
+    row = dict(zip(KEY, (problem, case, seed), strict=True))
+    row |= {"regret": max(_at(target, best.params, d) - lowest, 0.0), "share": spent.get("other", 0.0) / BUDGET}
+    return row | {"asks": len(study.history), "seconds": time.process_time() - begin}
+
+
+def _loop(readings: dict[str, Function], d: int, seed: int) -> tuple[rb.Optimizer, dict[str, float]]:
+    """A study whose budget is spent, and what each source has cost."""
+    sources = {"lab": rb.Source(target=True), "other": rb.Source(cost=COST)} if len(readings) > 1 else {}
+    space = rb.Space({f"x{i}": rb.Float(0.0, 1.0) for i in range(d)})
+    study = rb.Optimizer(space, direction="minimize", sources=sources, seed=seed, num_initial=NUM_INITIAL)
+    generators = {name: np.random.default_rng([seed, i]) for i, name in enumerate(readings)}
+    spent = dict.fromkeys(readings, 0.0)
+    while sum(spent.values()) + COST <= BUDGET + 1e-9:
+        trial = study.ask()
+        name = trial.source or "lab"
+        value = _at(readings[name], trial.params, d) + NOISE * generators[name].standard_normal()
+        study.tell(trial, value)
+        spent[name] += 1.0 if name == "lab" else COST
+    return study, spent
+
+
+def _at(f: Function, params: Any, d: int) -> float:
+    return float(f(np.array([[params[f"x{i}"] for i in range(d)]]))[0])
+
+
+def summary(rows: pd.DataFrame) -> pd.DataFrame:
+    """Regret and cost by case, paired with the target alone."""
+    alone = rows[rows["case"] == "alone"].set_index(["problem", "seed"])["regret"]
+    lines = []
+    for case, group in rows[rows["case"] != "alone"].groupby("case", sort=False):
+        own = group.set_index(["problem", "seed"])
+        pairs = pd.concat([own, alone.rename("regret alone")], axis=1, join="inner")
+        share = 100 * pairs["share"]
+        lines.append(
+            {
+                "source": case,
+                "loops": len(pairs),
+                "regret alone": f"{pairs['regret alone'].mean():.3f}",
+                "regret": f"{pairs['regret'].mean():.3f}",
+                "difference": mean_and_error(pairs["regret"] - pairs["regret alone"]),
+                "spent on the source, %": f"{share.mean():.0f} (at most {share.max():.0f})",
+                "CPU s an ask": f"{(pairs['seconds'] / pairs['asks']).median():.2f}",
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the cells, and print or write their rows and their summary."""
+    parser = parser_of(__doc__)
+    parser.add_argument("--problems", nargs="+", default=PROBLEMS)
+    parser.add_argument("--seeds", type=recording.replications, default=range(8))
+    parser.add_argument("--work", type=Path, required=True, help="the rows, which it goes on with")
+    parser.add_argument("--out", type=Path, help="a folder for the tables")
+    add_page(parser)
+    o = parser.parse_args(arguments)
+    torch.set_num_threads(1)
+    csv_rows.record_missing(o.work, KEY, cells_of(o.problems, o.seeds), run_cell)
+    rows = pd.read_csv(o.work)
+    put({"rows": rows, "loops": summary(rows)}, o.out)
+    if o.page:
+        pages.put(o.page, {"loops": pages.markdown(summary(rows).to_dict("records"))})
+
+
+if __name__ == "__main__":
+    main()

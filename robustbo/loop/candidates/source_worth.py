@@ -1,0 +1,130 @@
+"""Worth of one more value of the target or of another source, by fitted surrogates.
+
+It is how much the target's best posterior mean is expected to rise by it, averaged over what a source may say of the
+target, times the probability that the source gives a value there at all. Of several outcomes the objectives' are added,
+each in its model's units, in which all have about the same spread.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from robustbo import seeds
+from robustbo.loop.belief.outcome_models import OutcomeModel, OutcomeModels
+from robustbo.loop.candidates.pending import NEAR
+from robustbo.loop.feasibility.model import FeasibilityModel, feasibility_model
+from robustbo.loop.observations.table import Data
+from robustbo.loop.surrogate.attempt import attempt
+from robustbo.loop.surrogate.cache import FitCache
+from robustbo.loop.surrogate.fitted_model import FittedSurrogate
+from robustbo.numerics.linalg.lapack import Array, as_tensor
+from robustbo.numerics.transfer.relations import TARGET
+from robustbo.searchspace.parameters import Value
+from robustbo.searchspace.region.sampling import sobol_points
+from robustbo.surrogates.transfer.model import TransferGP
+from robustbo.surrogates.transfer.value import values_of_rows
+from robustbo.trials.settings import Settings
+
+SPREAD = 128  # points that are looked at
+BEST = 48  # points among which the target's best is chosen
+
+Params = dict[str, Value]
+
+
+def transfer_models(models: OutcomeModels) -> list[OutcomeModel]:
+    """The models of objectives that learn from other sources."""
+    own = [model for model in models if not model.name or model.outcome.is_objective]
+    return [m for m in own if isinstance(m.fitted.model, TransferGP) and m.fitted.observations.beside is not None]
+
+
+def worths(
+    settings: Settings, data: Data, models: Sequence[OutcomeModel], name: str, points: list[Params], fits: FitCache
+) -> Array | None:
+    """Worths of a value of a source at each of ``q`` points; None where no model has a value of its.
+
+    Args:
+        settings: What the run was told at its beginning.
+        data: All trials.
+        models: Those that learn from other sources.
+        name: The source.
+        points: The points.
+        fits: The last fits.
+    """
+    parts = [of for model in models if (of := _worths_of_source(data, model.fitted, name, points)) is not None]
+    if not parts:
+        return None
+    chances, feasibility = as_tensor(1.0), source_feasibility(settings, data, name, fits)
+    if feasibility is not None:
+        chances = feasibility.log_p([tuple(data.space.to_unit(point)) for point in points]).exp()
+    total: Array = sum(parts[1:], parts[0]) * chances.numpy()
+    return total
+
+
+def target_worth(data: Data, models: Sequence[OutcomeModel], point: Params, around: list[Params]) -> float:
+    """Worth of a value of the target at a point, the best being among others too."""
+    total = 0.0
+    for model in models:
+        fitted = model.fitted
+        with fitted.apart(0), torch.no_grad():
+            x = _encoded(data, fitted, [point])
+            best = _best_points(fitted, torch.cat([_encoded(data, fitted, around), x]))
+            total += float(values_of_rows(_transfer(fitted), TARGET, x, best)[0])
+    return total
+
+
+def source_feasibility(settings: Settings, data: Data, name: str, fits: FitCache) -> FeasibilityModel | None:
+    """The model of where a source gives a value, by its own trials; None where none failed, or it cannot be fitted."""
+    if settings.failures == "ignore":
+        return None
+    return attempt(partial(feasibility_model, data.trials_of_source(name), settings.seed, fits))[0]
+
+
+def free_points(data: Data, name: str, seed: int) -> list[Params]:
+    """Points at which nobody measures by a source now."""
+    rows = [data.space.to_unit(t.params) for t in data.auxiliary.of_source(name) if t.is_open]
+    points = sobol_points(data.region, seed, 0, SPREAD)
+
+    def is_free(point: Params) -> bool:
+        at = data.space.to_unit(point)
+        return all(max(abs(a - b) for a, b in zip(at, row, strict=True)) > NEAR for row in rows)
+
+    return [point for point in points if is_free(point)] or points
+
+
+def fixed_points(data: Data, settings: Settings) -> list[Params]:
+    """Points at which sources are compared: the same at every ask."""
+    return sobol_points(data.region, seeds.derive(settings.seed, 0, "sources"), 0, SPREAD)
+
+
+def _worths_of_source(data: Data, fitted: FittedSurrogate, name: str, points: list[Params]) -> Array | None:
+    beside = fitted.observations.beside
+    place = None if beside is None else beside.group_of(name)
+    if beside is None or (place is None and not data.auxiliary.depth(name)):
+        return None
+    if place is None:  # a level without a value: its family's others say what it is worth
+        values = [of for other in data.auxiliary.family(name) if (of := beside.group_of(other)) is not None]
+        if not values:
+            return None
+        place = values[0][0], data.auxiliary.depth(name)
+    group, depth = place
+    with fitted.apart(0), torch.no_grad():
+        X = _encoded(data, fitted, points)
+        return values_of_rows(_transfer(fitted), group, X, _best_points(fitted, X), depth)
+
+
+def _transfer(fitted: FittedSurrogate) -> TransferGP:
+    assert isinstance(fitted.model, TransferGP)
+    return fitted.model
+
+
+def _encoded(data: Data, fitted: FittedSurrogate, points: Sequence[Params]) -> Tensor:
+    return fitted.encoded([tuple(data.space.to_unit(point)) for point in points])
+
+
+def _best_points(fitted: FittedSurrogate, X: Tensor) -> Tensor:
+    """The points of the best means, of some and of those measured."""
+    among = torch.cat([X, fitted.X]).unique(dim=0)
+    mean = fitted.model.posterior(among).mean.squeeze(-1)
+    return among[mean.argsort(descending=True, stable=True)[:BEST]]

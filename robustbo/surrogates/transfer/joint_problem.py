@@ -1,0 +1,68 @@
+"""The values of the target and of all sources in one model's units, and what is known of them before a fit."""
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from robustbo.numerics.gp.wrong_density import RATE
+from robustbo.numerics.transfer.configuration import FEWEST, Problem
+from robustbo.numerics.transfer.relations import JOINED, RELATIONS, Relation, SourceRows
+from robustbo.surrogates.common.contract import outcome_transform
+from robustbo.surrogates.transfer.auxiliary import AuxiliaryValues
+
+APART = 10.0  # ratio of spreads beyond which values of a source are in other units than the target's
+SPREAD = 1.349  # interquartile range of a normal distribution, in standard deviations
+
+Maps = tuple[tuple[float, float], ...]  # of each source: center and scale in its rows' units
+
+
+def joint_problem(gp: Any, auxiliary: AuxiliaryValues) -> tuple[Problem, Maps]:
+    """All values in this model's units; those of a source in other units in units of their own."""
+    X, y, n = gp.train_inputs[0], gp.train_targets, len(gp.train_targets)
+    transform, (s2, share) = outcome_transform(gp), gp.noise_of_rows()
+    scale, shared = transform.stdvs.item(), gp.shared_errors
+    z, sds = (auxiliary.Y - transform.means.item()) / scale, auxiliary.sds / scale
+    z, allowed, maps, own = z.clone(), list[tuple[Relation, ...]](), list[tuple[float, float]](), robust_spread(y)
+    depth = torch.zeros_like(auxiliary.Y) if auxiliary.depth is None else auxiliary.depth
+    for s, is_trusted in enumerate(auxiliary.trusted):
+        rows = auxiliary.source == s
+        has_levels = bool(depth[rows].any())
+        spread, center = robust_spread(z[rows]), z[rows].median().item()
+        is_apart = not (is_trusted or has_levels) and n >= FEWEST and own > 0 and spread > 0
+        is_apart = is_apart and not 1 / APART < spread / own < APART
+        maps.append((center, spread) if is_apart else (0.0, 1.0))
+        z[rows], sds[rows] = (z[rows] - maps[-1][0]) / maps[-1][1], sds[rows] / maps[-1][1]
+        allowed.append(_possible_relations(is_trusted, has_levels, is_apart))
+    is_right = gp.is_cleared() if gp.options.num_outliers != 0 else torch.ones(n, dtype=torch.bool)
+    rows_of_all = SourceRows(
+        torch.cat([X, gp.transform_inputs(auxiliary.X)]),
+        torch.cat([y, z]),
+        torch.cat([torch.zeros(n, dtype=torch.long), auxiliary.source + 1]),
+        torch.cat([s2, sds.square()]),
+        torch.cat([is_right, auxiliary.vouched]),
+        torch.cat([share, torch.ones_like(z)]),
+        None if auxiliary.depth is None else torch.cat([torch.zeros_like(y), depth]),
+        None if shared is None else torch.cat([shared / scale, shared.new_zeros(len(z), shared.shape[-1])]),
+    )
+    rate = gp.options.rate(n)
+    price = math.log((1 - rate) / rate) - math.log((1 - RATE) / RATE)
+    return Problem(rows_of_all, len(auxiliary.trusted), gp.kernel_priors, tuple(allowed), price), tuple(maps)
+
+
+def robust_spread(y: Tensor) -> float:
+    """The robust standard deviation of some values; 0 of fewer than two."""
+    if len(y) < 2:
+        return 0.0
+    low, high = y.quantile(0.25).item(), y.quantile(0.75).item()
+    return (high - low) / SPREAD
+
+
+def _possible_relations(is_trusted: bool, has_levels: bool, is_apart: bool) -> tuple[Relation, ...]:
+    """The relations that a source may have."""
+    if is_trusted:
+        return JOINED[:1]
+    if has_levels:
+        return tuple(relation for relation in RELATIONS if relation != "scaled")
+    return RELATIONS[RELATIONS.index("scaled") :] if is_apart else RELATIONS
