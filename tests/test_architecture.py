@@ -44,7 +44,7 @@ LAYERS = (
     ("report", "study"),
     ("driving", "sheets", "ax", "optuna", "bofire"),
     ("optimizer",),
-    ("replay", "gest", "sklearn"),
+    ("replay", "gest", "sklearn", "serve"),
     ("cli",),
     ("__main__",),
 )
@@ -220,6 +220,7 @@ LATE = {
     "cli/beginning.py",
     "cli/judging.py",
     "cli/results.py",
+    "cli/serving.py",
     "cli/sheets.py",
     "cli/study.py",
     "cli/terminal.py",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from robustbo.cli import beginning, judging, results, terminal
+from robustbo.cli import beginning, judging, results, serving, terminal
 from robustbo.cli import study as cli_study
 from robustbo.cli.commands import INTERRUPTED, Commands
 from robustbo.cli.study import FormatOption
@@ -215,7 +215,7 @@ def list_(format_: FormatOption = Format.table) -> None:
 
 
 # In the order of the help: what an optimization has found, how one is begun and driven, and benchmarks.
-_of_a_study = (results.commands, beginning.commands, cli_study.commands, judging.commands)
+_of_a_study = (results.commands, beginning.commands, cli_study.commands, judging.commands, serving.commands)
 app.registered_commands[:0] = [command for commands in _of_a_study for command in commands.registered_commands]
 
 
