@@ -1,1 +1,1 @@
-"""A study as a page that a lab works in: what to measure, what is believed, why; the extra `serve` has what it needs."""
+"""A study as a page that a lab works in: the work, the beliefs and their reasons; it needs the extra `serve`."""

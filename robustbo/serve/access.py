@@ -1,4 +1,4 @@
-"""Who may use the page: names of this machine that it answers to, a token, and posts of its own pages alone."""
+"""Access to the page: names of this machine that it answers to, a token, and posts of its own pages alone."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ class AccessDenied(Exception):
         super().__init__(reason)
 
 
-def new_token(chosen: str | None = None) -> str:
-    """A token that nobody can guess, or the one that somebody has chosen.
+def new_token(own: str | None = None) -> str:
+    """A token that nobody can guess, or one of the user's own.
 
     Raises:
         RobustBOError: If that is too short, or has characters that no header can have.
     """
-    if chosen is None:
+    if own is None:
         return secrets.token_urlsafe(24)
-    if len(chosen) < LEAST_TOKEN or not chosen.isascii() or not chosen.isprintable() or {*' ";,\\'} & {*chosen}:
+    if len(own) < LEAST_TOKEN or not own.isascii() or not own.isprintable() or {*' ";,\\'} & {*own}:
         must = f"ROBUSTBO_SERVE_TOKEN must have at least {LEAST_TOKEN} letters, digits or signs, without spaces"
-        raise RobustBOError(f"{must}, quotes, commas and semicolons, got {len(chosen)} characters")
-    return chosen
+        raise RobustBOError(f"{must}, quotes, commas and semicolons, got {len(own)} characters")
+    return own
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Access:
         name, _, port = host.rpartition(":") if not host.endswith("]") and ":" in host else (host, "", "80")
         if port != str(self.port):
             return False
-        if name in LOOPBACK or name.casefold() in {known.casefold() for known in self.names}:
+        if name in LOOPBACK or name.casefold() in {own.casefold() for own in self.names}:
             return True
         return self.is_remote and _is_address(name)  # a name can be turned to here by others, an address cannot
 

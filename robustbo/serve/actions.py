@@ -1,4 +1,4 @@
-"""What people and programs do to a trial: tell, fail, withdraw, requeue, exclude, include, amend, measure again, undo.
+"""Actions on a trial: tell, fail, withdraw, requeue, exclude, include, amend, measure again.
 
 Each is recorded, and on the disk, before its function returns; or nothing is, and an error says why.
 """
@@ -10,8 +10,8 @@ from typing import Any
 
 from robustbo.censored import from_json
 from robustbo.serve.bench import Bench
-from robustbo.serve.forms import Fields, author_in, labels_in, number_in, row_in, source_in, text_in, values_in
-from robustbo.serve.served import ChangedMeanwhile, Seen, stamp
+from robustbo.serve.forms import Fields, author_in, labels_in, number_in, row_in, text_in, value_and_noise, values_in
+from robustbo.serve.served import ChangedMeanwhile, TrialStamp, stamp
 from robustbo.study.handing import measurement
 from robustbo.trials.history import Trial
 from robustbo.trials.values import values_to_record
@@ -52,7 +52,7 @@ def tell_values(bench: Bench, number: int, fields: Fields) -> Trial:
         if trial.state == "told" and measurement(None, now) == measurement(None, trial.values or trial.value):
             return trial
         raise ChangedMeanwhile(trial)
-    with opt.as_seen(Seen(number, stamp(trial))):
+    with opt.require(TrialStamp(number, stamp(trial))):
         return opt.tell(number, value, params=fields.get("params"), **json_options(fields))
 
 
@@ -79,7 +79,7 @@ def _number(name: Any, value: Any) -> float:
 
 
 def json_options(fields: Fields) -> dict[str, Any]:
-    """What else a program says of a value: sd, n, source, measured_at and labels."""
+    """The options of `tell` in a JSON object: sd, n, source, measured_at and labels."""
     options = {name: fields[name] for name in ("sd", "n", "source", "measured_at") if fields.get(name) is not None}
     labels = {**labels_in(fields), **(fields.get("labels") or {})}
     return options | ({"labels": labels} if labels else {})
@@ -95,9 +95,8 @@ def add_measurement(bench: Bench, fields: Fields) -> Trial:
     if text_in(fields, "trial"):
         number = int(number_in("trial", text_in(fields, "trial")))
         row = row_in(opt.settings, number, fields)
-        values = {name: cell.number for name, cell in row.values.items()}
-        options = {"sd": row.sds.get(None, row.sds or None), "source": row.sources or None, "labels": row.labels}
-        return opt.tell(opt.history[number].params, values.get(None, values), **options)
+        value, sd = value_and_noise(row)
+        return opt.tell(opt.history[number].params, value, sd=sd, source=row.sources or None, labels=row.labels)
     if not isinstance(fields.get("params"), Mapping):
         raise ValueError('there must be "params", an object of the parameters, and a "value"')
     return opt.tell(fields["params"], json_value(fields), **json_options(fields))
@@ -146,7 +145,7 @@ def measure_again(bench: Bench, number: int, fields: Fields) -> Trial:
     return bench.opt.enqueue(bench.opt.history[number].target_params, labels={"why": text} | labels_in(fields))[0]
 
 
-def _reason(fields: Fields, what: str) -> str:
+def _reason(fields: Fields, claim: str) -> str:
     """The reason that was typed, with who says so.
 
     Raises:
@@ -154,7 +153,7 @@ def _reason(fields: Fields, what: str) -> str:
     """
     reason, author = text_in(fields, REASON), author_in(fields)
     if not reason:
-        raise ValueError(f"say why {what}: the reason is kept with the trial")
+        raise ValueError(f"say why {claim}: the reason is kept with the trial")
     return f"{reason} ({author})" if author else reason
 
 
@@ -183,6 +182,6 @@ def act(bench: Bench, action: str, number: int, fields: Fields, *, is_program: b
     """
     if action == "tell":  # which looks by itself
         return (tell_values if is_program else tell_row)(bench, number, fields)
-    seen = text_in(fields, "seen")
-    with bench.opt.as_seen(Seen(number, seen) if seen else None):
+    text = text_in(fields, "seen")
+    with bench.opt.require(TrialStamp(number, text) if text else None):
         return ACTIONS[action](bench, number, fields)

@@ -24,6 +24,29 @@ from robustbo.serve.guard import Guard
 from robustbo.trials.storage.places import Place
 
 STATIC = Path(__file__).parent / "static"
+ROUTES = [
+    Route("/", pages.work),
+    Route("/values", pages.values),
+    Route("/trials/{number:int}", pages.trial),
+    Route("/progress", pages.progress),
+    Route("/report", pages.report),
+    Route("/trials", pages.trials),
+    Route("/best", pages.best),
+    Route("/events", pages.events),
+    Route("/api", pages.api),
+    Route("/openapi.json", pages.openapi),
+    Route("/begin", beginning.form),
+    Route("/begin", beginning.post_form, methods=["POST"]),
+    Route("/login", recording.sign_in, methods=["GET", "POST"]),
+    Route("/ask", recording.post_ask, methods=["POST"]),
+    Route("/measurements", recording.post_measurement, methods=["POST"]),
+    Route("/trials/{number:int}/{action:str}", recording.post_trial, methods=["POST"]),
+    Route("/sheet", uploads.post_sheet, methods=["POST"]),
+    Route("/download/{name:str}", downloads.download),
+    Route("/print", pages.printable),
+    Route("/static/charts.css", charts_style),
+    Mount("/static", StaticFiles(directory=STATIC)),
+]
 
 
 def application(bench: Bench | None, access: Access, place: Place) -> Guard:
@@ -55,31 +78,9 @@ def application(bench: Bench | None, access: Access, place: Place) -> Guard:
                 app.state.bench.close()
 
     app = Starlette(
-        routes=[
-            Route("/", pages.work),
-            Route("/values", pages.values),
-            Route("/trials/{number:int}", pages.trial),
-            Route("/progress", pages.progress),
-            Route("/report", pages.report),
-            Route("/trials", pages.trials),
-            Route("/best", pages.best),
-            Route("/events", pages.events),
-            Route("/api", pages.api),
-            Route("/openapi.json", pages.openapi),
-            Route("/begin", beginning.form),
-            Route("/begin", beginning.post_form, methods=["POST"]),
-            Route("/login", recording.sign_in, methods=["GET", "POST"]),
-            Route("/ask", recording.post_ask, methods=["POST"]),
-            Route("/measurements", recording.post_measurement, methods=["POST"]),
-            Route("/trials/{number:int}/{action:str}", recording.post_trial, methods=["POST"]),
-            Route("/sheet", uploads.post_sheet, methods=["POST"]),
-            Route("/download/{name:str}", downloads.download),
-            Route("/print", pages.printable),
-            Route("/static/charts.css", charts_style),
-            Mount("/static", StaticFiles(directory=STATIC)),
-        ],
+        routes=ROUTES,
         lifespan=lifespan,
-        middleware=[Middleware(beginning.Begun)],
+        middleware=[Middleware(beginning.FormFirst)],
         exception_handlers={HTTPException: _refuse, Exception: _fail},
     )
     app.state.bench, app.state.place, app.state.uploads = bench, place, uploads.Uploads()

@@ -24,7 +24,7 @@ ROWS = 6  # of parameters, to begin with
 OUTCOMES = 3
 
 
-class Begun:
+class FormFirst:
     """An application that shows its form alone until there is a study."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -56,22 +56,22 @@ def _page(request: Request, fields: Fields, error: str, status: int = 200) -> Re
 async def post_form(request: Request) -> Response:
     """Check the form, give it as TOML, or begin the study: ``POST /begin``."""
     state, fields = request.app.state, await fields_of(request)
-    what = text_in(fields, "do") or "check"
+    order = text_in(fields, "do") or "check"
     if state.bench is not None:
         raise HTTPException(409, "the study has been begun already")
     try:
         plan = read_plan(fields)
-        if what == "toml":
+        if order == "toml":
             disposition = {"Content-Disposition": 'attachment; filename="space.toml"'}
             return Response(plan.toml(), media_type="application/toml", headers=disposition)
-        if what != "begin":
+        if order != "begin":
             return JSONResponse(await asyncio.to_thread(_preview, plan))
         async with state.beginning:
             if state.bench is None:
                 opt = await asyncio.to_thread(plan.begin, state.place)
                 state.start(Bench(opt, str(state.place)))
     except (RobustBOError, ValueError, TypeError) as error:
-        if what == "check" or wants_json(request):
+        if order == "check" or wants_json(request):
             return JSONResponse({"error": str(error)}, 422)
         return _page(request, fields, str(error), 422)
     return JSONResponse({"ok": True}) if wants_json(request) else RedirectResponse("/", 303)

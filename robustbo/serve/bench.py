@@ -103,7 +103,7 @@ class Bench:
             self.publish()
 
     def latest(self, name: str, compute: Callable[[View], Any]) -> tuple[Any, bool]:
-        """What was last computed of the study, and whether it is of the study as it is now; else that is begun.
+        """The last result of a computation, and whether it is of the study as it is now; else that is begun.
 
         Args:
             name: What it is.
@@ -180,13 +180,14 @@ class Bench:
 
     async def watch(self) -> None:
         """Look again and again at whether others have written to the journal, for ever."""
-        self._loop, before = asyncio.get_running_loop(), None
+        self._loop = asyncio.get_running_loop()
+        before: History | None = None
         while True:
+            history, trouble = before, None
             try:
                 history = await asyncio.to_thread(lambda: self.opt.history)
-                trouble = None
             except (RobustBOError, OSError) as error:
-                history, trouble = before, str(error)
+                trouble = str(error)
             if history is not before or trouble != self.trouble:
                 before, self.trouble = history, trouble
                 self._send()

@@ -10,7 +10,7 @@ VALUE = {
     "oneOf": [{"type": "number"}, {"type": "string"}, {"type": "object"}],
 }
 REASON = {"reason": {"type": "string"}, "who": {"type": "string"}}
-SEEN = {"seen": {"type": "string", "description": "The trial's `seen`; 409 where it is another by now."}}
+STAMP = {"seen": {"type": "string", "description": "The trial's `seen`; 409 where it is another by now."}}
 OUTCOME = {"outcome": {"type": "string", "description": "Which of several outcomes; all unless said."}}
 MEASURED = {
     "value": VALUE,
@@ -39,14 +39,14 @@ GETS = {
 POSTS: dict[str, tuple[str, dict[str, Any], list[str]]] = {
     "/ask": ("The next points to measure; answered when they are there, which takes seconds", ASK, ["n"]),
     "/trials/{number}/tell": ("Record a value; on the disk when answered", MEASURED | POINT, ["value"]),
-    "/trials/{number}/fail": ("A trial gave no value", REASON | SEEN, ["reason"]),
-    "/trials/{number}/withdraw": ("Nobody will measure a trial", REASON | SEEN, ["reason"]),
-    "/trials/{number}/requeue": ("Let a trial wait again", SEEN, []),
-    "/trials/{number}/exclude": ("A value is wrong", REASON | SEEN | OUTCOME, ["reason"]),
-    "/trials/{number}/include": ("A value is right", REASON | SEEN | OUTCOME, ["reason"]),
-    "/trials/{number}/amend": ("Correct a value", {"value": VALUE} | REASON | SEEN, ["value", "reason"]),
+    "/trials/{number}/fail": ("A trial gave no value", REASON | STAMP, ["reason"]),
+    "/trials/{number}/withdraw": ("Nobody will measure a trial", REASON | STAMP, ["reason"]),
+    "/trials/{number}/requeue": ("Let a trial wait again", STAMP, []),
+    "/trials/{number}/exclude": ("A value is wrong", REASON | STAMP | OUTCOME, ["reason"]),
+    "/trials/{number}/include": ("A value is right", REASON | STAMP | OUTCOME, ["reason"]),
+    "/trials/{number}/amend": ("Correct a value", {"value": VALUE} | REASON | STAMP, ["value", "reason"]),
     "/trials/{number}/measure-again": ("Let the point wait to be measured again", REASON, ["reason"]),
-    "/trials/{number}/take-back": ("Take the last word on a trial back", SEEN, []),
+    "/trials/{number}/take-back": ("Take the last word on a trial back", STAMP, []),
     "/measurements": ("Record a value that nobody has asked for", MEASURED | POINT, ["params", "value"]),
 }
 

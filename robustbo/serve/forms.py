@@ -116,7 +116,7 @@ def source_in(text: str) -> dict[str, str]:
 
 
 def row_in(settings: Settings, number: int, fields: Fields) -> FilledRow:
-    """What was typed for a trial, as a row of a sheet: ``value.0`` is of the first outcome, and ``sd.0`` its noise.
+    """A row of a sheet with what was typed for a trial: ``value.0`` is of the first outcome, and ``sd.0`` its noise.
 
     Raises:
         ValueError: If a cell is neither a number nor a reason why there is none.
@@ -148,5 +148,10 @@ def values_in(settings: Settings, fields: Fields) -> tuple[Any, Any]:
     row = row_in(settings, 0, fields)
     if reasons := [cell.text for cell in row.values.values() if cell.reason is not None]:
         raise ValueError(f"the corrected value must be a number, got {reasons[0]!r}; exclude says that it is wrong")
+    return value_and_noise(row)
+
+
+def value_and_noise(row: FilledRow) -> tuple[Any, Any]:
+    """The numbers of a row, and their noise, as `Optimizer.tell` takes them."""
     values = {name: cell.number for name, cell in row.values.items()}
     return (values[None], row.sds.get(None)) if None in values else (values, row.sds or None)

@@ -64,7 +64,7 @@ class Guard:
             await _refusal(denied, scope, headers)(scope, receive, answer)
             return
         scope["access"] = self._access
-        await self._app(scope, _bounded(receive, limit), answer)
+        await self._app(scope, _limit(receive, limit), answer)
 
 
 def _cookies(headers: Headers) -> dict[str, str]:
@@ -83,11 +83,11 @@ def _refusal(denied: AccessDenied, scope: Scope, headers: Headers) -> Response:
     return JSONResponse({"error": denied.reason}, denied.status, more)
 
 
-def _bounded(receive: Receive, limit: int) -> Receive:
+def _limit(receive: Receive, limit: int) -> Receive:
     """Messages of a request, which ends with an error where it is too long, or too slow to arrive."""
     size, is_whole = 0, False
 
-    async def receive_bounded() -> Message:
+    async def receive_within() -> Message:
         nonlocal size, is_whole
         if is_whole:
             return await receive()  # until the client goes
@@ -101,7 +101,7 @@ def _bounded(receive: Receive, limit: int) -> Receive:
             raise HTTPException(413, f"a request must have at most {limit} bytes")
         return message
 
-    return receive_bounded
+    return receive_within
 
 
 def _with_headers(send: Send) -> Send:

@@ -1,4 +1,4 @@
-"""How far a study is: the best so far, charts by trial, what to look at, and whether there is much to gain."""
+"""The progress of a study: the best so far, charts by trial, what to look at, and whether there is much to gain."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Progress(NamedTuple):
 
 
 def progress(view: View, opt: Served) -> Progress:
-    """How far the study is, as is believed now."""
+    """The progress of the study, as is believed now."""
     surrogate, summary = view.settings.surrogate, overview(view)
     steps = [step.text for step in todo("", summary)]
     if not view.is_measured:
@@ -59,7 +59,7 @@ def _charts(view: View) -> dict[str, Chart]:
 
 
 def _hint(view: View, opt: Served) -> str:
-    """Whether the last points that were asked for promised anything; of several objectives nothing is said."""
+    """A sentence where the last points promised little; of several objectives nothing is said."""
     by_model = [trial for trial in view.history if trial.origin == "model" and not trial.is_open]
     if len(view.settings.objectives) > 1 or not by_model:
         return ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,7 +21,7 @@ from robustbo.serve.environment import answer
 from robustbo.serve.forms import wants_json
 from robustbo.serve.overviews import progress as progress_of
 from robustbo.serve.plain import trial_values
-from robustbo.serve.rows import belief_rows, record_rows, work_rows
+from robustbo.serve.rows import BeliefRow, belief_rows, record_rows, work_rows
 from robustbo.serve.undo import events_of, happenings, last_word
 from robustbo.serve.why import why
 from robustbo.study.sources import levels_in
@@ -45,7 +45,7 @@ def work(request: Request) -> Response:
 
 
 def printable(request: Request) -> Response:
-    """The same for paper."""
+    """The table of what is to be measured, for paper."""
     bench = bench_of(request)
     return answer(request, "print.html", **_work(bench, work_rows(bench.opt.settings, bench.opt.history)))
 
@@ -67,17 +67,19 @@ def trials(request: Request) -> Response:
 
 
 def values(request: Request) -> Response:
-    """What is believed of each value."""
+    """The belief in each value."""
     bench = bench_of(request)
     if wants_json(request):
         rows = bench.wait_for(BELIEF, belief_rows)
-        keys = ("outcome", "value", "interval", "wrong", "status", "sentence", "is_doubtful", "seen")
-        return JSONResponse(
-            {"values": [{"trial": row.trial.number} | {key: getattr(row, key) for key in keys} for row in rows]}
-        )
+        keys = ("outcome", "value", "interval", "wrong", "status", "sentence", "is_doubtful")
+        return JSONResponse({"values": [_belief_values(row, keys) for row in rows]})
     rows, is_now = bench.latest(BELIEF, belief_rows)
     reason = rows if isinstance(rows, str) else None
     return answer(request, "values.html", rows=[] if reason or rows is None else rows, is_now=is_now, reason=reason)
+
+
+def _belief_values(row: BeliefRow, keys: Sequence[str]) -> dict[str, Any]:
+    return {"trial": row.trial.number, "seen": row.stamp} | {key: getattr(row, key) for key in keys}
 
 
 def trial(request: Request) -> Response:
@@ -86,9 +88,9 @@ def trial(request: Request) -> Response:
     history = bench.opt.history
     if number >= len(history):
         raise HTTPException(404, f"there is no trial {number}")
-    one = history[number]
+    current = history[number]
     if wants_json(request):
-        return JSONResponse(trial_values(one))
+        return JSONResponse(trial_values(current))
     reasons, is_now = bench.latest(f"why {number}", lambda view: why(view, number))
     judged, _ = bench.latest(BELIEF, belief_rows)
     rows = [] if judged is None or isinstance(judged, str) else [row for row in judged if row.trial.number == number]
@@ -96,19 +98,19 @@ def trial(request: Request) -> Response:
     return answer(
         request,
         "trial.html",
-        trial=one,
-        plain=trial_values(one),
+        trial=current,
+        plain=trial_values(current),
         why=reasons,
         is_now=is_now,
         rows=rows,
         quantities=list(bench.opt.settings.quantities.values()),
         happenings=list(happenings(events)),
-        last_word=last_word(one, events),
+        last_word=last_word(current, events),
     )
 
 
 def progress(request: Request) -> Response:
-    """How far the study is."""
+    """The state of the study: its best, charts, and what to do next."""
     bench = bench_of(request)
     state, is_now = bench.latest(PROGRESS, lambda view: progress_of(view, bench.opt))
     reason = state if isinstance(state, str) else None
@@ -146,10 +148,10 @@ async def events(request: Request) -> Response:
 
 
 def api(request: Request) -> Response:
-    """What programs can do, for people."""
+    """The addresses for programs, described for people."""
     return answer(request, "api.html", paths=document(bench_of(request).name)["paths"])
 
 
 def openapi(request: Request) -> Response:
-    """What programs can do, for programs."""
+    """The addresses for programs, described for programs."""
     return JSONResponse(document(bench_of(request).name))

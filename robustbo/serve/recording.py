@@ -1,4 +1,4 @@
-"""What is posted: values and words on trials, asks, and the token of whoever signs in."""
+"""Answers to posts: values and words on trials, asks, and the token of whoever signs in."""
 
 from __future__ import annotations
 
@@ -82,9 +82,7 @@ def _conflict(request: Request, fields: Fields, conflict: ChangedMeanwhile) -> R
         content = {"error": str(conflict), "recorded": trial_values(trial), "text": recorded}
         return JSONResponse(content, 409)
     typed = {name: str(value) for name, value in fields.items() if isinstance(value, str) and name.startswith("value.")}
-    return answer(
-        request, "conflict.html", 409, trial=trial, recorded=recorded, typed=typed, seen=trial_values(trial)["seen"]
-    )
+    return answer(request, "conflict.html", 409, trial=trial, recorded=recorded, typed=typed)
 
 
 async def post_ask(request: Request) -> Response:
@@ -106,7 +104,7 @@ async def post_ask(request: Request) -> Response:
             return JSONResponse({"error": str(error)}, 422)
         return answer(request, "message.html", 422, title="Nothing was asked for", text=str(error), number=None)
     if not is_json(request):
-        future.add_done_callback(lambda done: done.cancelled() or done.exception())  # which the page shows
+        future.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # which the page shows
         return JSONResponse(bench.state(), 202) if wants_json(request) else RedirectResponse("/", 303)
     try:
         trials = await asyncio.wrap_future(future)

@@ -16,7 +16,8 @@ from robustbo.trials.sources import source_text
 from robustbo.trials.trial import in_a_line
 from robustbo.view.view import View
 
-LAST = 12  # trials that were recorded last
+LAST = 12  # trials that were recorded last,
+RECENT = 1000  # of so many that were asked for last
 
 
 class WorkRow(NamedTuple):
@@ -63,7 +64,7 @@ class BeliefRow(NamedTuple):
         status: What is believed, in words.
         sentence: The evidence.
         is_doubtful: Whether somebody should look.
-        seen: The trial's stamp.
+        stamp: The trial's stamp.
         place: Its parameters in a line.
         source: What measured it.
     """
@@ -77,7 +78,7 @@ class BeliefRow(NamedTuple):
     status: str
     sentence: str
     is_doubtful: bool
-    seen: str
+    stamp: str
     place: str
     source: str
 
@@ -112,14 +113,14 @@ def _work_row(trial: Trial, names: list[str]) -> WorkRow:
 
 
 def _name(asker: str | None) -> str:
-    """Who was given a trial, for people: without the number of a process."""
+    """The name of an asker for people: without the number of a process."""
     return (asker or "").partition(":")[0]
 
 
 def record_rows(settings: Settings, history: History) -> list[RecordRow]:
     """The trials that were recorded last, the latest first."""
-    ended = [trial for trial in history if not trial.is_open and trial.told_at is not None]
-    latest = sorted(ended, key=lambda trial: (trial.told_at, trial.number), reverse=True)[:LAST]  # type: ignore
+    ended = [trial for trial in history.trials[-RECENT:] if not trial.is_open and trial.told_at is not None]
+    latest = sorted(ended, key=lambda trial: (trial.told_at, trial.number), reverse=True)[:LAST]
     return [RecordRow(t.number, place_text(t.params), result_text(t, settings.quantities), _clock(t)) for t in latest]
 
 
@@ -128,8 +129,8 @@ def _clock(trial: Trial) -> str:
 
 
 def result_text(trial: Trial, quantities: Mapping[str | None, Outcome]) -> str:
-    """What is recorded of a trial, for people."""
-    values = trial.values or ({} if trial.value is None else {None: trial.value})
+    """The record of a trial, for people."""
+    values = dict[str | None, float](trial.values.items()) or ({} if trial.value is None else {None: trial.value})
     texts = [(f"{name} " if name else "") + quantities[name].number(value) for name, value in values.items()]
     state = "" if trial.state == "told" else f"{trial.state}: {in_a_line(trial.reason)}" if not values else trial.state
     return "; ".join(part for part in (*texts, state, trial.note or "") if part)
@@ -145,17 +146,21 @@ def belief_rows(view: View) -> list[BeliefRow]:
     counts: dict[str | None, int] = {}
     for outlier in judged:
         counts[outlier.outcome] = counts.get(outlier.outcome, 0) + 1
-    rows = [_judged_row(outlier, counts[outlier.outcome] - 1) for outlier in judged]
-    known = {(row.trial.number, row.outcome) for row in rows}
+    rows = [_belief_row(outlier, counts[outlier.outcome] - 1) for outlier in judged]
+    listed = {(row.trial.number, row.outcome) for row in rows}
     for trial in view.history:
         for name in trial.outcomes or (None,):
-            one = trial if name is None else trial.of(name)
-            if one.state in ("excluded", "failed") and trial.state != "withdrawn" and (trial.number, name) not in known:
-                rows.append(_ended_row(trial, one, name, settings.quantities[name]))
+            alone = trial if name is None else trial.of(name)
+            if (
+                alone.state in ("excluded", "failed")
+                and trial.state != "withdrawn"
+                and (trial.number, name) not in listed
+            ):
+                rows.append(_row_without_belief(trial, alone, name, settings.quantities[name]))
     return rows
 
 
-def _judged_row(outlier: Outlier, num_others: int) -> BeliefRow:
+def _belief_row(outlier: Outlier, num_others: int) -> BeliefRow:
     trial, of = outlier.trial, outlier.quantity
     sentence = evidence_text(outlier, num_others) if num_others else "there is no other measurement yet"
     return BeliefRow(
@@ -174,9 +179,9 @@ def _judged_row(outlier: Outlier, num_others: int) -> BeliefRow:
     )
 
 
-def _ended_row(trial: Trial, one: Trial, name: str | None, of: Outcome) -> BeliefRow:
-    value = "" if one.value is None else of.number(one.value)
-    reason = in_a_line(one.note or trial.note or trial.reason)
+def _row_without_belief(trial: Trial, alone: Trial, name: str | None, of: Outcome) -> BeliefRow:
+    value = "" if alone.value is None else of.number(alone.value)
+    reason = in_a_line(alone.note or trial.note or trial.reason)
     place, source = place_text(trial.params), source_text(trial.sources)
-    status = STATUSES.get(one.state, one.state)
+    status = STATUSES.get(alone.state, alone.state)
     return BeliefRow(trial, name, of.name or "value", value, "", "", status, reason, False, stamp(trial), place, source)

@@ -23,7 +23,7 @@ MEND = "look at it again; where it was measured so, write the reason in the plac
 LETTERS = 12  # of a stamp
 
 
-class Seen(NamedTuple):
+class TrialStamp(NamedTuple):
     """The trial that somebody looks at, as it was then."""
 
     number: int
@@ -56,14 +56,14 @@ def stamp(trial: Trial) -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:LETTERS]
 
 
-_seen: ContextVar[Seen | None] = ContextVar("seen", default=None)
+_requirement: ContextVar[TrialStamp | None] = ContextVar("requirement", default=None)
 
 
 class Served(Optimizer):
     """An optimizer that several people use at once, who each see the study as it was a while ago."""
 
     @contextmanager
-    def as_seen(self, seen: Seen | None) -> Iterator[None]:
+    def require(self, requirement: TrialStamp | None) -> Iterator[None]:
         """Within it nothing is recorded if a trial is not as it was seen; None: whatever it is.
 
         The trial is looked at in the same turn in which the journal is written, so no other process comes between.
@@ -71,21 +71,21 @@ class Served(Optimizer):
         Raises:
             ChangedMeanwhile: From the call that would have recorded something.
         """
-        token = _seen.set(seen)
+        token = _requirement.set(requirement)
         try:
             yield
         finally:
-            _seen.reset(token)
+            _requirement.reset(token)
 
     def _commit(self, decide: Callable[[State], Sequence[Event]]) -> list[Trial]:
-        seen = _seen.get()
+        requirement = _requirement.get()
 
-        def checked(state: State) -> Sequence[Event]:
-            if seen is not None and stamp(state.history[seen.number]) != seen.stamp:
-                raise ChangedMeanwhile(state.history[seen.number])
+        def decide_unless_changed(state: State) -> Sequence[Event]:
+            if requirement is not None and stamp(state.history[requirement.number]) != requirement.stamp:
+                raise ChangedMeanwhile(state.history[requirement.number])
             return decide(state)
 
-        return super()._commit(checked)
+        return super()._commit(decide_unless_changed)
 
     def record_row(self, row: FilledRow) -> Trial | None:
         """Record what somebody has typed for a trial, as a row of a sheet; None where that is known already.

@@ -7,6 +7,7 @@ import socket
 from collections.abc import Callable, Sequence
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from robustbo.errors import JournalMissing, JournalWarning, RobustBOError, warn
 from robustbo.serve.access import Access, is_loopback, new_token, own_names
@@ -68,19 +69,41 @@ def serve(
     Raises:
         RobustBOError: If the study cannot be resumed, or that cannot be served.
     """
-    is_remote = not is_loopback(host)
-    if is_remote and not has_token:
+    if not is_loopback(host) and not has_token:
         raise RobustBOError(f"--no-token: a page that others can reach must have a token, got --host {host}")
     bench = _bench_of(place)
-    listener = listen(host, port)
-    port = listener.getsockname()[1]
     token = new_token(os.environ.pop(TOKEN, None)) if has_token else None
-    access = Access(port, token, (*own_names(), *names) if is_remote else tuple(names), is_remote)
-    shown = socket.gethostname() if is_remote and host in ("0.0.0.0", "::") else host
-    shown = f"[{shown}]" if ":" in shown else shown
-    say(f"http://{shown}:{port}/" + (f"login#{token}" if token else ""))
-    config = uvicorn.Config(
-        application(bench, access, place),
+    listener = listen(host, port)
+    access = _access(host, listener.getsockname()[1], token, names)
+    say(address(host, access))
+    try:
+        uvicorn.Server(_config(application(bench, access, place))).run([listener])
+    except KeyboardInterrupt:
+        return
+    finally:
+        listener.close()
+
+
+def _access(host: str, port: int, token: str | None, names: Sequence[str]) -> Access:
+    is_remote = not is_loopback(host)
+    return Access(port, token, (*own_names(), *names) if is_remote else tuple(names), is_remote)
+
+
+def address(host: str, access: Access) -> str:
+    """The address to open, with the token where there is one.
+
+    Example:
+        >>> address("::1", Access(8000, "secret"))
+        'http://[::1]:8000/login#secret'
+    """
+    name = socket.gethostname() if host in ("0.0.0.0", "::") else host
+    name = f"[{name}]" if ":" in name else name
+    return f"http://{name}:{access.port}/" + (f"login#{access.token}" if access.token else "")
+
+
+def _config(app: ASGIApp) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -92,9 +115,3 @@ def serve(
         lifespan="on",
         ws="none",
     )
-    try:
-        uvicorn.Server(config).run([listener])
-    except KeyboardInterrupt:
-        return
-    finally:
-        listener.close()

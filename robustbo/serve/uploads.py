@@ -43,7 +43,7 @@ class PreviewRow(NamedTuple):
 
 
 class Preview(NamedTuple):
-    """What a sheet would record: its lines, what waits, what is wrong, and a digest of it all."""
+    """The record that a sheet would be: its lines, what waits, what is wrong, and a digest of it all."""
 
     rows: list[PreviewRow]
     waiting: list[str]
@@ -91,7 +91,7 @@ def plain_name(name: str | None) -> str:
 
 
 def preview(opt: Served, name: str, data: bytes, *, amends: bool) -> Preview:
-    """What a sheet would record; raises a `SheetError` where it is none of this study's."""
+    """The record that a sheet would be; raises a `SheetError` where it is none of this study's."""
     history = opt.history
     result = opt.read_changes(name, data, amends)(history)
     rows = [_row(opt, history, event) for event in result.events]
@@ -110,12 +110,13 @@ def _row(opt: Served, history: History, event: Event) -> PreviewRow:
     values = value if isinstance(value, dict) else {} if value is None else {None: value}
     quantities = opt.settings.quantities
     texts = [(f"{name} " if name else "") + _text(quantities[name], of) for name, of in values.items()]
-    doubts = []
+    doubts = list[str]()
     for name, of in values.items() if is_known else ():
         expectation = history[number].of(name).expectation if name else history[number].expectation
         if expectation and isinstance(of, int | float) and abs(of - expectation[0]) > FAR * expectation[1]:
             doubts.append(f"expected {quantities[name].amount(*expectation, digits=3)}")
-    kind = WORDS.get(event["event"], event["event"]) if is_known else "new, not asked for"
+    word = str(event["event"])
+    kind = WORDS.get(word, word) if is_known else "new, not asked for"
     return PreviewRow(number, kind, "; ".join(texts) or str(event.get("reason", "")), "; ".join(doubts))
 
 

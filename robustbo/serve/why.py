@@ -1,4 +1,4 @@
-"""Why a point: what is predicted there, what it may win, how likely it gives a value, and what was measured near it."""
+"""Reasons for a point: the prediction there, what it may win, how likely it gives a value, what was measured near."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Why(NamedTuple):
 
 
 def why(view: View, number: int) -> Why:
-    """What speaks for the point of a trial, as is believed now."""
+    """The reasons for the point of a trial, as is believed now."""
     trial = view.history[number]
     origin = ORIGINS.get(trial.origin, "")
     if trial.repeats is not None:
@@ -72,7 +72,7 @@ def _prediction_text(of: Outcome, prediction: Prediction) -> str:
 def _near(view: View, trial: Trial) -> list[tuple[int, str, str]]:
     """The measured points that are nearest, each parameter by its range."""
     space, quantities = view.space, view.settings.quantities
-    here = space.to_unit(trial.target_params)
-    others = [other for other in view.history.having("told") if other.number != trial.number]
-    ranked = sorted(others, key=lambda other: math.dist(here, space.to_unit(other.params)))
+    place = space.to_unit(trial.target_params)
+    candidates = [other for other in view.history.having("told") if other.number != trial.number]
+    ranked = sorted(candidates, key=lambda other: math.dist(place, space.to_unit(other.params)))
     return [(t.number, place_text(t.params), result_text(t, quantities)) for t in ranked[:NEAREST]]

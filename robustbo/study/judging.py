@@ -124,7 +124,7 @@ class Judging(Queueing):
     ) -> Trial:
         """Record a corrected value of a told, excluded or failed trial; the old one stays in the journal.
 
-        ``sd`` and ``n`` are those of `tell`, and ``reason`` says why, for people: it is the trial's ``note``. Of several
+        ``sd`` and ``n`` are those of `tell`, and ``reason`` says why, for people, as the trial's ``note``. Of several
         outcomes only those that are given change; one that was missing is there then.
 
         Raises:

@@ -30,7 +30,7 @@ def interval_text(outlier: Outlier) -> str:
 
 
 def digits_for(low: float, high: float) -> int:
-    """How many significant digits tell two ends of an interval apart, and one more.
+    """The number of significant digits that tell two ends of an interval apart, and one more.
 
     Example:
         >>> digits_for(62.123, 71.3), digits_for(70.01, 70.02)
@@ -43,7 +43,7 @@ def digits_for(low: float, high: float) -> int:
 
 
 def surprise(outlier: Outlier) -> float:
-    """How many values as predicted come, on the average, on one that is as far from the prediction as this."""
+    """The number of values as predicted that come, on the average, on one as far from the prediction as this."""
     if outlier.sd <= 0:
         return math.inf
     tail = math.erfc(abs(outlier.value - outlier.expected) / outlier.sd / math.sqrt(2))
@@ -58,16 +58,16 @@ def evidence_text(outlier: Outlier, num_others: int) -> str:
         num_others: How many other values there are.
     """
     of = outlier.quantity
-    others = "the other measurement predicts" if num_others == 1 else f"the other {num_others} measurements predict"
-    prediction = f"{others} {interval_text(outlier)} here"
+    subject = "the other measurement predicts" if num_others == 1 else f"the other {num_others} measurements predict"
+    prediction = f"{subject} {interval_text(outlier)} here"
     times = surprise(outlier)
     if times < PLAIN:
         return f"{prediction}, and {of.number(outlier.value, 4)} agrees with that"
-    rarity = f"one in {_rounded(times)}" if times < RAREST else "rarer than one in a million"
+    rarity = f"one in {_in_few_digits(times)}" if times < RAREST else "rarer than one in a million"
     return f"{prediction}; {of.number(outlier.value, 4)} would be a surprise that is {rarity}"
 
 
-def _rounded(times: float) -> str:
+def _in_few_digits(times: float) -> str:
     """A number of times in one digit, or in two below 100."""
     step = 10 ** (math.floor(math.log10(times)) - (1 if times < 100 else 0))
     return f"{round(times / step) * step:,.0f}"
