@@ -12,12 +12,11 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from robustbo.errors import RobustBOError
-from robustbo.serve.bench import Bench
+from robustbo.serve.bench import Bench, study_name
 from robustbo.serve.environment import plain_answer
 from robustbo.serve.forms import Fields, fields_of, text_in, wants_json
 from robustbo.serve.plan import GOALS, KINDS, Plan, read_plan
 from robustbo.serve.rows import cell_text
-from robustbo.trials.storage.places import display_name
 
 FIRST = 4  # points of the preview
 ROWS = 6  # of parameters, to begin with
@@ -49,7 +48,7 @@ def _page(request: Request, fields: Fields, error: str, status: int = 200) -> Re
     rows = {"parameters": ROWS, "outcomes": OUTCOMES, "kinds": KINDS, "goals": GOALS}
     texts = {name: value for name, value in fields.items() if isinstance(value, str)}
     seed = text_in(fields, "seed") or str(secrets.randbelow(10**6))
-    name = display_name(request.app.state.place)
+    name = study_name(request.app.state.place)
     return plain_answer("begin.html", status, name=name, error=error, texts=texts, seed=seed, **rows)
 
 
@@ -69,7 +68,7 @@ async def post_form(request: Request) -> Response:
         async with state.beginning:
             if state.bench is None:
                 opt = await asyncio.to_thread(plan.begin, state.place)
-                state.start(Bench(opt, str(state.place)))
+                state.start(Bench(opt, state.place))
     except (RobustBOError, ValueError, TypeError) as error:
         if order == "check" or wants_json(request):
             return JSONResponse({"error": str(error)}, 422)

@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -21,7 +22,7 @@ from robustbo.errors import RobustBOError
 from robustbo.loop.surrogate.attempt import describe_error
 from robustbo.serve.served import Served
 from robustbo.trials.history import History, Trial
-from robustbo.trials.storage.places import display_name
+from robustbo.trials.storage.places import Place, display_name, is_address
 from robustbo.view.view import View
 
 log = logging.getLogger("robustbo")
@@ -54,6 +55,11 @@ class AskJob:
     error: str | None = None
 
 
+def study_name(place: Place) -> str:
+    """The name of a study for its pages: that of its file, or the address of a database without its password."""
+    return display_name(place) if is_address(place) else Path(place).name
+
+
 class Bench:
     """A study that is served.
 
@@ -62,8 +68,8 @@ class Bench:
         place: Of its journal.
     """
 
-    def __init__(self, opt: Served, place: str) -> None:
-        self.opt, self.name = opt, display_name(place)
+    def __init__(self, opt: Served, place: Place) -> None:
+        self.opt, self.name = opt, study_name(place)
         self.asks: list[AskJob] = []
         self.trouble: str | None = None
         self.last_error: str | None = None

@@ -41,7 +41,7 @@ def listen(host: str, port: int) -> socket.socket:
 def _bench_of(place: Place) -> Bench | None:
     """The study of a journal; None where there is none, and a warning says that it is begun by a form."""
     try:
-        return Bench(Served.resume(place), str(place))
+        return Bench(Served.resume(place), place)
     except JournalMissing as error:
         warn(f"{error}; the page begins a new study there", JournalWarning)
         return None

@@ -92,7 +92,7 @@ def test_a_link_from_elsewhere_leads_here_but_nothing_is_embedded_there():
     _, headers = status_of(app, "GET", "/", link)
     assert "frame-ancestors 'none'" in headers["content-security-policy"]
     assert "unsafe" not in headers["content-security-policy"]
-    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["referrer-policy"] == "same-origin"
 
 
 @pytest.mark.parametrize(
