@@ -399,6 +399,8 @@ FOREIGN = {
     "bofire": "bofire",
     "sklearn": "sklearn",
     "openpyxl": "sheets",
+    "starlette": "serve",
+    "uvicorn": "serve",
 }
 COMPETITORS = {"replay/cells/optuna.py", "replay/cells/optuna_several.py", "replay/cells/ax.py"}
 

@@ -1,4 +1,4 @@
-r"""How long a tell takes at `robustbo serve` while it decides on a point, with many clients.
+r"""The time that a tell takes at `robustbo serve` while it decides on a point, with many clients.
 
 Each client tells a value, waits a while, and tells the next, over one connection each; an ask runs all the while.
 

@@ -1,9 +1,6 @@
 """A study that is served, and a client that has its token."""
 
 import pytest
-
-pytest.importorskip("uvicorn", reason="the extra serve is not installed")
-
 from starlette.testclient import TestClient
 
 import robustbo as rb
