@@ -1,6 +1,8 @@
 r"""The time that a tell takes at `robustbo serve` while it decides on a point, with many clients.
 
-Each client tells a value, waits a while, and tells the next, over one connection each; an ask runs all the while.
+Each client tells the values of trials of its own, one after the other with a pause, over one connection; an ask runs
+all the while. (A measurement that nobody has asked for begins a trial, so that a decision that runs is made once more,
+and the third time tells wait for it.)
 
     python -m benchmarks.speed.serve --clients 20 --seconds 30
 """
@@ -15,13 +17,14 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 import robustbo as rb
 
-PAUSE_S = 0.5  # of a client between two values
+EACH = 6  # trials of a client
 MEASURED = 40  # values before, so that an ask takes its time
 
 
@@ -35,16 +38,14 @@ def post(connection: http.client.HTTPConnection, token: str, address: str, conte
         raise RuntimeError(f"{address}: {answer.status} {text!r}")
 
 
-def tell_values(port: int, token: str, client: int, end: float, times: list[float]) -> None:
-    """Tell values until a moment, and note how long each took."""
-    connection, rng = http.client.HTTPConnection("127.0.0.1", port, timeout=60), np.random.default_rng(client)
-    time.sleep(PAUSE_S * rng.random())
-    while time.monotonic() < end:
-        params = {name: float(rng.random()) for name in "xyzu"}
+def tell_values(port: int, token: str, trials: Sequence[int], seconds: float, times: list[float]) -> None:
+    """Tell the values of trials within so many seconds, and note how long each took."""
+    connection, rng = http.client.HTTPConnection("127.0.0.1", port, timeout=600), np.random.default_rng(trials[0])
+    for trial in trials:
+        time.sleep(2 * rng.random() * seconds / len(trials))
         begin = time.monotonic()
-        post(connection, token, "/measurements", {"params": params, "value": float(rng.random())})
+        post(connection, token, f"/trials/{trial}/tell", {"value": float(rng.random())})
         times.append(time.monotonic() - begin)
-        time.sleep(PAUSE_S)
 
 
 def ask_points(port: int, token: str, end: float, times: list[float]) -> None:
@@ -69,6 +70,8 @@ def main() -> None:
         opt, rng = rb.Optimizer(space, direction="maximize", journal=place, seed=0), np.random.default_rng(0)
         for _ in range(MEASURED):
             opt.tell({name: float(rng.random()) for name in "xyzu"}, float(rng.random()))
+        opt.enqueue([{name: float(rng.random()) for name in "xyzu"} for _ in range(EACH * options.clients)])
+        numbers = [trial.number for trial in opt.ask_as("clients", EACH * options.clients)]
         environment = os.environ | {"ROBUSTBO_SERVE_TOKEN": token}
         command = [sys.executable, "-m", "robustbo", "serve", str(place)]
         with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
@@ -76,8 +79,8 @@ def main() -> None:
             port = int(process.stdout.readline().partition("/login")[0].rpartition(":")[2])
             end = time.monotonic() + options.seconds
             threads = [
-                threading.Thread(target=tell_values, args=(port, token, client, end, tells))
-                for client in range(options.clients)
+                threading.Thread(target=tell_values, args=(port, token, trials, options.seconds, tells))
+                for trials in (numbers[client :: options.clients] for client in range(options.clients))
             ]
             threads.append(threading.Thread(target=ask_points, args=(port, token, end, asks)))
             for thread in threads:

@@ -17,6 +17,7 @@ from robustbo.serve.served import Served
 from robustbo.trials.storage.places import Place
 
 MOST_CONNECTIONS = 200
+BACKLOG = 128  # that wait to be connected
 IDLE_S = 30
 GRACE_S = 2  # for answers under way, at the end; what is decided on is recorded all the same
 TOKEN = "ROBUSTBO_SERVE_TOKEN"
@@ -33,6 +34,7 @@ def listen(host: str, port: int) -> socket.socket:
         listener = socket.socket(family, socket.SOCK_STREAM)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
+        listener.listen(BACKLOG)  # whoever comes before all is ready waits, and is not refused
     except (OSError, OverflowError) as error:
         raise RobustBOError(f"--host, --port: {host}:{port} cannot be served: {error}") from None
     return listener

@@ -15,6 +15,7 @@ from robustbo.view.prediction import Prediction
 from robustbo.view.view import View
 
 NEAREST = 3  # measured points that are shown
+SMALL = 1e-3  # of the standard deviation of a value there: a gain that nobody would see
 ORIGINS = {
     "sobol": "It fills the space: the first points are spread evenly, whatever was measured.",
     "model": "The model chose it, as what is most worth to measure next.",
@@ -48,8 +49,10 @@ def _beliefs(view: View, trial: Trial) -> list[str]:
     predicted = view.predict(params, is_noisy=True)
     by_name = predicted if isinstance(predicted, dict) else {None: predicted}
     sentences = [_prediction_text(quantities[name], of) for name, of in by_name.items()]
-    gain = view.promise(trial).gain
-    if math.isfinite(gain):
+    gain = view.promise(trial).gain if trial.is_open else math.inf
+    if gain < SMALL * min(prediction.sd for prediction in by_name.values()):
+        sentences.append("It is expected to win next to nothing on the best so far.")
+    elif math.isfinite(gain):
         single = view.settings.quantity if len(view.settings.objectives) < 2 else None
         amount = format_number(gain, 2)
         amount = f"{amount} of hypervolume" if single is None else single.with_unit(amount)
