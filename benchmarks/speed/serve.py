@@ -24,7 +24,7 @@ import numpy as np
 
 import robustbo as rb
 
-EACH = 6  # trials of a client
+TRIALS = 6  # trials of a client
 MEASURED = 40  # values before, so that an ask takes its time
 
 
@@ -70,8 +70,8 @@ def main() -> None:
         opt, rng = rb.Optimizer(space, direction="maximize", journal=place, seed=0), np.random.default_rng(0)
         for _ in range(MEASURED):
             opt.tell({name: float(rng.random()) for name in "xyzu"}, float(rng.random()))
-        opt.enqueue([{name: float(rng.random()) for name in "xyzu"} for _ in range(EACH * options.clients)])
-        numbers = [trial.number for trial in opt.ask_as("clients", EACH * options.clients)]
+        opt.enqueue([{name: float(rng.random()) for name in "xyzu"} for _ in range(TRIALS * options.clients)])
+        numbers = [trial.number for trial in opt.ask_as("clients", TRIALS * options.clients)]
         environment = os.environ | {"ROBUSTBO_SERVE_TOKEN": token}
         command = [sys.executable, "-m", "robustbo", "serve", str(place)]
         with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:

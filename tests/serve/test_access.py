@@ -14,9 +14,9 @@ from tests.serve.conftest import HOST, PORT, TOKEN
 
 ACCESS = Access(PORT, TOKEN)
 HOSTS = [HOST, "localhost:8000", "elsewhere.example:8000", "127.0.0.1:8001", "127.0.0.1", "", "10.0.0.7:8000"]
-ORIGINS = [None, f"http://{HOST}", "http://elsewhere.example", "null", f"https://{HOST}", f"http://{HOST}.example"]
-SITES = [None, "same-origin", "cross-site", "same-site"]
-BEARERS = [None, TOKEN, TOKEN[:-1], TOKEN.upper(), ""]
+ORIGINS = [None, f"http://{HOST}", "http://elsewhere.example", "null", f"http://{HOST}.example"]
+SITES = [None, "same-origin", "cross-site"]
+BEARERS = [None, TOKEN, TOKEN[:-1]]
 COOKIES = [None, TOKEN, "wrong"]
 METHODS = ["GET", "POST", "DELETE"]
 

@@ -18,7 +18,7 @@ import pytest
 
 import robustbo as rb
 
-webdriver = pytest.importorskip("selenium.webdriver", reason="needs Selenium")
+webdriver = pytest.importorskip("selenium.webdriver", reason="no Selenium here")
 from selenium.webdriver.chrome.service import Service  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
@@ -26,7 +26,7 @@ from selenium.webdriver.common.keys import Keys  # noqa: E402
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="needs chromium and chromedriver"),
+    pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="no Chromium here, or no chromedriver"),
 ]
 AXE = importlib.util.find_spec("axe_playwright_python")
 PICTURES = os.environ.get("ROBUSTBO_PICTURES")
