@@ -9,6 +9,7 @@ ALLOWED = {
     r"no real data: there is no folder ": "the data sets are not ours to ship; the checks beside the data run them",
     r"no [\w-]+ in .*: let ROBUSTBO_DATA name": "nor is each of them in every such folder",
     r"Chromium is not installed|no Chromium here": "a browser is no Python package; its tests look at printed pages",
+    r"no Selenium here": "it is in no extra, since it needs a browser and its driver; whoever has these installs it",
     r"PostgreSQL": "there is no wheel of it for every platform",
     r"no cocoex: |no cma: ": "one benchmark needs COCO's suite and a peer that are in no extra",
     # what another system does in another way

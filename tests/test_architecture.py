@@ -44,7 +44,7 @@ LAYERS = (
     ("report", "study"),
     ("driving", "sheets", "ax", "optuna", "bofire"),
     ("optimizer",),
-    ("replay", "gest", "sklearn"),
+    ("replay", "gest", "sklearn", "serve"),
     ("cli",),
     ("__main__",),
 )
@@ -223,6 +223,7 @@ LATE = {
     "cli/beginning.py",
     "cli/judging.py",
     "cli/results.py",
+    "cli/serving.py",
     "cli/sheets.py",
     "cli/sources.py",
     "cli/study.py",
@@ -403,6 +404,8 @@ FOREIGN = {
     "bofire": "bofire",
     "sklearn": "sklearn",
     "openpyxl": "sheets",
+    "starlette": "serve",
+    "uvicorn": "serve",
 }
 COMPETITORS = {"replay/cells/optuna.py", "replay/cells/optuna_several.py", "replay/cells/ax.py"}
 

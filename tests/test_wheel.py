@@ -28,6 +28,8 @@ def test_it_has_two_packages_and_no_problems_of_somebody(wheel):
     assert {top for top in tops if not top.endswith(".dist-info")} == {"robustbo", "robustbo_problems"}
     assert "robustbo/py.typed" in wheel.namelist()
     assert "robustbo/report/page/templates/journal.html" in wheel.namelist()
+    parts = {"templates/work.html", "static/work.js", "static/style.css", "static/icon.svg"}  # of `robustbo serve`
+    assert {f"robustbo/serve/{part}" for part in parts} <= {*wheel.namelist()}
 
 
 def test_it_has_the_module_of_each_entry_point(wheel):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from robustbo.cli import asking, beginning, judging, results, sources, terminal
+from robustbo.cli import asking, beginning, judging, results, serving, sources, terminal
 from robustbo.cli import study as cli_study
 from robustbo.cli.commands import INTERRUPTED, Commands
 from robustbo.cli.study import FormatOption
@@ -222,6 +222,7 @@ _of_a_study = (
     cli_study.commands,
     judging.commands,
     sources.commands,
+    serving.commands,
 )
 app.registered_commands[:0] = [command for commands in _of_a_study for command in commands.registered_commands]
 

@@ -29,6 +29,7 @@ def amend(
         typer.Argument(metavar="TRIAL VALUE", help="Its number; the right value, or some outcomes' as NAME=VALUE ..."),
     ],
     sd: SdOption = None,
+    reason: WhyOption = None,
 ) -> None:
     """Correct a value that was told; of several outcomes only those that are given change."""
     from robustbo.optimizer import Optimizer
@@ -36,7 +37,7 @@ def amend(
     with mendable():
         opt = Optimizer.resume(journal)
         number, value = trial_and_value("amend", numbers, outcome_names(opt))
-        amended = opt.amend(number, value, sd=noise_of(sd or (), outcome_names(opt)))
+        amended = opt.amend(number, value, sd=noise_of(sd or (), outcome_names(opt)), reason=reason)
     say_trials([amended], opt)
 
 

@@ -1,6 +1,7 @@
 """Ask and tell by a sheet: rows go out, and what has been filled in comes in; the journal is what counts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -8,14 +9,14 @@ from typing import Any
 from robustbo.errors import SheetError, SheetWarning, warn
 from robustbo.guidance import explain_misfits
 from robustbo.searchspace.tabular import MAX_ROWS_SHOWN, warn_of_violations
-from robustbo.sheets.changes import RowRules, changes
+from robustbo.sheets.changes import Changes, RowRules, changes
 from robustbo.sheets.filled import numbers_in
 from robustbo.sheets.sheet import Sheet, open_sheet
 from robustbo.study.asking import Asking
 from robustbo.study.declared import source_to_measure
 from robustbo.study.possible import check_possible, value_check, with_exclusions
 from robustbo.study.queueing import own
-from robustbo.trials.history import Trial
+from robustbo.trials.history import History, Trial
 from robustbo.trials.outcome import OutOfRange
 from robustbo.trials.sources import Source, labels_to_record
 from robustbo.trials.storage.line import Event
@@ -144,21 +145,13 @@ class Sheets(Asking):
         self, sheet: Sheet, amends: bool, out_of_range: OutOfRange, *, are_measured: bool = False
     ) -> tuple[list[Trial], dict[int, int]]:
         """Tell what is filled in; the trials, and by row the numbers of those of rows without one."""
-        settings, errors = self.settings, list[str]()
-        check = value_check(settings, out_of_range, TO_KEEP_IT)
-        rows, space = sheet.read_rows(errors), settings.space
-        if any(row.number is None for row in rows):
-            sheet.check_writable()
-            always = [name for name, parameter in space.parameters if not parameter.condition]
-            sheet.check_whole(always, "for rows without a trial's number")
-        amended, numbers = check_possible(settings, TO_AMEND), dict[int, int]()
-        options = self._value_content, check, amended, amends, are_measured, settings.sources
-        rules = RowRules(space, sheet.grid.decimal, *options)
+        read = self._reader_of(sheet, amends, out_of_range, are_measured=are_measured, is_written=True)
+        settings, space, numbers = self.settings, self.settings.space, dict[int, int]()
 
         def events_of(state: State) -> Sequence[Event]:
-            result = changes(state.history, rows, rules)
-            if wrong := errors + result.errors:
-                raise SheetError(_in_all(sheet, wrong))
+            result = read(state.history)
+            if result.errors:
+                raise SheetError(_in_all(sheet, result.errors))
             for text in (
                 result.waiting + sheet.pending_formulas()
             ):  # before anything is recorded: it may be made an error
@@ -169,6 +162,35 @@ class Sheets(Asking):
             return with_exclusions(settings, state.history, result.events)
 
         return self._commit(events_of), numbers
+
+    def _reader_of(
+        self, sheet: Sheet, amends: bool, out_of_range: OutOfRange, *, are_measured: bool = False, is_written: bool
+    ) -> Callable[[History], Changes]:
+        """Return what gives the difference between a sheet and a history.
+
+        Args:
+            sheet: The sheet.
+            amends: Whether values that have changed are corrected.
+            out_of_range: As for `tell`.
+            are_measured: As for `read_sheet`.
+            is_written: Whether the numbers of rows without one are to be written into it.
+        """
+        settings, errors = self.settings, list[str]()
+        check = value_check(settings, out_of_range, TO_KEEP_IT)
+        rows, space = sheet.read_rows(errors), settings.space
+        if any(row.number is None for row in rows):
+            if is_written:
+                sheet.check_writable()
+            always = [name for name, parameter in space.parameters if not parameter.condition]
+            sheet.check_whole(always, "for rows without a trial's number")
+        options = self._value_content, check, check_possible(settings, TO_AMEND), amends, are_measured, settings.sources
+        rules = RowRules(space, sheet.grid.decimal, *options)
+
+        def read(history: History) -> Changes:
+            result = changes(history, rows, rules)
+            return replace(result, errors=errors + result.errors)
+
+        return read
 
 
 def _with_progress(error: SheetError, told: Sequence[Trial], new: Sequence[Trial]) -> SheetError:

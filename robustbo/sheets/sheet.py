@@ -91,7 +91,11 @@ def open_sheet(path: Path, settings: Settings, value: str | None = None) -> Shee
     Raises:
         SheetError: If it cannot be read, or lacks a column.
     """
-    before = file.read(path)
+    return read_sheet(path, file.read(path), settings, value)
+
+
+def read_sheet(path: Path, before: bytes | None, settings: Settings, value: str | None = None) -> Sheet:
+    """A study's sheet in the contents of a file, which need not be there; raises as `open_sheet`."""
     grid = _grid(path, before or b"")
     is_empty = not any(cell.strip() for row in grid.rows for cell in row)
     names = names_of(settings.space.names, settings.quantities, value, has_sources=bool(settings.sources))
@@ -117,3 +121,9 @@ def _grid(path: Path, data: bytes) -> Grid:
     if suffix in SEPARATORS:
         return Delimited(data, str(path), SEPARATORS[suffix])
     raise SheetError(f"{path}: a sheet must be one of {[*SEPARATORS, '.xlsx']}, got {path.suffix!r}; save it as such")
+
+
+def new_sheet(name: str, settings: Settings, trials: Sequence[Trial]) -> bytes:
+    """The contents of a new sheet with a row for each of some trials, for people to fill in."""
+    sheet = read_sheet(Path(name), None, settings)
+    return sheet.grid.with_changes({}, [sheet.names.header, *(row_of(trial, sheet.columns) for trial in trials)])

@@ -25,13 +25,18 @@ def write_table(frame: pd.DataFrame, path: Path) -> None:
     Raises:
         SheetError: If the name ends otherwise, or a workbook is to be written without openpyxl.
     """
+    replace(path, table_bytes(frame, path))
+
+
+def table_bytes(frame: pd.DataFrame, path: Path) -> bytes:
+    """The contents of the file that `write_table` writes, whose name says the format; raises as it does."""
     if path.suffix not in SUFFIXES:
         raise SheetError(f"{path}: a table must be one of {[*SUFFIXES]}, got {path.suffix!r}; name another file")
     grid = Workbook(b"", str(path)) if path.suffix == ".xlsx" else Delimited(b"", str(path))
     plain = frame.reset_index()
     columns = [[_cell(value) for value in plain[name].tolist()] for name in plain.columns]
     rows = [list(map(str, plain.columns)), *map(list, zip(*columns, strict=True))]
-    replace(path, grid.with_changes({}, rows))
+    return grid.with_changes({}, rows)
 
 
 def _cell(value: object) -> object:

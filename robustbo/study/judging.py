@@ -20,7 +20,7 @@ from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State
 from robustbo.trials.values import Noise, Value, values_to_record
 from robustbo.trials.verdicts import Verdict
-from robustbo.validation import index, one_of, real
+from robustbo.validation import flag, index, one_of, real
 
 log = logging.getLogger("robustbo")
 
@@ -72,7 +72,9 @@ class Judging(Queueing):
         return self._end("exclude", self._of(outcome, reason), trial)
 
     @overload
-    def include(self, trial: TrialLike, *, outcome: str | None = None, reason: str | None = None) -> Trial: ...
+    def include(
+        self, trial: TrialLike, *, outcome: str | None = None, reason: str | None = None, vouch: bool = True
+    ) -> Trial: ...
 
     @overload
     def include(
@@ -93,6 +95,7 @@ class Judging(Queueing):
         since: TrialLike | None = None,
         outcome: str | None = None,
         reason: str | None = None,
+        vouch: bool = True,
     ) -> Trial | list[Trial]:
         """Vouch for a value, flagged or excluded: it is believed, whatever the model says.
 
@@ -110,16 +113,21 @@ class Judging(Queueing):
             since: From the telling of which trial on; from the beginning unless given. Without a source: everything.
             outcome: Which of several outcomes; all unless given.
             reason: Why, for people.
+            vouch: Whether the trial's value is believed from now on; False only takes your own `exclude` or `include`
+                back, and the value is judged as any other.
         """
+        has_word = flag("vouch", vouch)
         if trial is None or source is not None or since is not None:
             return self._judge("include", trial, source, since, self._of(outcome, reason))
-        return self._end("include", {"vouch": True, **self._of(outcome, reason)}, trial)
+        return self._end("include", ({"vouch": True} if has_word else {}) | self._of(outcome, reason), trial)
 
-    def amend(self, trial: TrialLike, value: Value, *, sd: Noise = None, n: Count | None = None) -> Trial:
+    def amend(
+        self, trial: TrialLike, value: Value, *, sd: Noise = None, n: Count | None = None, reason: str | None = None
+    ) -> Trial:
         """Record a corrected value of a told, excluded or failed trial; the old one stays in the journal.
 
-        ``sd`` and ``n`` are those of `tell`. Of several outcomes only those that are given change; one that was missing
-        is there then.
+        ``sd`` and ``n`` are those of `tell`, and ``reason`` says why, for people, as the trial's ``note``. Of several
+        outcomes only those that are given change; one that was missing is there then.
 
         Raises:
             ValueError: If the value is not finite or not possible (exclude the trial instead), or the trial is pending.
@@ -129,7 +137,7 @@ class Judging(Queueing):
             raise ValueError(f"value must be finite to amend a trial, got {value}; use exclude to leave it out")
         if is_of_target(self.settings, self.history, trial, {}):
             check_possible(self.settings, "amend takes the right value; use exclude to leave it out")(content["value"])
-        return self._end("amend", content, trial)
+        return self._end("amend", content | self._of(None, reason), trial)
 
     def correct(
         self,

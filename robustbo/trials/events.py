@@ -170,7 +170,7 @@ def _change(trials: Sequence[Trial] | Draft, trial: Trial, event: Event) -> Tria
         case "amend":
             state = "excluded" if trial.state == "excluded" else "told"
             reason = _ask_reason(trials, trial)
-            note = trial.note if trial.state == "excluded" else None
+            note = event.get("reason", trial.note if trial.state == "excluded" else None)
             new = _with(trial, state=state, reason=reason, retry=None, **NO_EXPECTATION, note=note)
             return _with(new, is_vouched=False, as_told=None, **_value_fields(trial, event, is_amended=True))
     raise AssertionError(event)
@@ -217,7 +217,10 @@ def _judge(trial: Trial, event: Event, *, is_excluded: bool) -> dict[str, Measur
     """The outcomes where one of them is excluded, or is no more, by the user's word."""
     name, is_vouched, note = event["outcome"], _vouches(event), event.get("reason")
     outcome = trial.outcomes.get(name, Measured())
-    if outcome.value is None or (outcome.is_excluded == is_excluded and not is_vouched):
+    has_no_effect = (
+        outcome.is_excluded if is_excluded else not (is_vouched or outcome.is_excluded or outcome.is_vouched)
+    )
+    if outcome.value is None or has_no_effect:
         kind = "exclude" if is_excluded else "include"
         standing = "missing" if outcome.value is None else "excluded already" if is_excluded else "not excluded"
         must = "excluded" if standing == "not excluded" else "told"

@@ -90,6 +90,7 @@ class _Tell(_Event):
     value: Values
     sd: Noises
     lost: NotRequired[list[Text]]
+    reason: NotRequired[Text]  # of an amendment
     labels: NotRequired[Labels]
     source: NotRequired[Source]
     measured_at: NotRequired[Time]

@@ -116,3 +116,8 @@ def test_sources_as_they_are_typed():
     assert source_of([]) is None
     assert source_of(["R3"]) == "R3"
     assert source_of(["reactor=R=3"]) == {"reactor": "R=3"}
+
+
+def test_a_correction_says_why(begun):
+    assert begun("amend", "j.jsonl", 2, 1.5, "--reason", "a slip of the pen")[0] == 0
+    assert (history()[2].value, history()[2].note) == (1.5, "a slip of the pen")

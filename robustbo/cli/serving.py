@@ -1,0 +1,48 @@
+"""The command that serves a study as a page that a lab works in.
+
+Heavy imports happen inside the command, so that ``--help`` answers at once.
+"""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from robustbo.cli import terminal
+from robustbo.cli.study import Journal
+from robustbo.errors import RobustBOError
+
+NEEDED = "robustbo serve needs {}, which comes with the extra robustbo[serve]; pip install 'robustbo[serve]'"
+
+commands = typer.Typer(no_args_is_help=True, add_completion=False)
+
+
+@commands.command()
+def serve(
+    journal: Journal,
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Where to listen: 0.0.0.0 for the lab; this machine unless said.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="A free one unless said.")] = 0,
+    name: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A name by which others reach it; may be repeated.")
+    ] = None,
+    token: Annotated[
+        bool, typer.Option("--token/--no-token", help="Whether a token is needed; always with --host of others.")
+    ] = True,
+) -> None:
+    """Serve a study as a page to work with: take points, enter values, judge them, see why; until Ctrl-C.
+
+    The address that it prints has a token that opens it. Any number of other processes may work on the same study.
+    Programs that restart it with the same token set ROBUSTBO_SERVE_TOKEN.
+    """
+    try:
+        from robustbo.serve import server
+    except ModuleNotFoundError as error:
+        raise RobustBOError(NEEDED.format(error.name)) from None
+
+    def say(address: str) -> None:
+        terminal.lines([address])
+        sys.stdout.flush()
+
+    server.serve(journal, say, host=host, port=port, names=name or (), has_token=token)

@@ -1,0 +1,187 @@
+"""Rows of the pages: what is to be measured now, what was recorded last, and what is believed of each value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from robustbo.loop.belief.judge import Outlier
+from robustbo.report.summary.text_evidence import STATUSES, evidence_text, interval_text
+from robustbo.rounding import format_number
+from robustbo.serve.served import stamp
+from robustbo.trials.history import History, Trial
+from robustbo.trials.outcome import Outcome
+from robustbo.trials.settings import Settings
+from robustbo.trials.sources import source_text
+from robustbo.trials.trial import in_a_line
+from robustbo.view.view import View
+
+LAST = 12  # trials that were recorded last,
+RECENT = 1000  # of so many that were asked for last
+
+
+class WorkRow(NamedTuple):
+    """A trial that is to be measured.
+
+    Attributes:
+        number: Its number.
+        title: It for people.
+        cells: Its parameters, as texts.
+        is_waiting: Whether nobody has been given it yet.
+        why: What is to be known of it: which trial it repeats, what fell back.
+        by: Who measures it.
+        source: Which source does, where that is known.
+    """
+
+    number: int
+    title: str
+    cells: list[str]
+    is_waiting: bool
+    why: str
+    by: str
+    source: str
+
+
+class RecordRow(NamedTuple):
+    """A trial that was recorded: its number, its parameters in a line, what is recorded, and its stamp."""
+
+    number: int
+    place: str
+    result: str
+    at: str
+
+
+class BeliefRow(NamedTuple):
+    """A value and what is believed of it.
+
+    Attributes:
+        trial: The trial.
+        outcome: Which of several outcomes; None where there is one.
+        name: What was measured.
+        value: It, with its unit.
+        interval: What the others predict; empty where that is not known.
+        wrong: How probable it is that it is wrong, in percent.
+        status: What is believed, in words.
+        sentence: The evidence.
+        is_doubtful: Whether somebody should look.
+        stamp: The trial's stamp.
+        place: Its parameters in a line.
+        source: What measured it.
+    """
+
+    trial: Trial
+    outcome: str | None
+    name: str
+    value: str
+    interval: str
+    wrong: str
+    status: str
+    sentence: str
+    is_doubtful: bool
+    stamp: str
+    place: str
+    source: str
+
+
+def cell_text(value: Any) -> str:
+    """A value of a parameter, in digits that a balance or a valve has; a dash where it has none."""
+    return "–" if value is None else format_number(value, 6) if isinstance(value, float) else str(value)  # noqa: RUF001
+
+
+def place_text(params: Mapping[str, Any]) -> str:
+    """A point in a line."""
+    return ", ".join(f"{name} {cell_text(value)}" for name, value in params.items())
+
+
+def work_rows(settings: Settings, history: History) -> list[WorkRow]:
+    """The trials that are to be measured now, those that somebody has been given first."""
+    names = settings.space.names
+    trials = [*history.having("pending"), *history.having("queued")]
+    return [_work_row(trial, names) for trial in trials]
+
+
+def _work_row(trial: Trial, names: list[str]) -> WorkRow:
+    again = "" if trial.repeats is None else f"trial {trial.repeats} again"
+    why = [again, trial.reason or "", str(trial.labels.get("why", "")), trial.fallback or ""]
+    params = trial.target_params
+    cells = [cell_text(params[name]) if name in params else "–" for name in names]  # noqa: RUF001
+    text = "; ".join(dict.fromkeys(in_a_line(reason) for reason in why if reason))
+    is_waiting = trial.state == "queued"
+    return WorkRow(
+        trial.number, trial.title, cells, is_waiting, text, _name(trial.asked_by), source_text(trial.sources)
+    )
+
+
+def _name(asker: str | None) -> str:
+    """The name of an asker for people: without the number of a process."""
+    return (asker or "").partition(":")[0]
+
+
+def record_rows(settings: Settings, history: History) -> list[RecordRow]:
+    """The trials that were recorded last, the latest first."""
+    ended = [trial for trial in history.trials[-RECENT:] if not trial.is_open and trial.told_at is not None]
+    latest = sorted(ended, key=lambda trial: (trial.told_at, trial.number), reverse=True)[:LAST]
+    return [RecordRow(t.number, place_text(t.params), result_text(t, settings.quantities), _clock(t)) for t in latest]
+
+
+def _clock(trial: Trial) -> str:
+    return "" if trial.told_at is None else trial.told_at.isoformat(timespec="seconds")
+
+
+def result_text(trial: Trial, quantities: Mapping[str | None, Outcome]) -> str:
+    """The record of a trial, for people."""
+    values = dict[str | None, float](trial.values.items()) or ({} if trial.value is None else {None: trial.value})
+    texts = [(f"{name} " if name else "") + quantities[name].number(value) for name, value in values.items()]
+    state = "" if trial.state == "told" else f"{trial.state}: {in_a_line(trial.reason)}" if not values else trial.state
+    return "; ".join(part for part in (*texts, state, trial.note or "") if part)
+
+
+def belief_rows(view: View) -> list[BeliefRow]:
+    """Each value that was recorded, the most doubtful first, and below them what counts for nothing.
+
+    Raises:
+        FitError: If no surrogate can judge them.
+    """
+    judged, settings = view.outliers(), view.settings
+    counts: dict[str | None, int] = {}
+    for outlier in judged:
+        counts[outlier.outcome] = counts.get(outlier.outcome, 0) + 1
+    rows = [_belief_row(outlier, counts[outlier.outcome] - 1) for outlier in judged]
+    listed = {(row.trial.number, row.outcome) for row in rows}
+    for trial in view.history:
+        for name in trial.outcomes or (None,):
+            alone = trial if name is None else trial.of(name)
+            if (
+                alone.state in ("excluded", "failed")
+                and trial.state != "withdrawn"
+                and (trial.number, name) not in listed
+            ):
+                rows.append(_row_without_belief(trial, alone, name, settings.quantities[name]))
+    return rows
+
+
+def _belief_row(outlier: Outlier, num_others: int) -> BeliefRow:
+    trial, of = outlier.trial, outlier.quantity
+    sentence = evidence_text(outlier, num_others) if num_others else "there is no other measurement yet"
+    return BeliefRow(
+        trial,
+        outlier.outcome,
+        of.name or "value",
+        of.number(outlier.value),
+        interval_text(outlier) if num_others else "",
+        f"{100 * outlier.probability_wrong:.2g} %",
+        STATUSES[outlier.status],
+        sentence,
+        outlier.flagged,
+        stamp(trial),
+        place_text(trial.params),
+        source_text(trial.sources),
+    )
+
+
+def _row_without_belief(trial: Trial, alone: Trial, name: str | None, of: Outcome) -> BeliefRow:
+    value = "" if alone.value is None else of.number(alone.value)
+    reason = in_a_line(alone.note or trial.note or trial.reason)
+    place, source = place_text(trial.params), source_text(trial.sources)
+    status = STATUSES.get(alone.state, alone.state)
+    return BeliefRow(trial, name, of.name or "value", value, "", "", status, reason, False, stamp(trial), place, source)

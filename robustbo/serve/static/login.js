@@ -1,0 +1,12 @@
+// The token stands behind # in the printed address, which no browser sends anywhere: it is posted once, and gone.
+const token = decodeURIComponent(location.hash.slice(1));
+if (token) {
+  history.replaceState(null, "", "/login");
+  const answer = await fetch("/login", {
+    method: "POST",
+    headers: {Accept: "application/json"},
+    body: new URLSearchParams({token}),
+  });
+  if (answer.ok) location.replace("/");
+  else document.querySelector("#answer").hidden = false;
+}

@@ -1,0 +1,116 @@
+"""Words taken back: each verdict and each correction is an event, and so is what takes it back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from robustbo.censored import from_json
+from robustbo.serve.bench import Bench
+from robustbo.serve.forms import Fields, author_in
+from robustbo.trials.history import Trial
+from robustbo.trials.storage import places
+from robustbo.trials.storage.line import Event
+from robustbo.trials.storage.places import Place
+
+WORDS = {
+    "ask": "asked for",
+    "enqueue": "put into the queue",
+    "assign": "handed out",
+    "requeue": "taken back, to wait",
+    "tell": "recorded",
+    "fail": "failed",
+    "withdraw": "withdrawn",
+    "exclude": "excluded",
+    "include": "vouched for",
+    "amend": "corrected",
+}
+
+
+class Happening(NamedTuple):
+    """An event of a trial for people: what happened, when, and what was said of it."""
+
+    word: str
+    at: str
+    text: str
+
+
+def events_of(place: Place, number: int) -> list[Event]:
+    """The events of a trial in a journal, in their order."""
+    return [event for event in places.contents(place).events if event.get("trial") == number]
+
+
+def happenings(events: list[Event]) -> Iterator[Happening]:
+    """Events of a trial for people, the first one first."""
+    for event in events:
+        if (word := WORDS.get(event["event"])) is None:
+            continue
+        if event["event"] == "include" and not event.get("vouch"):
+            word = "word taken back"
+        parts = [event.get("outcome"), _value_text(event.get("value")), event.get("reason")]
+        yield Happening(word, str(event.get("at", "")), ": ".join(str(part) for part in parts if part))
+
+
+def _value_text(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {number}" for name, number in value.items())
+    return "" if value is None else str(value)
+
+
+def last_word(trial: Trial, events: list[Event]) -> str | None:
+    """The kind of the last word on a trial that can be taken back; None where there is none."""
+    words = [event for event in events if event["event"] in ("exclude", "include", "amend", "withdraw", "tell", "fail")]
+    if not words:
+        return None
+    last = words[-1]
+    kind = str(last["event"])
+    if kind == "amend":
+        return kind if _value_before(events) is not None else None
+    if kind == "withdraw":
+        return kind if trial.handouts else None
+    is_word = kind == "exclude" or (kind == "include" and bool(last.get("vouch")))
+    return kind if is_word else None
+
+
+def _value_before(events: list[Event]) -> Event | None:
+    """The event whose value the last correction has changed; None where it had none."""
+    with_values = [event for event in events if event["event"] in ("tell", "amend")]
+    return with_values[-2] if len(with_values) > 1 else None
+
+
+def take_back(bench: Bench, number: int, fields: Fields, place: Place) -> Trial:
+    """Take the last word on a trial back; that is an event too.
+
+    Raises:
+        ValueError: If there is none that can be.
+    """
+    trial, events = bench.opt.history[number], events_of(place, number)
+    kind, author = last_word(trial, events), author_in(fields)
+    reason = "taken back" + (f" ({author})" if author else "")
+    if kind == "withdraw":
+        return bench.opt.requeue(number)[0]
+    if kind == "amend" and (before := _value_before(events)) is not None:
+        value, sd, n = _measurement(before)
+        return bench.opt.amend(number, value, sd=sd, n=n, reason=reason)
+    if kind in ("exclude", "include"):
+        outcome = next(e.get("outcome") for e in reversed(events) if e["event"] == kind)
+        return bench.opt.include(number, outcome=outcome, reason=reason, vouch=False)
+    raise ValueError(f"there is no word on trial {number} that can be taken back")
+
+
+def _measurement(event: Event) -> tuple[Any, Any, Any]:
+    """The value of an event, its noise and its number of measurements, as `Optimizer.amend` takes them."""
+    value = event["value"]
+    if not isinstance(value, dict):
+        return from_json(value), *_noise(event["sd"])
+    noises = {name: _noise((event["sd"] or {}).get(name)) for name in value}
+    sds, counts = ({name: noise[at] for name, noise in noises.items()} for at in (0, 1))
+    return {name: from_json(of) for name, of in value.items()}, sds, counts
+
+
+def _noise(entry: float | str | None) -> tuple[float | None, int]:
+    """The standard deviation of a single measurement, and of how many the value is the mean."""
+    if not isinstance(entry, str):
+        return entry, 1
+    sd, _, n = entry.partition("/")
+    return (float(sd) if sd else None), int(n)

@@ -1,0 +1,159 @@
+"""Filled sheets that are uploaded: first what would be recorded is shown, then, where somebody says so, it is recorded.
+
+A sheet is never stored: it waits in memory for the word, the last few alone, and is read once more then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import secrets
+from collections import OrderedDict
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import Any, NamedTuple
+
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from robustbo.errors import RobustBOError
+from robustbo.rounding import format_number
+from robustbo.serve.bench import Bench
+from robustbo.serve.environment import answer
+from robustbo.serve.forms import fields_of, text_in, wants_json
+from robustbo.serve.served import Served
+from robustbo.trials.history import History
+from robustbo.trials.storage.line import Event
+
+SUFFIXES = (".csv", ".tsv", ".txt", ".xlsx")
+MOST = 8  # sheets that wait
+FAR = 4.0  # standard deviations from what was expected, from which on a value is doubtful
+WORDS = {"tell": "new", "amend": "correction", "fail": "failed", "withdraw": "withdrawn", "exclude": "excluded"}
+
+
+class PreviewRow(NamedTuple):
+    """A line of the preview: which trial, what would become of it, the value or the reason, and whether to look."""
+
+    trial: int
+    kind: str
+    text: str
+    doubt: str
+
+
+class Preview(NamedTuple):
+    """The record that a sheet would be: its lines, what waits, what is wrong, and a digest of it all."""
+
+    rows: list[PreviewRow]
+    waiting: list[str]
+    errors: list[str]
+    digest: str
+
+
+class Uploads:
+    """The last sheets that were uploaded, by words that nobody can guess."""
+
+    def __init__(self) -> None:
+        self._sheets: OrderedDict[str, tuple[str, bytes]] = OrderedDict()
+
+    def keep(self, name: str, data: bytes) -> str:
+        """Keep a sheet for a while; its word."""
+        word = secrets.token_urlsafe(12)
+        self._sheets[word] = name, data
+        while len(self._sheets) > MOST:
+            self._sheets.popitem(last=False)
+        return word
+
+    def get(self, word: str) -> tuple[str, bytes] | None:
+        """The name and contents of a sheet; None where it is not kept any more."""
+        return self._sheets.get(word)
+
+    def drop(self, word: str) -> None:
+        """Keep a sheet no more."""
+        self._sheets.pop(word, None)
+
+
+def plain_name(name: str | None) -> str:
+    """The name of an uploaded file without folders, of which only the suffix decides anything.
+
+    Raises:
+        ValueError: If it is no sheet.
+
+    Example:
+        >>> plain_name("C:\\\\lab\\\\../plate 3.CSV")
+        'sheet.csv'
+    """
+    suffix = PurePath(name or "").suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ValueError(f"a sheet must be one of {', '.join(SUFFIXES)}, got {suffix or 'no suffix'}")
+    return f"sheet{suffix}"
+
+
+def preview(opt: Served, name: str, data: bytes, *, amends: bool) -> Preview:
+    """The record that a sheet would be; raises a `SheetError` where it is none of this study's."""
+    history = opt.history
+    result = opt.read_changes(name, data, amends)(history)
+    rows = [_row(opt, history, event) for event in result.events]
+    return Preview(rows, result.waiting, result.errors, digest(result.events))
+
+
+def digest(events: Sequence[Event]) -> str:
+    """A word for what events would change, whoever writes them and when."""
+    content = [[(key, event[key]) for key in sorted(event) if key not in ("at", "by")] for event in events]
+    return hashlib.sha256(repr(content).encode()).hexdigest()[:16]
+
+
+def _row(opt: Served, history: History, event: Event) -> PreviewRow:
+    number, value = event["trial"], event.get("value")
+    is_known = number < len(history)
+    values = value if isinstance(value, dict) else {} if value is None else {None: value}
+    quantities = opt.settings.quantities
+    texts = [(f"{name} " if name else "") + _text(quantities[name], of) for name, of in values.items()]
+    doubts = list[str]()
+    for name, of in values.items() if is_known else ():
+        expectation = history[number].of(name).expectation if name else history[number].expectation
+        if expectation and isinstance(of, int | float) and abs(of - expectation[0]) > FAR * expectation[1]:
+            doubts.append(f"expected {quantities[name].amount(*expectation, digits=3)}")
+    word = str(event["event"])
+    kind = WORDS.get(word, word) if is_known else "new, not asked for"
+    return PreviewRow(number, kind, "; ".join(texts) or str(event.get("reason", "")), "; ".join(doubts))
+
+
+def _text(quantity: Any, value: Any) -> str:
+    return quantity.with_unit(value if isinstance(value, str) else format_number(float(value)))
+
+
+async def post_sheet(request: Request) -> Response:
+    """Show what a sheet would record, or record what was shown: ``POST /sheet``."""
+    bench: Bench = request.app.state.bench
+    uploads: Uploads = request.app.state.uploads
+    fields = await fields_of(request)
+    file, word = fields.get("file"), text_in(fields, "upload")
+    amends = text_in(fields, "amend") == "yes"
+    content = b""
+    if isinstance(file, UploadFile):
+        content = await file.read()
+        await file.close()
+    try:
+        if isinstance(file, UploadFile):
+            name, data = plain_name(file.filename), content
+            word = uploads.keep(name, data)
+        elif (sheet := uploads.get(word)) is not None:
+            name, data = sheet
+        else:
+            raise HTTPException(410, "this sheet is not here any more; upload it again")
+        if shown := text_in(fields, "shown"):
+            await asyncio.to_thread(bench.opt.record_sheet, name, data, amends, lambda e: digest(e) == shown)
+            uploads.drop(word)
+            bench.publish()
+            return JSONResponse({"ok": True}) if wants_json(request) else RedirectResponse("/", 303)
+        view = await asyncio.to_thread(lambda: preview(bench.opt, name, data, amends=amends))
+    except (RobustBOError, ValueError, TypeError) as error:
+        if wants_json(request):
+            return JSONResponse({"error": str(error)}, 422)
+        return answer(request, "message.html", 422, title="Nothing was recorded", text=str(error), number=None)
+    if wants_json(request):
+        rows = [row._asdict() for row in view.rows]
+        return JSONResponse({"upload": word, **view._asdict(), "rows": rows})
+    return answer(request, "sheet.html", preview=view, word=word, amends=amends)

@@ -1,0 +1,52 @@
+"""A study that is served, and a client that has its token."""
+
+import pytest
+from starlette.testclient import TestClient
+
+import robustbo as rb
+from robustbo.serve.access import Access
+from robustbo.serve.app import application
+from robustbo.serve.bench import Bench
+from robustbo.serve.served import Served
+
+PORT, TOKEN = 8000, "a token that nobody can guess".replace(" ", "-")
+HOST = f"127.0.0.1:{PORT}"
+JSON = {"Accept": "application/json"}
+
+
+def begun(place, **options):
+    """A study of four recorded values, and two trials that are to be measured."""
+    space = rb.Space(**{"heat (°C)": rb.Float(20, 80), "acid": rb.Choice("A", "B")})
+    settings = {"surrogate": "standard", "seed": 0, "outcome": rb.Outcome("yield", unit="%", low=0, high=100)}
+    opt = rb.Optimizer(space, direction="maximize", journal=place, **(settings | options))
+    for trial in opt.ask(4):
+        opt.tell(trial, round(trial.params["heat (°C)"] / 2, 1))
+    opt.ask_as("Ana", 2)
+    return place
+
+
+@pytest.fixture(scope="session")
+def journal(tmp_path_factory):
+    """The journal of such a study, to be copied."""
+    return begun(tmp_path_factory.mktemp("serve") / "study.jsonl")
+
+
+@pytest.fixture
+def place(journal, tmp_path):
+    (tmp_path / "lab.jsonl").write_bytes(journal.read_bytes())
+    return tmp_path / "lab.jsonl"
+
+
+@pytest.fixture
+def bench(place):
+    bench = Bench(Served.resume(place), str(place))
+    yield bench
+    bench.close()
+
+
+@pytest.fixture
+def client(bench, place):
+    """A program with the token, which is told of refusals and not sent elsewhere."""
+    client = TestClient(application(bench, Access(PORT, TOKEN), place), f"http://{HOST}", follow_redirects=False)
+    client.headers["Authorization"] = f"Bearer {TOKEN}"
+    return client

@@ -1,0 +1,67 @@
+"""A server that is killed at any moment: what was acknowledged is on the disk."""
+
+import http.client
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import robustbo as rb
+from tests.serve.conftest import TOKEN
+
+pytestmark = pytest.mark.slow
+KILLS = int(os.environ.get("ROBUSTBO_SERVE_KILLS", "3"))  # a start takes seconds
+HANDS = 4
+LONGEST_S = 1.0  # that a server works before it is killed
+
+
+def post(connection, address, content):
+    headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
+    connection.request("POST", address, json.dumps(content), headers)
+    answer = connection.getresponse()
+    return answer.status, json.loads(answer.read())
+
+
+def work(port, hand, number, acknowledged):
+    """Tell values until the server is gone, and note each that was acknowledged."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    try:
+        while True:
+            number += 1
+            value = hand + number / 1e4
+            status, content = post(
+                connection, "/measurements", {"params": {"x": (number % 1000) / 1000}, "value": value}
+            )
+            assert status == 200, content
+            acknowledged.append((content["trial"], value))
+    except (OSError, http.client.HTTPException, json.JSONDecodeError):
+        return
+
+
+def test_what_was_acknowledged_is_on_the_disk_whenever_the_server_is_killed(tmp_path):
+    place, rng, acknowledged = tmp_path / "lab.jsonl", random.Random(0), []
+    rb.Optimizer(rb.Space(x=rb.Float(0, 1)), direction="minimize", journal=place, seed=0)
+    environment = os.environ | {"ROBUSTBO_SERVE_TOKEN": TOKEN}
+    for kill in range(KILLS):
+        command = [sys.executable, "-m", "robustbo", "serve", str(place)]
+        with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+            port = int(process.stdout.readline().partition("/login")[0].rpartition(":")[2])
+            threads = [
+                threading.Thread(target=work, args=(port, hand, kill * 10**6, acknowledged)) for hand in range(HANDS)
+            ]
+            for thread in threads:
+                thread.start()
+            time.sleep(rng.uniform(0.05, LONGEST_S))
+            process.kill()
+            for thread in threads:
+                thread.join()
+        history = rb.Study.resume(place).history
+        lost = [(number, value) for number, value in acknowledged if history[number].value != value]
+        assert lost == []
+    assert len(acknowledged) > KILLS
+    assert len({number for number, _ in acknowledged}) == len(acknowledged)
