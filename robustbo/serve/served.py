@@ -95,7 +95,7 @@ class Served(Optimizer):
         """
         settings = self.settings
         possible = value_check(settings, "raise", MEND), check_possible(settings, MEND)
-        rules = RowRules(settings.space, ".", self._value_content, *possible, amends=False)
+        rules = RowRules(settings.space, ".", self._value_content, *possible, amends=False, declared=settings.sources)
 
         def events_of(state: State) -> list[Event]:
             result = changes(state.history, [row], rules)
