@@ -157,7 +157,7 @@ def gather_trials(
             standing.add(len(gathered))
         numbers[trial.number] = len(gathered)
         gathered.append(Trial(len(gathered), params, **{"origin": _origin(trial), **became}))
-        reported += [] if old is None or names else old.reported(trial, params)
+        reported += [] if old is None or names else old.report_trials(trial, params)
     gathered += [Trial(place, of.params, **of.content) for place, of in enumerate(reported, len(gathered))]
     all_numbers = (*(of.number for of in before), *numbers, *(of.number for of in reported))
     return GatheredTrials(space, named, History(Trials(gathered)), all_numbers, frozenset(standing))

@@ -94,7 +94,7 @@ class StudySources:
         """Return whether values that trials report are those of sources."""
         return bool(self._steps)
 
-    def reported(self, trial: FrozenTrial, params: dict[str, Value]) -> list[OldTrial]:
+    def report_trials(self, trial: FrozenTrial, params: dict[str, Value]) -> list[OldTrial]:
         """The values that a trial has reported at the steps of levels, as trials of these sources."""
         values = {name: trial.intermediate_values.get(step, math.nan) for name, step in self._steps.items()}
         return [
