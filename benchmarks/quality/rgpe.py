@@ -36,7 +36,7 @@ def _moments(model: Any, X: Tensor) -> tuple[Tensor, Tensor]:
         return posterior.mean.squeeze(-1), posterior.variance.squeeze(-1)
 
 
-def _left_out(model: Any) -> tuple[Tensor, Tensor]:
+def _leave_one_out(model: Any) -> tuple[Tensor, Tensor]:
     """Means and variances of each value by all others, hyperparameters held."""
     X, y = model.train_inputs[0], model.train_targets
     with torch.no_grad():
@@ -64,7 +64,7 @@ def predict(
     """
     (Z, y), generator = target, torch.Generator().manual_seed(seed)
     models = [fit_process(*source) for source in sources] + [fit_process(Z, y)]
-    at_target = [_moments(model, Z) for model in models[:-1]] + [_left_out(models[-1])]
+    at_target = [_moments(model, Z) for model in models[:-1]] + [_leave_one_out(models[-1])]
     draws = [torch.randn(NUM_SAMPLES, len(y), dtype=y.dtype, generator=generator) for _ in models]
     samples = [mean + variance.sqrt() * z for (mean, variance), z in zip(at_target, draws, strict=True)]
     losses = torch.stack([_ranking_losses(sample, y) for sample in samples]).double()
