@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 import robustbo as rb
-from robustbo.cli.typed import space_of
+from robustbo.cli.typed import description_of
 from robustbo.errors import RobustBOError
 from robustbo.replay.output.loaded import load
 from robustbo.replay.spec import reading
@@ -162,7 +162,7 @@ def read_journal(path, random):
 def read_space(path, random):
     with open(str(path), "rb") as file:
         is_pool = path.suffix == ".csv"
-        space, outcomes = space_of(None if is_pool else file, file if is_pool else None)
+        space, outcomes, _ = description_of(None if is_pool else file, file if is_pool else None)
     with deciding():
         said = {"outcome": outcomes} if outcomes else {}
         rb.Optimizer(space, direction="minimize", acquisition="sobol", seed=0, **said).ask(2)

@@ -4,7 +4,7 @@ import pytest
 from starlette.testclient import TestClient
 
 import robustbo as rb
-from robustbo.cli.typed import space_of
+from robustbo.cli.typed import description_of
 from robustbo.errors import JournalWarning
 from robustbo.serve.access import Access
 from robustbo.serve.app import application
@@ -62,7 +62,7 @@ def test_the_same_is_a_file_for_the_command_line(client, tmp_path):
     text = client.post("/begin", data=FORM | {"do": "toml"}).text
     (tmp_path / "space.toml").write_text(text)
     with open(tmp_path / "space.toml", "rb") as file:
-        space, outcomes = space_of(file, None)
+        space, outcomes, _ = description_of(file, None)
     plan = read_plan(FORM)
     assert (space, outcomes) == (plan.space, plan.options["outcome"])
     assert space.texts == ["stages + stages <= 14"]
