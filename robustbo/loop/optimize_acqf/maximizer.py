@@ -192,7 +192,8 @@ def _polish(gradient: ScoreWithGradient, region: Region, row: Tensor) -> Tensor:
     def gradients(x: np.ndarray) -> np.ndarray:
         return gradient(torch.from_numpy(x))[1].numpy()
 
-    return region.canonical(torch.from_numpy(polish(gradients, row.numpy(), region.face_at(row).continuous))[None])[0]
+    columns = region.face_at(row).continuous
+    return region.canonical(torch.from_numpy(polish(gradients, row.numpy(), columns))[None])[0] if columns else row
 
 
 def _differentiate(score: Score, rows: Tensor) -> tuple[Tensor, Tensor]:

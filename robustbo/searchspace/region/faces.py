@@ -8,7 +8,6 @@ Notation (n rows, d parameters, m of them in some group):
     on   n x m    which parameters of groups are on
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -20,7 +19,6 @@ from robustbo.errors import SpaceError
 from robustbo.lazy import cached_property
 from robustbo.searchspace.columns import cell_middles, is_continuous
 from robustbo.searchspace.conditions import absent_names
-from robustbo.searchspace.constraints.at_most import AtMost
 from robustbo.searchspace.constraints.constraint import TOLERANCE
 from robustbo.searchspace.constraints.constraint_set import Bools
 from robustbo.searchspace.constraints.equations import Dependent
@@ -28,23 +26,11 @@ from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.region.dependent import ROUNDING
 from robustbo.searchspace.region.region import Region
 from robustbo.searchspace.region.shape import ParameterColumns
+from robustbo.searchspace.region.subsets import Group, draw_subsets
 from robustbo.searchspace.sobol import sobol_rows
 from robustbo.searchspace.space import Space
 
 MOST_FACES = 1024  # that are kept at once
-
-
-class Group:
-    """A group as columns of ``on``.
-
-    Attributes:
-        at: The columns of ``on``.
-        most: How many may be on.
-    """
-
-    def __init__(self, group: AtMost, names: list[str]) -> None:
-        self.at = np.array([names.index(name) for name in group.names], dtype=np.intp)
-        self.most = group.most
 
 
 class UnionOfFaces(Region):
@@ -230,22 +216,3 @@ class UnionOfFaces(Region):
                 middles = cell_middles(parameter, torch.arange(count))
                 U[:, column] = middles[numbers + (numbers >= (middles - off).abs().argmin())]
         return U
-
-
-def draw_subsets(u: np.ndarray, m: int, most: int) -> Bools:
-    """``n x m`` subsets by as many numbers of the unit interval: all sizes as often, all subsets of a size as often.
-
-    Example:
-        >>> draw_subsets(np.array([0.1, 0.5, 0.6, 0.99]), 3, 1).astype(int).tolist()
-        [[0, 0, 0], [1, 0, 0], [1, 0, 0], [0, 0, 1]]
-    """
-    subsets = np.zeros((len(u), m), dtype=bool)
-    sizes = np.minimum((u * (min(most, m) + 1)).astype(int), min(most, m))
-    for i, size in enumerate(sizes.tolist()):
-        number = int((u[i] * (min(most, m) + 1) - size) * math.comb(m, size))
-        for j in range(m):  # in the order of the alphabet
-            if (with_j := math.comb(m - j - 1, size - 1) if size else 0) > number:
-                subsets[i, j], size = True, size - 1
-            else:
-                number -= with_j
-    return subsets

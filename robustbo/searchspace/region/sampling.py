@@ -12,6 +12,7 @@ from robustbo import seeds
 from robustbo.errors import SpaceError
 from robustbo.numerics.linalg.farthest import farthest_points
 from robustbo.searchspace.columns import cell_numbers
+from robustbo.searchspace.constraints.emptiness import proof_of_emptiness
 from robustbo.searchspace.parameters import Choice, Value
 from robustbo.searchspace.region.faces import UnionOfFaces
 from robustbo.searchspace.region.mending import hardest, no_point_error, search
@@ -71,6 +72,7 @@ def _sequence(region: Region, seed: int, count: int) -> list[dict[str, Value]]:
     rows = torch.cat(blocks)
     if len(rows) < count:
         rows = torch.cat([rows, _spread(spread_over(region), rows, min(count, SPREAD) - len(rows))])
+    rows = rows[: 2 * count] if isinstance(region, UnionOfFaces) else rows
     return [point for point in region.points(rows.tolist()) if point is not None]
 
 
@@ -117,7 +119,7 @@ def _over_faces(region: UnionOfFaces, count: int) -> list[Tensor]:
     """``count`` rows in as many faces as are looked for, none if no point of any is found."""
     parts = list[Tensor]()
     faces = dict.fromkeys(map(region.face_at, region.sobol_rows(1, 0, FACES_TRIED)))
-    for face in (face for face in faces if face is not region):
+    for face in (face for face in faces if face is not region and not _is_empty(face)):
         try:
             parts.append(spread_over(face, -(-count // FACES)))
         except SpaceError:
@@ -125,3 +127,10 @@ def _over_faces(region: UnionOfFaces, count: int) -> list[Tensor]:
         if len(parts) == FACES:
             break
     return parts and [torch.cat(parts).repeat(-(-FACES // len(parts)), 1)[:count]]
+
+
+def _is_empty(face: Region) -> bool:
+    """Return whether it can be proved that no point of a face keeps the constraints."""
+    intervals = {name: p.interval for name, p in face.space.parameters if p.interval is not None and not p.condition}
+    points = {name: (float(value),) * 2 for name, value in face.fixed if isinstance(value, int | float)}
+    return proof_of_emptiness(face.space.constraints, {**intervals, **points}) is not None
