@@ -82,7 +82,8 @@ def test_a_maximization_looks_at_a_bounded_number_of_points(monkeypatch):
     for count in (ONE_HOT, 15 * ONE_HOT):
         rows, values = [], discrete.values_of
         counted = lambda score, at, rows=rows, values=values: rows.append(len(at)) or values(score, at)  # noqa: E731
-        monkeypatch.setattr(maximizer, "_values", counted)
+        monkeypatch.setattr(maximizer, "values_of", counted)
+        monkeypatch.setattr(discrete, "values_of", counted)
         opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1), kind=rb.Choice(*range(count))), direction="minimize", seed=0)
         for k in range(12):
             opt.tell({"x": (k * 0.37) % 1, "kind": k % 3}, float(k % 3))

@@ -18,7 +18,7 @@ EXAMPLE = "such as AtMost(2, 'a', 'b', 'c'), in text 'at most 2 of a, b, c'"
 BEGINNING = re.compile(r"\s*at\s+most\b", re.IGNORECASE)
 WHOLE = re.compile(r"at\s+most\s+(?P<most>\S+)\s+of\s+(?P<names>.*)", re.IGNORECASE | re.DOTALL)
 OFF = re.compile(r"(?P<names>.*)\s+differs?\s+from\s+(?P<off>\S+)", re.IGNORECASE | re.DOTALL)
-NAME = re.compile(r"\s*(?:`(?P<quoted>[^`]+)`|(?P<plain>[^`,]+?))\s*(?:,|$)")
+NAME = re.compile(r"\s*(?:`(?P<quoted>[^`]+)`|(?P<plain>[^`,\s][^`,]*?))\s*(?:,|$)")
 
 
 @dataclass(frozen=True)
