@@ -2,7 +2,7 @@
 
 The response of a mixture to eight additives (each saturates and harms in excess, some pairs work together or against
 each other) and to a temperature, with noise. A row has what the best true value that was measured at an allowed point
-lacks to the greatest, after 28 of 40 trials and at the end, in standard deviations of the function over the allowed points:
+lacks to the greatest, after 28 of 40 trials and at the end, in standard deviations of the function over allowed points:
 
 - ``group``: the constraint is one of the space;
 - ``support``: three additives are drawn for each trial, and the others fixed at 0;
@@ -89,7 +89,7 @@ def run(method: str, seed: int) -> dict[str, Any]:
             x[x[:ADDITIVES].argsort()[:-MOST]] = 0.0
             too_many = 0
         params = dict(zip(space.names, x.tolist(), strict=True))
-        opt.tell(trial, value(x) + error - scale * too_many, **({"params": params} if params != trial.params else {}))
+        opt.tell(trial, value(x) + error - scale * too_many, params=None if params == trial.params else params)
         best.append(-np.inf if too_many else value(x))
     lacks = (greatest(value, seed) - np.maximum.accumulate(best)) / scale
     return {"method": method, "seed": seed, "earlier": lacks[EARLIER - 1], "end": lacks[-1]}
