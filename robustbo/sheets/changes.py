@@ -11,10 +11,11 @@ from robustbo.sheets.filled import WITHDRAWN, CellValue, FilledRow, point_in
 from robustbo.sheets.places import OWN_ROW, check_place, measured_place
 from robustbo.study.handing import end_event, end_events
 from robustbo.trials.history import History, Trial
+from robustbo.trials.noise import ValueNoise, single_noise
 from robustbo.trials.storage.line import Event
 from robustbo.trials.trial import point_of
 
-Tell = Callable[[Any, Any], tuple[str, dict[str, Any]]]  # a value and its noise as the kind and content of an event
+Tell = Callable[[Any, Any, Any], tuple[str, dict[str, Any]]]  # a value, sd and n as the kind and content of an event
 Check = Callable[[Any], None]
 
 
@@ -42,7 +43,7 @@ class RowRules:
     Attributes:
         space: That of the study.
         decimal: What separates decimals in the sheet.
-        tell: A value and its noise as an event.
+        tell: A value, its noise and how many measurements it is the mean of, as an event.
         check: Raises a ValueError of a value that may not be told.
         check_amended: The same of one in the place of a value that was told.
         amends: Whether values that were told may change.
@@ -120,7 +121,7 @@ def _content_of(row: FilledRow, rules: RowRules) -> tuple[str, Mapping[str, Any]
     labels = {"labels": row.labels} if row.labels else {}
     if len(reasons) == len(row.values):
         return "fail", {"reason": "; ".join(dict.fromkeys(reasons)), **labels}
-    kind, content = rules.tell(_plain(row.values), _noise(row.sds))
+    kind, content = rules.tell(_plain(row.values), _by_outcome(row.sds), _by_outcome(row.counts))
     return kind, content | ({"source": row.sources} if row.sources else {}) | labels
 
 
@@ -135,22 +136,29 @@ def _plain(values: Mapping[str | None, CellValue]) -> Any:
     return numbers.get(None, numbers)
 
 
-def _noise(sds: Mapping[str | None, float]) -> Any:
-    return sds.get(None, sds or None)
+def _by_outcome(numbers: Mapping[str | None, Any]) -> Any:
+    return numbers.get(None, numbers or None)
 
 
-def _current_value(trial: Trial, name: str | None) -> tuple[float | None, float | None]:
-    """The value of an outcome, and the standard deviation of its noise, as they are known."""
+def _current_value(trial: Trial, name: str | None) -> tuple[float | None, ValueNoise]:
+    """The value of an outcome, and its noise as it was told."""
     measured = trial if name is None else trial.outcomes.get(name)
-    return (None, None) if measured is None else (measured.value, measured.sd)
+    return (None, ValueNoise(None)) if measured is None else (measured.value, single_noise(measured))
+
+
+def _noise_in(row: FilledRow, name: str | None, told: ValueNoise) -> ValueNoise:
+    """The noise that a row says of a value, and what was told where its cells are empty."""
+    noise = ValueNoise(row.sds.get(name, told.sd), row.counts.get(name, told.n))
+    is_same = noise.n == told.n and None not in (noise.sd, told.sd) and math.isclose(noise.sd or 0, told.sd or 0)
+    return told if is_same else noise
 
 
 def _changed_outcomes(trial: Trial, row: FilledRow) -> list[str | None]:
     """The outcomes of which a row says something else than is known."""
     names = []
     for name, shown in row.values.items():
-        value, sd = _current_value(trial, name)
-        is_other_noise = name in row.sds and math.isfinite(shown.number) and row.sds[name] != sd
+        value, told = _current_value(trial, name)
+        is_other_noise = math.isfinite(shown.number) and _noise_in(row, name, told) != told
         if not shown.is_value(value) or (is_other_noise and value is not None):
             names.append(name)
     return names
@@ -164,14 +172,20 @@ def _is_completed(trial: Trial, changed: Sequence[str | None]) -> bool:
     return all(outcome is None or (outcome.value is None and not outcome.is_lost) for outcome in outcomes)
 
 
+def _noise_text(noise: ValueNoise) -> str:
+    parts = [] if noise.sd is None else [f"sd {noise.sd!r}"]
+    parts += [f"n {noise.n}"] if noise.n > 1 else []
+    return f" ({', '.join(parts)})" if parts else ""
+
+
 def _question(trial: Trial, row: FilledRow, changed: Sequence[str | None]) -> str:
     """The question about a told value that has changed."""
     parts = []
     for name in changed:
-        of, (value, sd) = "" if name is None else f"{name} ", _current_value(trial, name)
-        noise = "" if sd is None else f" (sd {sd!r})"
+        of, (value, told) = "" if name is None else f"{name} ", _current_value(trial, name)
+        noise = _noise_text(told)
         before = f"{trial.state}: {trial.reason}" if value is None and trial.state == "failed" else f"{value!r}{noise}"
-        cell = f"{row.values[name].text.strip()!r}" + (f" (sd {row.sds[name]!r})" if name in row.sds else "")
+        cell = f"{row.values[name].text.strip()!r}{_noise_text(ValueNoise(row.sds.get(name), row.counts.get(name, 1)))}"
         parts.append(f"{of}{before}, the cell has {cell}")
     advice = "if the cell is right, --amend takes it (in Python amend=True); else write again what was told"
     if any(row.values[name].reason is not None for name in changed):
@@ -187,10 +201,13 @@ def _amendment(trial: Trial, row: FilledRow, changed: Sequence[str | None], rule
     """
     if any(not math.isfinite(row.values[name].number) for name in changed):
         raise ValueError(_question(trial, row, [n for n in changed if row.values[n].reason is not None] or changed))
-    before = {name: None if is_bound(row.values[name].number) else _current_value(trial, name)[1] for name in changed}
-    noise = {name: row.sds.get(name, before[name]) for name in changed}
-    known_noise = {name: sd for name, sd in noise.items() if sd is not None}
-    return rules.tell(_plain({name: row.values[name] for name in changed}), _noise(known_noise))[1]
+    unknown = ValueNoise(None)
+    before = {n: unknown if is_bound(row.values[n].number) else _current_value(trial, n)[1] for n in changed}
+    noise = {name: _noise_in(row, name, told) for name, told in before.items()}
+    sds = {name: of.sd for name, of in noise.items() if of.sd is not None}
+    counts = {name: of.n for name, of in noise.items() if of.n > 1}
+    values = _plain({name: row.values[name] for name in changed})
+    return rules.tell(values, _by_outcome(sds), _by_outcome(counts))[1]
 
 
 def _own_rows(
