@@ -109,9 +109,10 @@ def summary(table: pd.DataFrame) -> str:
 def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--seeds", type=int, nargs=2, default=(0, 8))
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
     parser.add_argument("--out", type=Path, required=True)
     arguments: argparse.Namespace = parser.parse_args()
-    cases = ((method, seed) for seed in range(*arguments.seeds) for method in METHODS)
+    cases = ((method, seed) for seed in range(*arguments.seeds) for method in arguments.methods)
     csv_rows.record_missing(arguments.out, ("method", "seed"), cases, run)
     print(summary(pd.read_csv(arguments.out)))
 
