@@ -13,7 +13,6 @@ import numpy as np
 from robustbo.errors import SpaceError
 from robustbo.guidance import explain_misfits
 from robustbo.lazy import cached_property
-from robustbo.searchspace.constraints.at_most import AtMost
 from robustbo.searchspace.listing import (
     Row,
     as_floats,
@@ -64,7 +63,7 @@ class Pool(Space):
     rows: tuple[Row, ...]
     declared: tuple[str, ...]  # the columns whose parameters the caller gave
 
-    def __init__(self, frame: pd.DataFrame, /, **parameters: Parameter | Sequence[str | AtMost]) -> None:
+    def __init__(self, frame: pd.DataFrame, /, **parameters: Parameter | Sequence[Any]) -> None:
         texts = pop_constraints(parameters)
         if not is_frame(frame):
             raise TypeError(f"a pool is made from a pandas DataFrame, got {type(frame).__name__}")

@@ -33,7 +33,9 @@ def draw_subsets(u: np.ndarray, m: int, most: int) -> Bools:
     for i, size in enumerate(sizes.tolist()):
         number = int((u[i] * (min(most, m) + 1) - size) * math.comb(m, size))
         for j in range(m):  # in the order of the alphabet
-            if (with_j := math.comb(m - j - 1, size - 1) if size else 0) > number:
+            if not size:
+                break
+            if (with_j := math.comb(m - j - 1, size - 1)) > number:
                 subsets[i, j], size = True, size - 1
             else:
                 number -= with_j
