@@ -1,4 +1,4 @@
-"""At most three of eight additives: the constraint, against what else can be done about one, in the same loops.
+"""Loops of at most three of eight additives: the constraint, against what else can be done about one, by seed.
 
 The response of a mixture to eight additives (each saturates and harms in excess, some pairs work together or against
 each other) and to a temperature, with noise. A row has what the best true value that was measured at an allowed point
@@ -64,7 +64,7 @@ def greatest(value: Response, seed: int) -> float:
     return float(best)
 
 
-def allowed_points(count: int) -> np.ndarray:
+def points_within(count: int) -> np.ndarray:
     """Random points at which three are on."""
     rng = np.random.default_rng(12345)
     is_on = rng.random((count, ADDITIVES)).argsort(1) < MOST
@@ -74,7 +74,7 @@ def allowed_points(count: int) -> np.ndarray:
 def run(method: str, seed: int) -> dict[str, Any]:
     """A row: one loop."""
     value = response(seed)
-    scale = float(np.std([value(x) for x in allowed_points(500)]))
+    scale = float(np.std([value(x) for x in points_within(500)]))
     rng, best = np.random.default_rng([seed, 17]), list[float]()
     errors = NOISE * scale * np.random.default_rng([seed, 7]).normal(size=TRIALS)
     options: dict[str, Any] = {"constraints": [rb.AtMost(MOST, *NAMES)]} if method == "group" else {}
@@ -96,7 +96,7 @@ def run(method: str, seed: int) -> dict[str, Any]:
 
 
 def summary(table: pd.DataFrame) -> str:
-    """What each lacks, and by how much less the constraint lacks, paired by seed."""
+    """The median of each way, and the difference of the constraint from the others, paired by seed."""
     lines = []
     for key in ("earlier", "end"):
         wide = table.pivot_table(index="seed", columns="method", values=key).clip(upper=100.0)

@@ -99,7 +99,7 @@ def _best(opt: rb.Optimizer, problem: str, errors: np.ndarray) -> float:
 
 
 def summary(table: pd.DataFrame) -> str:
-    """What the mixture changes, problem by problem, and how many of its asks were filling."""
+    """The change by the mixture, problem by problem, and the number of its asks that were filling."""
     lines = []
     for problem, of in table.groupby("problem"):
         wide = of.pivot_table(index="seed", columns="method", values="score").dropna()

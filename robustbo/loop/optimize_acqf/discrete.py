@@ -93,10 +93,10 @@ def change_faces(score: Score, region: UnionOfFaces, rows: Tensor, most: int) ->
         rows: From where.
         most: How many at most, of as many faces.
     """
-    others = torch.cat([rows_in_other_faces(region, row) for row in rows]).unique(dim=0)
-    values = values_of(score, others)
-    best = best_of_faces(region, others, values, most)
-    return others[best], values[best]
+    neighbors = torch.cat([rows_in_other_faces(region, row) for row in rows]).unique(dim=0)
+    values = values_of(score, neighbors)
+    best = best_of_faces(region, neighbors, values, most)
+    return neighbors[best], values[best]
 
 
 def best_of_faces(region: UnionOfFaces, rows: Tensor, values: Tensor, most: int) -> list[int]:

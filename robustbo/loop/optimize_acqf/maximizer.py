@@ -163,8 +163,8 @@ def _climb(
 
 def _with_other_faces(score: Score, region: UnionOfFaces, rows: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
     """Rows behind the best of those in the faces beside theirs."""
-    others, scores = change_faces(score, region, rows, CLIMBS)
-    return torch.cat([others, rows]), torch.cat([scores, values])
+    neighbors, scores = change_faces(score, region, rows, CLIMBS)
+    return torch.cat([neighbors, rows]), torch.cat([scores, values])
 
 
 def _climb_within_bounds(

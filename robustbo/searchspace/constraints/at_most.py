@@ -16,14 +16,14 @@ from robustbo.validation import nearest
 
 EXAMPLE = "such as AtMost(2, 'a', 'b', 'c'), in text 'at most 2 of a, b, c'"
 BEGINNING = re.compile(r"\s*at\s+most\b", re.IGNORECASE)
-WHOLE = re.compile(r"at\s+most\s+(?P<most>\S+)\s+of\s+(?P<names>.*)", re.IGNORECASE | re.DOTALL)
+FORM = re.compile(r"at\s+most\s+(?P<most>\S+)\s+of\s+(?P<names>.*)", re.IGNORECASE | re.DOTALL)
 OFF = re.compile(r"(?P<names>.*)\s+differs?\s+from\s+(?P<off>\S+)", re.IGNORECASE | re.DOTALL)
 NAME = re.compile(r"\s*(?:`(?P<quoted>[^`]+)`|(?P<plain>[^`,\s][^`,]*?))\s*(?:,|$)")
 
 
 @dataclass(frozen=True)
 class CountAbove:
-    """By how many the parameters that are on exceed those that may be: as the excess of an arithmetic constraint."""
+    """The number of parameters that are on beyond those that may be, like the excess of an arithmetic constraint."""
 
     names: tuple[str, ...]
     most: int
@@ -92,7 +92,7 @@ class AtMost:
 
     @property
     def excess(self) -> CountAbove:
-        """By how many a point has too many on."""
+        """The number of parameters that are on beyond those that may be."""
         return CountAbove(self.names, self.most, self.off)
 
     @classmethod
@@ -109,9 +109,9 @@ class AtMost:
         error = f"constraint {shorten(text)!r}:"
         if len(text) > (longest := limits.CONSTRAINT_CHARACTERS):
             raise SpaceError(f"{error} must have at most {longest} characters, got {len(text)}")
-        if (whole := WHOLE.fullmatch(text.strip())) is None or not re.fullmatch("[0-9]{1,6}", whole["most"]):
+        if (match := FORM.fullmatch(text.strip())) is None or not re.fullmatch("[0-9]{1,6}", match["most"]):
             raise SpaceError(f"{error} must be like 'at most 2 of a, b, c', with a number in digits")
-        listed, off = whole["names"].strip(), 0.0
+        listed, off = match["names"].strip(), 0.0
         if (differs := OFF.fullmatch(listed)) is not None:
             listed = differs["names"]
             try:
@@ -123,7 +123,7 @@ class AtMost:
             if name not in names:
                 raise _unknown(error, name, names)
         try:
-            return cls(int(whole["most"]), *members, off=off)
+            return cls(int(match["most"]), *members, off=off)
         except SpaceError as failure:
             raise SpaceError(f"{error} {str(failure).removeprefix('AtMost: ')}") from None
 

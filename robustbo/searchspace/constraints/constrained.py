@@ -1,4 +1,4 @@
-"""What the constraints of a space say of points."""
+"""Constraints of a space, by kind, and those that a point breaks."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -57,9 +57,9 @@ def proof_of_emptiness(constraints: Sequence[Constraint | AtMost], intervals: Bo
         >>> proof_of_emptiness(said[:2], {"x": (0.0, 1.0), "y": (0.0, 1.0)}) is None
         True
     """
-    known = [constraint for constraint in constraints if intervals.keys() >= set(constraint.names)]
-    groups = [constraint for constraint in known if isinstance(constraint, AtMost)]
-    bounded = [constraint for constraint in known if not isinstance(constraint, AtMost)]
+    within = [constraint for constraint in constraints if intervals.keys() >= set(constraint.names)]
+    groups = [constraint for constraint in within if isinstance(constraint, AtMost)]
+    bounded = [constraint for constraint in within if not isinstance(constraint, AtMost)]
     for group in groups:
         if group.excess.bounds(intervals)[0] > 0:
             return (group.text,)

@@ -38,7 +38,7 @@ class UnionOfFaces(Region):
 
     @cached_property
     def dependents(self) -> list[Dependent]:
-        """None: what follows from what is another in each face."""
+        """The parameters that follow from others in all faces: none, since each face has its own."""
         return []
 
     @cached_property
@@ -90,7 +90,7 @@ class UnionOfFaces(Region):
         return float(self._off[self.space.names[column]])  # type: ignore[arg-type]
 
     def off_unit(self, column: int) -> float:
-        """Its coordinate."""
+        """The coordinate of that value."""
         return float(self._off_units[self.member_columns.index(column)])
 
     @cached_property
@@ -146,9 +146,9 @@ class UnionOfFaces(Region):
     def _by_face(self, on: Bools) -> Iterator[tuple[tuple[bool, ...], Tensor]]:
         """The faces where rows are, and the indices of their rows."""
         indices = np.flatnonzero(self._are_few(on))
-        different, which = np.unique(on[indices], axis=0, return_inverse=True)
+        different, face_numbers = np.unique(on[indices], axis=0, return_inverse=True)
         for k, key in enumerate(different.tolist()):
-            yield tuple(key), torch.from_numpy(indices[which.reshape(-1) == k])
+            yield tuple(key), torch.from_numpy(indices[face_numbers.reshape(-1) == k])
 
     @cached_property
     def _faces(self) -> dict[tuple[bool, ...], Region | None]:
@@ -181,9 +181,9 @@ class UnionOfFaces(Region):
 
     def can_move(self, U: Tensor) -> Bools:
         """``n x d`` booleans: which columns can change in the faces where rows are."""
-        may = np.ones(U.shape, dtype=bool)
-        may[:, self._members.at] = self.on(U)
-        return may
+        movable = np.ones(U.shape, dtype=bool)
+        movable[:, self._members.at] = self.on(U)
+        return movable
 
     def _complete_points(self, rows: Sequence[Any]) -> list[dict[str, Value] | None]:
         if not len(rows):
@@ -203,8 +203,8 @@ class UnionOfFaces(Region):
         always = self.on(self._with_fixed(torch.from_numpy(raw[:1, :d])))[0] & is_fixed
         for k, group in enumerate(self._groups):
             at = group.at[~is_fixed[group.at]]
-            drawn = draw_subsets(raw[:, d + k], len(at), max(0, group.most - int(always[group.at].sum())))
-            on[:, at] &= drawn
+            subsets = draw_subsets(raw[:, d + k], len(at), max(0, group.most - int(always[group.at].sum())))
+            on[:, at] &= subsets
         return self._turn_off(self._with_fixed(self._away_from_off(torch.from_numpy(raw[:, :d].copy()))), on | always)
 
     def _away_from_off(self, U: Tensor) -> Tensor:

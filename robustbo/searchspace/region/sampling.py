@@ -80,9 +80,9 @@ def _different(region: Region, rows: Tensor, before: Sequence[Tensor]) -> Tensor
     """The rows of a union of faces that are at no point of one before them: the face of none on is one point."""
     if not isinstance(region, UnionOfFaces):
         return rows
-    known = {tuple(row) for block in before for row in region.canonical(block).tolist()}
+    earlier = {tuple(row) for block in before for row in region.canonical(block).tolist()}
     keys = dict.fromkeys(map(tuple, region.canonical(rows).tolist()))
-    return torch.tensor([key for key in keys if key not in known], dtype=rows.dtype).reshape(-1, rows.shape[1])
+    return torch.tensor([key for key in keys if key not in earlier], dtype=rows.dtype).reshape(-1, rows.shape[1])
 
 
 def _spread(rows: Tensor, before: Tensor, count: int) -> Tensor:
