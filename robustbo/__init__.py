@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from robustbo.loop.belief.outliers import Outlier
     from robustbo.loop.belief.source_report import SourceReport
     from robustbo.optimizer import Optimizer
+    from robustbo.searchspace.constraints.at_most import AtMost
     from robustbo.searchspace.parameters import Choice, Float, Int, Ordinal
     from robustbo.searchspace.pool import Pool
     from robustbo.searchspace.space import Space
@@ -55,6 +56,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Above",
+    "AtMost",
     "Below",
     "Choice",
     "DataError",
@@ -103,6 +105,7 @@ _ERRORS = [
 ]
 _HOME = dict.fromkeys(_ERRORS, "robustbo.errors") | {
     "Above": "robustbo.censored",
+    "AtMost": "robustbo.searchspace.constraints.at_most",
     "Below": "robustbo.censored",
     "Choice": "robustbo.searchspace.parameters",
     "Float": "robustbo.searchspace.parameters",

@@ -62,6 +62,7 @@ TRIAL = {
     "mean": "value y fun score target best_value",
 }
 TOP = {  # names of the package likewise
+    "AtMost": "NChooseK NChooseKConstraint CardinalityConstraint ContinuousCardinalityConstraint",
     "Choice": "Categorical Discrete Category Enum choice",
     "Float": "Real Continuous Uniform LogUniform Range FloatParameter float",
     "Int": "Integer IntUniform IntParameter int",

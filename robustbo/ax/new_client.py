@@ -7,6 +7,7 @@ from ax.api.client import Client
 from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig
 from ax.core.parameter_constraint import ParameterConstraint
 
+from robustbo.searchspace.constraints.at_most import AtMost
 from robustbo.searchspace.constraints.constraint import Constraint
 from robustbo.searchspace.parameters import MAX_LEVELS, Choice, Float, Int, Ordinal, Parameter, Value
 from robustbo.searchspace.space import Space
@@ -102,7 +103,7 @@ def _dependents(space: Space) -> dict[str, dict[Value, list[str]]]:
     return dependents
 
 
-def _constraint(space: Space, constraint: Constraint) -> Iterator[ParameterConstraint]:
+def _constraint(space: Space, constraint: Constraint | AtMost) -> Iterator[ParameterConstraint]:
     """A constraint in Ax's words; none where it is on single values alone.
 
     Raises:

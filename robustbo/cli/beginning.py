@@ -28,7 +28,10 @@ NEGLIGIBLE = "--negligible-error"
 
 ConstraintOption = Annotated[
     list[str] | None,
-    typer.Option(metavar="TEXT", help='What must hold, such as "x + y <= 1", besides SPACE\'s; may be repeated.'),
+    typer.Option(
+        metavar="TEXT",
+        help='What must hold, such as "x + y <= 1" or "at most 2 of x, y, z", besides SPACE\'s; may be repeated.',
+    ),
 ]
 
 commands = typer.Typer(no_args_is_help=True, add_completion=False)

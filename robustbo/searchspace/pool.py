@@ -63,7 +63,7 @@ class Pool(Space):
     rows: tuple[Row, ...]
     declared: tuple[str, ...]  # the columns whose parameters the caller gave
 
-    def __init__(self, frame: pd.DataFrame, /, **parameters: Parameter | Sequence[str]) -> None:
+    def __init__(self, frame: pd.DataFrame, /, **parameters: Parameter | Sequence[Any]) -> None:
         texts = pop_constraints(parameters)
         if not is_frame(frame):
             raise TypeError(f"a pool is made from a pandas DataFrame, got {type(frame).__name__}")

@@ -10,8 +10,9 @@ import numpy as np
 from robustbo.errors import SpaceError
 from robustbo.lazy import cached_property
 from robustbo.searchspace.conditions import Conditions, find_conditions, present_names
+from robustbo.searchspace.constraints.at_most import AtMost
+from robustbo.searchspace.constraints.constrained import Constrained
 from robustbo.searchspace.constraints.constraint import Constraint
-from robustbo.searchspace.constraints.constraint_set import ConstraintSet
 from robustbo.searchspace.constraints.system import constraints_of
 from robustbo.searchspace.parameters import Choice, Float, Int, Ordinal, Parameter, Value
 from robustbo.searchspace.parameters.reading import EXAMPLE_SPACES, check_parameters, pop_constraints, read_parameter
@@ -25,7 +26,7 @@ ABSENT = 0.5  # the unit coordinate of a parameter that does not exist at a poin
 
 
 @dataclass(frozen=True, init=False)
-class Space:
+class Space(Constrained):
     """Named parameters, in the order given, and constraints that are known beforehand.
 
     A parameter with a condition (``when``) is absent from the points where the condition does not hold.
@@ -33,7 +34,7 @@ class Space:
     Args:
         constraints: What must hold between numbers, such as ``"x + y <= 1"``: names of parameters (in backquotes where
             they are no identifiers), numbers, ``+ - * / **``, and comparisons. Equations must be linear. One that names
-            a parameter that does not exist at a point holds there.
+            a parameter that does not exist at a point holds there. ``"at most 2 of x, y, z"`` is an `AtMost`.
         mapping: Parameters by name, where names are no words of Python: ``Space({"pH value": Float(2, 9)})``.
         parameters: By name. One that is called "constraints" is no list of them.
 
@@ -53,10 +54,10 @@ class Space:
     """
 
     parameters: tuple[tuple[str, Parameter], ...]
-    constraints: tuple[Constraint, ...]
+    constraints: tuple[Constraint | AtMost, ...]
 
     def __init__(
-        self, mapping: Mapping[str, Parameter] | None = None, /, **parameters: Parameter | Sequence[str]
+        self, mapping: Mapping[str, Parameter] | None = None, /, **parameters: Parameter | Sequence[str | AtMost]
     ) -> None:
         if mapping is not None and not isinstance(mapping, Mapping):
             raise SpaceError(f"a space is made of named parameters, {EXAMPLE_SPACES}, got {mapping!r}")
@@ -84,18 +85,10 @@ class Space:
         shown = [f"{name}={parameter!r}" for name, parameter in self.parameters]
         return f"{type(self).__name__}({', '.join([*shown, *self._constraints_option()])})"
 
-    def _constraints_option(self) -> list[str]:
-        return [f"constraints={self.texts!r}"] if self.constraints else []
-
     @property
     def names(self) -> list[str]:
         """The parameters' names, in order."""
         return [name for name, _ in self.parameters]
-
-    @property
-    def texts(self) -> list[str]:
-        """The constraints, as they were given."""
-        return list(dict.fromkeys(constraint.text for constraint in self.constraints))
 
     @cached_property
     def conditions(self) -> Conditions:
@@ -119,7 +112,7 @@ class Space:
 
     @classmethod
     def from_dict(
-        cls, parameters: Mapping[str, Parameter | Mapping[str, Any]], constraints: Sequence[str] = ()
+        cls, parameters: Mapping[str, Parameter | Mapping[str, Any]], constraints: Sequence[str | AtMost] = ()
     ) -> "Space":
         """A space from a mapping (any string is a name there) of parameters or of their `to_dict` form."""
         if not isinstance(parameters, Mapping) or not all(isinstance(name, str) for name in parameters):
@@ -194,15 +187,6 @@ class Space:
         """
         names = self.existing(values)
         return {name: values[name] for name in self.names if name in names}
-
-    def broken(self, params: Mapping[str, Any]) -> list[str]:
-        """The constraints that a point breaks, by more than rounding."""
-        return self.constraint_set.violations(params)
-
-    @cached_property
-    def constraint_set(self) -> ConstraintSet:
-        """The constraints, at many points at once."""
-        return ConstraintSet(self.constraints, {name: p.interval for name, p in self.parameters if p.interval})
 
     def to_unit(self, params: Mapping[str, Any]) -> list[float]:
         """The point's d coordinates in the unit cube; that of a parameter that does not exist is `ABSENT`."""

@@ -136,7 +136,7 @@ def row_in(settings: Settings, number: int, fields: Fields) -> FilledRow:
     if not values:
         raise ValueError(f"{waits[0]} is not filled in")
     source = source_in(text_in(fields, "source"))
-    return FilledRow(0, f"trial {number}", number, {}, values, sds, waits, source, labels_in(fields))
+    return FilledRow(0, f"trial {number}", number, {}, values, sds, {}, waits, source, labels_in(fields))
 
 
 def values_in(settings: Settings, fields: Fields) -> tuple[Any, Any]:

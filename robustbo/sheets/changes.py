@@ -7,16 +7,18 @@ from typing import Any
 
 from robustbo.censored import from_json, is_bound
 from robustbo.searchspace.space import Space
+from robustbo.sheets.corrections import changed_outcomes, current_value, is_completed, noise_in, question_about
 from robustbo.sheets.filled import WITHDRAWN, CellValue, FilledRow, point_in
 from robustbo.sheets.places import OWN_ROW, check_place, measured_place
 from robustbo.study.handing import end_event, end_events
 from robustbo.trials.declared import Declared, check_source_name, source_in
 from robustbo.trials.history import History, Trial
+from robustbo.trials.noise import ValueNoise
 from robustbo.trials.source_space import own_values
 from robustbo.trials.storage.line import Event
 from robustbo.trials.trial import point_of
 
-Tell = Callable[[Any, Any], tuple[str, dict[str, Any]]]  # a value and its noise as the kind and content of an event
+Tell = Callable[[Any, Any, Any], tuple[str, dict[str, Any]]]  # a value, sd and n as the kind and content of an event
 Check = Callable[[Any], None]
 
 
@@ -44,7 +46,7 @@ class RowRules:
     Attributes:
         space: That of the study.
         decimal: What separates decimals in the sheet.
-        tell: A value and its noise as an event.
+        tell: A value, its noise and how many measurements it is the mean of, as an event.
         check: Raises a ValueError of a value that may not be told.
         check_amended: The same of one in the place of a value that was told.
         amends: Whether values that were told may change.
@@ -96,17 +98,17 @@ def _of_trial(
         kind, content = _content_of(row, rules)
         _check_possible(kind, {"source": trial.sources, **content}, rules)
         return end_event(history, kind, number, {**content, **place})
-    changed = _changed_outcomes(trial, row)
+    changed = changed_outcomes(trial, row)
     if not changed:
         return None
     if is_again:
         raise ValueError(f"trial {number} is in several rows with different values; of a further measurement {OWN_ROW}")
-    is_completed = _is_completed(trial, changed)
-    if not (rules.amends or is_completed):
-        raise ValueError(_question(trial, row, changed))
+    is_addition = is_completed(trial, changed)
+    if not (rules.amends or is_addition):
+        raise ValueError(question_about(trial, row, changed))
     content = _amendment(trial, row, changed, rules)
     if source_in(rules.declared, trial.sources) is None:
-        (rules.check if is_completed else rules.check_amended)(content["value"])
+        (rules.check if is_addition else rules.check_amended)(content["value"])
     return end_event(history, "amend", number, content)
 
 
@@ -126,7 +128,7 @@ def _content_of(row: FilledRow, rules: RowRules) -> tuple[str, Mapping[str, Any]
     check_source_name(rules.declared, row.sources)
     if len(reasons) == len(row.values):
         return "fail", {"reason": "; ".join(dict.fromkeys(reasons)), **(source if rules.declared else {}), **labels}
-    kind, content = rules.tell(_plain(row.values), _noise(row.sds))
+    kind, content = rules.tell(_plain(row.values), _by_outcome(row.sds), _by_outcome(row.counts))
     return kind, content | source | labels
 
 
@@ -141,48 +143,8 @@ def _plain(values: Mapping[str | None, CellValue]) -> Any:
     return numbers.get(None, numbers)
 
 
-def _noise(sds: Mapping[str | None, float]) -> Any:
-    return sds.get(None, sds or None)
-
-
-def _current_value(trial: Trial, name: str | None) -> tuple[float | None, float | None]:
-    """The value of an outcome, and the standard deviation of its noise, as they are known."""
-    measured = trial if name is None else trial.outcomes.get(name)
-    return (None, None) if measured is None else (measured.value, measured.sd)
-
-
-def _changed_outcomes(trial: Trial, row: FilledRow) -> list[str | None]:
-    """The outcomes of which a row says something else than is known."""
-    names = []
-    for name, shown in row.values.items():
-        value, sd = _current_value(trial, name)
-        is_other_noise = name in row.sds and math.isfinite(shown.number) and row.sds[name] != sd
-        if not shown.is_value(value) or (is_other_noise and value is not None):
-            names.append(name)
-    return names
-
-
-def _is_completed(trial: Trial, changed: Sequence[str | None]) -> bool:
-    """Return whether a row only adds outcomes that were missing and not reported as lost."""
-    if trial.state == "failed" or None in changed:
-        return False
-    outcomes = [trial.outcomes.get(name) for name in changed if name is not None]
-    return all(outcome is None or (outcome.value is None and not outcome.is_lost) for outcome in outcomes)
-
-
-def _question(trial: Trial, row: FilledRow, changed: Sequence[str | None]) -> str:
-    """The question about a told value that has changed."""
-    parts = []
-    for name in changed:
-        of, (value, sd) = "" if name is None else f"{name} ", _current_value(trial, name)
-        noise = "" if sd is None else f" (sd {sd!r})"
-        before = f"{trial.state}: {trial.reason}" if value is None and trial.state == "failed" else f"{value!r}{noise}"
-        cell = f"{row.values[name].text.strip()!r}" + (f" (sd {row.sds[name]!r})" if name in row.sds else "")
-        parts.append(f"{of}{before}, the cell has {cell}")
-    advice = "if the cell is right, --amend takes it (in Python amend=True); else write again what was told"
-    if any(row.values[name].reason is not None for name in changed):
-        advice = f"if the value is wrong, exclude trial {trial.number}; write again what was told"
-    return f"trial {trial.number} was told as {'; '.join(parts)}; {advice}, or {OWN_ROW}"
+def _by_outcome(numbers: Mapping[str | None, Any]) -> Any:
+    return numbers.get(None, numbers or None)
 
 
 def _amendment(trial: Trial, row: FilledRow, changed: Sequence[str | None], rules: RowRules) -> dict[str, Any]:
@@ -192,11 +154,16 @@ def _amendment(trial: Trial, row: FilledRow, changed: Sequence[str | None], rule
         ValueError: If it was told, and is to have no value.
     """
     if any(not math.isfinite(row.values[name].number) for name in changed):
-        raise ValueError(_question(trial, row, [n for n in changed if row.values[n].reason is not None] or changed))
-    before = {name: None if is_bound(row.values[name].number) else _current_value(trial, name)[1] for name in changed}
-    noise = {name: row.sds.get(name, before[name]) for name in changed}
-    known_noise = {name: sd for name, sd in noise.items() if sd is not None}
-    return rules.tell(_plain({name: row.values[name] for name in changed}), _noise(known_noise))[1]
+        raise ValueError(
+            question_about(trial, row, [n for n in changed if row.values[n].reason is not None] or changed)
+        )
+    unknown = ValueNoise(None)
+    before = {n: unknown if is_bound(row.values[n].number) else current_value(trial, n)[1] for n in changed}
+    noise = {name: noise_in(row, name, told) for name, told in before.items()}
+    sds = {name: of.sd for name, of in noise.items() if of.sd is not None}
+    counts = {name: of.n for name, of in noise.items() if of.n > 1}
+    values = _plain({name: row.values[name] for name in changed})
+    return rules.tell(values, _by_outcome(sds), _by_outcome(counts))[1]
 
 
 def _own_rows(

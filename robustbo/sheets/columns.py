@@ -24,6 +24,7 @@ class Names:
         parameters: The column of each parameter, by its name.
         values: The column of each outcome by its name, or of the only one, which is None.
         sds: Those of their noise's standard deviations, which need not be there.
+        counts: Those of how many measurements a value is the mean of, likewise, but for names that others have.
         units: By name of a column of values or of noise, their unit; empty where that is not known.
         source: That of the sources that the study was begun with; None where there are none.
     """
@@ -31,6 +32,7 @@ class Names:
     parameters: dict[str, str]
     values: dict[str | None, str]
     sds: dict[str | None, str]
+    counts: dict[str | None, str]
     units: dict[str, str]
     source: str | None = None
 
@@ -72,7 +74,9 @@ def names_of(
     columns = column_names(parameters, own)
     units = {column: outcome.unit for name, outcome in quantities.items() for column in (values[name], sds[name])}
     source = DEFAULT_KIND if has_sources else None
-    return Names(dict(zip(parameters, columns, strict=True)), values, sds, units, source)
+    counts = {name: "n" if name is None else f"{name}.n" for name in values}
+    counts = {name: column for name, column in counts.items() if column not in (*parameters, *columns, *own)}
+    return Names(dict(zip(parameters, columns, strict=True)), values, sds, counts, units, source)
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,7 @@ class Columns:
         parameters: Those of parameters, by name, as far as they are there.
         values: Those of outcomes.
         sds: Those of their noise, as far as they are there.
+        counts: Those of how many measurements they are the mean of, likewise.
         repeats: That of what a trial repeats.
         sources: By kind, those that say what measured a value, whose names are "source.KIND", as far as they are there.
         labels: Those of other people, by their names, which are kept with the trials.
@@ -97,6 +102,7 @@ class Columns:
     parameters: dict[str, int]
     values: dict[str | None, int]
     sds: dict[str | None, int]
+    counts: dict[str | None, int]
     repeats: int | None
     sources: dict[str, int] = field(default_factory=dict)
     labels: dict[str, int] = field(default_factory=dict)
@@ -105,7 +111,8 @@ class Columns:
     def places(self) -> set[int]:
         """All of these that are there."""
         own = (self.trial, *([] if self.repeats is None else [self.repeats]))
-        return {*own, *self.parameters.values(), *self.values.values(), *self.sds.values(), *self.sources.values()}
+        by_outcome = (*self.values.values(), *self.sds.values(), *self.counts.values())
+        return {*own, *self.parameters.values(), *by_outcome, *self.sources.values()}
 
 
 def columns_of(grid: Grid, names: Names) -> Columns:
@@ -120,7 +127,7 @@ def columns_of(grid: Grid, names: Names) -> Columns:
         hint = "name another file for a new sheet; a table of old values is told by tell_frame"
         raise SheetError(f"there must be a column {TRIAL!r} of the trials' numbers, got {first}; {hint}")
     header = grid.rows[row]
-    at = places_of(header, [*names.header, *names.sds.values()], names.units)
+    at = places_of(header, [*names.header, *names.sds.values(), *names.counts.values()], names.units)
     for name, column in names.values.items():
         if column not in at:
             advice = "if it has another name, say so: --value NAME, or value='NAME'" if name is None else ""
@@ -144,6 +151,7 @@ def build_columns(row: int, header: list[str], names: Names, at: Mapping[str, in
         {name: at[column] for name, column in names.parameters.items() if column in at},
         {name: at[column] for name, column in names.values.items()},
         {name: at[column] for name, column in names.sds.items() if column in at},
+        {name: at[column] for name, column in names.counts.items() if column in at},
         at.get(REPEATS),
         _source_columns(header, {*at.values()} - {at.get(names.source or "")}, names.source),
     )

@@ -61,6 +61,7 @@ class FilledRow:
         cells: What is in the cells of parameters, by name, as far as they are not empty.
         values: What is in those of outcomes, likewise.
         sds: And in those of their noise.
+        counts: And in those of how many measurements they are the mean of.
         waits: The outcomes whose cells are empty.
         sources: The labels that say what measured it, by the kind of source.
         labels: What is in the columns of other people, cut where it is too long.
@@ -72,6 +73,7 @@ class FilledRow:
     cells: dict[str, str]
     values: dict[str | None, CellValue]
     sds: dict[str | None, float]
+    counts: dict[str | None, int]
     waits: list[str]
     sources: dict[str, str] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
@@ -156,13 +158,14 @@ def _row_with_values(grid: Grid, columns: Columns, index: int) -> FilledRow | No
         return None
     waits = [str(name) for name in columns.values if name not in values]
     sds = _read_cells(cells, columns.sds, columns, lambda text: _sd(text, grid.decimal))
+    counts = _read_cells(cells, columns.counts, columns, lambda text: _count(text, grid.decimal))
     texts = {name: without_unit(columns.names[at], _cell(cells, at)) for name, at in columns.parameters.items()}
     parameter_cells = {name: text for name, text in texts.items() if text.strip()}
     number = number_in(_cell(cells, columns.trial))
     sources = labels_to_record({kind: _cell(cells, at) for kind, at in columns.sources.items()})
     texts = {name: _cell(cells, at).strip()[: limits.LABEL_CHARACTERS] for name, at in columns.labels.items()}
     labels = {name[: limits.LABEL_CHARACTERS]: text for name, text in texts.items() if text}
-    return FilledRow(index, grid.labels[index], number, parameter_cells, values, sds, waits, sources, labels)
+    return FilledRow(index, grid.labels[index], number, parameter_cells, values, sds, counts, waits, sources, labels)
 
 
 def _read_cells(
@@ -184,6 +187,13 @@ def _sd(text: str, decimal: str) -> float:
     if number is None or not math.isfinite(number) or number < 0:
         raise ValueError(f"must be finite and at least 0, got {text!r}")
     return number
+
+
+def _count(text: str, decimal: str) -> int:
+    number = number_of(text, decimal)
+    if number is None or not 1 <= number < math.inf or number != int(number):
+        raise ValueError(f"must be a whole number of at least 1, got {text!r}")
+    return int(number)
 
 
 def _cell(cells: Sequence[str], at: int) -> str:
@@ -223,24 +233,3 @@ def value_in(name: str, parameter: Parameter, text: str, decimal: str) -> Value:
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
     return measured_value_of(name, parameter, text.strip() if number is None else text.strip().replace(",", "."))
-
-
-def is_as_asked(parameter: Parameter, text: str, value: Value, decimal: str) -> bool:
-    """Return whether a cell still has the value that was asked for, as spreadsheet programs may have changed it."""
-    if isinstance(value, bool | None):
-        return text.strip().casefold() == str(value).casefold()
-    if isinstance(value, str) and (text == value or text in getattr(parameter, "values", ())):
-        return text == value
-    numbers = _numbers(text, decimal)
-    if isinstance(value, str):  # 007 is 7 then
-        return text.strip() == value.strip() or bool({*numbers} & {*_numbers(value, ".")})
-    return any(agrees(text, number, value) for number in numbers)
-
-
-def _numbers(text: str, decimal: str) -> list[float]:
-    """The numbers that a cell may mean: none, one, or two where it may have three decimals or thousands."""
-    try:
-        number = number_of(text, decimal)
-        return [] if number is None else [number]
-    except ValueError:
-        return [float(re.sub("[.,]", "", text)), float(text.replace(",", "."))]

@@ -40,6 +40,5 @@ def effective_dimensions(space: Space) -> float:
     for name, needed in space.conditions.items():  # each after those that it depends on
         parts = (shares[other] * len(keys) / (named[other].count or 1) for other, keys in needed.items())
         shares[name] = math.prod(parts)
-    equations = [constraint for constraint in space.constraints if constraint.is_equality]
-    num_following = len(solve(equations, named, {})) if equations else 0
+    num_following = len(solve(space.equations, named, {})) if space.equations else 0
     return sum(share for name, share in shares.items() if named[name].count != 1) - num_following

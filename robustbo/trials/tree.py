@@ -155,11 +155,24 @@ class Trials(Sequence[Trial]):
         while trials._length > WIDTH ** (trials._height + 1):
             root, trials._height = Node((root,), root.tally), trials._height + 1
         trials._root = _rebuild(root, trials._height, sorted(changes.items()))
-        if trials._by_point is not None:
-            moved = [place for place, trial in changes.items() if place < self._length and trial.target is not None]
-            for place in [*(place for place in moved if self[place].params != changes[place].params), *new]:
-                trials._by_point = trials._by_point.with_trial(place, changes[place].point)
+        trials._by_point = self._points_after(changes, new)
         return trials
+
+    def _points_after(self, changes: Mapping[int, Trial], new: Sequence[int]) -> ByPoint | None:
+        """The trials at each point after changes, as `by_point` makes them; None where that has to be done anew."""
+        points = self._by_point
+        if points is None:
+            return None
+        for place, trial in changes.items():
+            if place < self._length and trial.target is not None and self[place].params != trial.params:
+                if self[place].target is not None:  # it has left a place where nothing has been then
+                    return None
+                points = points.with_trial(place, trial.point)
+        for place in new:
+            points = points.with_trial(place, changes[place].point)
+            if (target := changes[place].target) is not None:
+                points = points.with_trial(place, point_of(target))
+        return points
 
 
 def _rebuild(node: Node, height: int, changes: Sequence[tuple[int, Trial]]) -> Node:

@@ -1,5 +1,6 @@
 """Random studies in which all is mixed that happens to measurements: readbacks outside the space, values off their
-steps, means and known noise, late and corrected values, withdrawn trials, and a space that changes.
+steps, means and known noise, late and corrected values, withdrawn trials, and a space that changes, in some of which at
+most so many parameters are on.
 """
 
 import shutil
@@ -27,7 +28,10 @@ def space_of(rng, names):
         "c": lambda: rb.Choice(*[("a", "b", "d")[i] for i in sorted(rng.choice(3, rng.integers(2, 4), replace=False))]),
         "new": lambda: rb.Float(low, low + width),
     }
-    return rb.Space({name: kinds[name]() for name in names})
+    parameters = {name: kinds[name]() for name in names}
+    group = [name for name in names if name in ("x", "s", "k", "new") and low <= 0 <= low + width]
+    is_grouped = len(group) > 1 and rng.random() < 0.7
+    return rb.Space(parameters, constraints=[rb.AtMost(int(rng.integers(1, len(group))), *group)] if is_grouped else [])
 
 
 class Lab:
@@ -139,7 +143,9 @@ class Lab:
             self.opt.fail(trial, "no flow", retry=self.rng.choice([None, True]), **params)
 
     def enqueue(self):
-        self.opt.enqueue(self.opt.settings.space.sobol(1, int(self.rng.integers(1000))))
+        point = self.opt.settings.space.sobol(1, int(self.rng.integers(1000)))
+        if self.opt.settings.space.allows(point):
+            self.opt.enqueue(point)
 
     def exclude(self):
         if (trial := self._one("told")) is not None:

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import robustbo as rb
-from robustbo.loop.optimize_acqf import maximizer
+from robustbo.loop.optimize_acqf import discrete, maximizer
 from robustbo.searchspace.columns import cell_middles, cell_numbers, is_continuous
 from robustbo.searchspace.parameters import MAX_LEVELS
 from robustbo.searchspace.region.region import Region
@@ -46,7 +46,7 @@ def test_from_one_value_to_the_next_tried_every_one_is_reached_and_few_are_tried
     while going:
         place = going.pop()
         others = cell_numbers(
-            parameter, maximizer._neighbor_levels(parameter, cell_middles(parameter, torch.tensor(place)), [])
+            parameter, discrete._neighbor_levels(parameter, cell_middles(parameter, torch.tensor(place)), [])
         ).tolist()
         assert len({*others} - {place}) == len(others) < ONE_HOT
         new = {*others} - reached
@@ -59,9 +59,9 @@ def test_what_was_measured_at_the_best_points_is_tried_and_of_few_values_all():
     space = rb.Space(few=rb.Choice(*range(4)), many=rb.Choice(*range(900)), x=rb.Float(0, 1))
     best = torch.tensor([space.to_unit({"few": 1, "many": k, "x": 0.5}) for k in (700, 3, 700, 41)])
     region = Region(space)
-    assert [maximizer._levels_to_try(region, i, best) for i in range(3)] == [[0, 1, 2, 3], [700, 3, 41], []]
+    assert [discrete.levels_to_try(region, i, best) for i in range(3)] == [[0, 1, 2, 3], [700, 3, 41], []]
     many = space.parameters[1][1]
-    others = maximizer._neighbor_levels(many, cell_middles(many, torch.tensor(12)), [700, 12, 41])
+    others = discrete._neighbor_levels(many, cell_middles(many, torch.tensor(12)), [700, 12, 41])
     assert {700, 41, 11, 13, 10, 14} <= {*cell_numbers(many, others).tolist()}
 
 
@@ -80,9 +80,10 @@ def test_a_value_measured_is_found_again_wherever_it_stands_in_the_list():
 def test_a_maximization_looks_at_a_bounded_number_of_points(monkeypatch):
     looked = {}
     for count in (ONE_HOT, 15 * ONE_HOT):
-        rows, values = [], maximizer._values
+        rows, values = [], discrete.values_of
         counted = lambda score, at, rows=rows, values=values: rows.append(len(at)) or values(score, at)  # noqa: E731
-        monkeypatch.setattr(maximizer, "_values", counted)
+        monkeypatch.setattr(maximizer, "values_of", counted)
+        monkeypatch.setattr(discrete, "values_of", counted)
         opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1), kind=rb.Choice(*range(count))), direction="minimize", seed=0)
         for k in range(12):
             opt.tell({"x": (k * 0.37) % 1, "kind": k % 3}, float(k % 3))

@@ -150,3 +150,16 @@ def test_two_extensions_of_one_history_know_nothing_of_each_other():
     assert [h.counts()["pending"] for h in (begin, left, right)] == [40, 39, 39]
     assert [len(h.trials.at(trial(0, x=99).point)) for h in (begin, left, right)] == [0, 0, 1]
     assert left.apply({"event": "enqueue", "trial": 40, "params": {"x": -1}}).trials.at(trial(0, x=99).point) == ()
+
+
+def test_who_holds_the_map_and_who_makes_it_anew_find_the_same_trials_however_these_were_moved():
+    asked, elsewhere, at_last = {"x": 0.5}, {"x": 0.6}, {"x": 0.7}
+    here = Trials([trial(0)])
+    assert here.by_point.at(trial(0).point)
+    moved = Trial(1, elsewhere, state="failed", retry=True, target=asked)
+    for changes in ({1: moved}, {1: replace(moved, params=at_last)}):  # new, asked and measured at once; then again
+        here = here.with_changes(changes)
+        anew = Trials(here).by_point
+        for params in (asked, elsewhere, at_last):
+            point = Trial(1, params).point
+            assert {*here.by_point.at(point)} == {*anew.at(point)}, params

@@ -29,6 +29,8 @@ def maximize_by_slsqp(
         row: Where to begin, a row of the region.
         value: The score there.
     """
+    if not region.continuous:
+        return row, value
     shape, begin = region.shape, row.numpy()
     x = begin[region.continuous]
 

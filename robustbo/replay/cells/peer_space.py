@@ -16,7 +16,9 @@ from robustbo import seeds
 from robustbo.errors import SpaceError
 from robustbo.lazy import cached_property
 from robustbo.replay.cells.scattered import Rows, is_scattered
+from robustbo.searchspace.constraints.at_most import AtMost
 from robustbo.searchspace.constraints.constraint import Constraint
+from robustbo.searchspace.constraints.equations import solve
 from robustbo.searchspace.parameters import Choice, Float, Ordinal, Parameter, Value
 from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.region.dependent import complete
@@ -49,7 +51,7 @@ class PeerSpace:
 
     def __init__(self, space: Space) -> None:
         self.space, self._region = space, region_of(space)
-        self._dependents = self._region.dependents
+        self._dependents = solve(space.equations, dict(space.parameters), {})
         left_out = {dependent.name for dependent in self._dependents}
         named = [(name, p) for name, p in space.parameters if name not in left_out]
         self.rows = Rows(space) if isinstance(space, Pool) and is_scattered(space) else None
@@ -66,7 +68,7 @@ class PeerSpace:
             if not (constraint.is_equality or self._always_holds(constraint))
         ]
 
-    def _always_holds(self, constraint: Constraint) -> bool:
+    def _always_holds(self, constraint: Constraint | AtMost) -> bool:
         """Return whether the bounds of the parameters imply it, so that a library need not learn it."""
         named = dict(self.space.parameters)
         intervals = {name: interval for name in constraint.names if (interval := named[name].interval) is not None}
@@ -83,7 +85,7 @@ class PeerSpace:
         forms += [self._linear(constraint) for constraint in self.inequalities]
         return [*forms, *([] if self._is_full else [None])]
 
-    def _linear(self, constraint: Constraint) -> Linear | None:
+    def _linear(self, constraint: Constraint | AtMost) -> Linear | None:
         form, from_others = constraint.excess.linear, {d.name: d for d in self._dependents}
         if form is None:
             return None

@@ -60,7 +60,8 @@ class Slice(NamedTuple):
 def slices(space: Space, params: Mapping[str, Any], where: str = INCUMBENT) -> list[Slice]:
     """The slices through a point, which is called so in words, one a parameter of more than one value."""
     at, region, along = space.to_unit(params), region_of(space), list[Slice]()
-    follows = {dependent.name: list(dependent.coefficients) for dependent in region.dependents}
+    dependents = region.face_at(torch.tensor(at, dtype=torch.float64)).dependents
+    follows = {dependent.name: list(dependent.coefficients) for dependent in dependents}
     for i, (name, parameter) in enumerate(space.parameters):
         if parameter.count == 1:
             continue
@@ -69,18 +70,17 @@ def slices(space: Space, params: Mapping[str, Any], where: str = INCUMBENT) -> l
         elif name in follows:
             along.append(Slice(name, parameter, f"Follows from {' and '.join(follows[name])} by the constraints"))
         else:
-            along.append(_slice(region, at, i))
+            along.append(_slice(region, at, i, [d.name for d in dependents if name in d.coefficients]))
     return along
 
 
-def _slice(region: Region, at: Sequence[float], i: int) -> Slice:
+def _slice(region: Region, at: Sequence[float], i: int, moved: Sequence[str]) -> Slice:
     name, parameter = region.space.parameters[i]
     units = list(parameter.levels or [k / (POINTS - 1) for k in range(POINTS)])
     rows, keeps = [[*at[:i], unit, *at[i + 1 :]] for unit in units], np.ones(len(units), dtype=bool)
     if not region.space.is_plain:
         U = region.complete(torch.tensor(rows, dtype=torch.float64))
         keeps, rows = region.holds(U).numpy(), region.canonical(U.clamp(0.0, 1.0)).tolist()
-    moved = [dependent.name for dependent in region.dependents if name in dependent.coefficients]
     note = f"As it moves, {' and '.join(moved)} follow{'s' * (len(moved) == 1)} by the constraints" if moved else ""
     return Slice(name, parameter, note, at[i], np.array(units), rows, keeps)
 

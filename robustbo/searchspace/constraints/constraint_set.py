@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from robustbo.searchspace.constraints.at_most import AtMost
 from robustbo.searchspace.constraints.batch import Array, ExpressionBatch
 from robustbo.searchspace.constraints.constraint import TOLERANCE, Constraint, violation
 
@@ -40,7 +41,9 @@ class ConstraintSet:
         [[1.0, 1.0], [-0.25, -0.5]]
     """
 
-    def __init__(self, constraints: Sequence[Constraint], intervals: Mapping[str, tuple[float, float]]) -> None:
+    def __init__(
+        self, constraints: Sequence[Constraint | AtMost], intervals: Mapping[str, tuple[float, float]]
+    ) -> None:
         self.constraints = tuple(constraints)
         self.names = tuple(dict.fromkeys(name for constraint in constraints for name in constraint.names))
         column = {name: i for i, name in enumerate(self.names)}
@@ -48,16 +51,19 @@ class ConstraintSet:
         for i, constraint in enumerate(constraints):
             self._uses[i, [column[name] for name in constraint.names]] = 1.0
         forms = [constraint.excess.linear for constraint in constraints]
+        self._groups = [(i, group) for i, group in enumerate(constraints) if isinstance(group, AtMost)]
         self._linear = np.array([i for i, form in enumerate(forms) if form is not None], dtype=np.intp)
-        self._curved = np.array([i for i, form in enumerate(forms) if form is None], dtype=np.intp)
+        curved = [(i, c) for i, c in enumerate(constraints) if isinstance(c, Constraint) and c.excess.linear is None]
+        self._curved = np.array([i for i, _ in curved], dtype=np.intp)
         self._A, self._b = np.zeros((len(self._linear), len(self.names))), np.zeros((len(self._linear), 1))
         for row, form in enumerate(form for form in forms if form is not None):
             self._b[row] = form.constant
             for name, coefficient in form.coefficients:
                 self._A[row, column[name]] = coefficient
-        self._batch = ExpressionBatch([constraints[i].excess.program for i in self._curved], self.names)
+        self._batch = ExpressionBatch([constraint.excess.program for _, constraint in curved], self.names)
         self._is_equal = np.array([constraint.is_equality for constraint in constraints], dtype=bool)
-        most = np.array([constraint.excess.max_magnitude(intervals) for constraint in constraints])
+        self._spans = {name: TOLERANCE * (high - low) for name, (low, high) in intervals.items()}
+        most = np.array([0.0 if isinstance(c, AtMost) else c.excess.max_magnitude(intervals) for c in constraints])
         self._near = np.where(np.isfinite(most), MARGIN * TOLERANCE * most, np.inf)[:, None]
 
     def excess(self, V: Array) -> Array:
@@ -67,7 +73,15 @@ class ConstraintSet:
             E[self._linear] = self._linear_excess(V)
         if len(self._curved):
             E[self._curved] = self._batch.values(V)
+        for i, group in self._groups:
+            E[i] = self._num_on(group, V) - group.most
         return E
+
+    def _num_on(self, group: AtMost, V: Array) -> Array:
+        """``n`` numbers of parameters of a group that differ from what is off, by more than rounding."""
+        at = [self.names.index(name) for name in group.names]
+        within = np.array([[self._spans[name]] for name in group.names])
+        return np.asarray((~(np.abs(V[at] - group.off) <= within)).sum(0), dtype=float)
 
     def _linear_excess(self, V: Array) -> Array:
         with np.errstate(all="ignore"):
@@ -82,7 +96,7 @@ class ConstraintSet:
 
     def slopes(self, v: Array) -> Array:
         """``m x k`` slopes of the excesses at one point; 0 where there is no finite one."""
-        J = np.empty((len(self.constraints), len(self.names)))
+        J = np.zeros((len(self.constraints), len(self.names)))
         J[self._linear] = self._A
         if len(self._curved):
             J[self._curved] = self._batch.slopes(v)
@@ -103,10 +117,15 @@ class ConstraintSet:
         beyond = violation(E, self._is_equal[:, None])
         keeps = beyond <= 0.0
         unsure = ~keeps & (beyond <= self._near)
-        for i in np.flatnonzero(unsure.any(1)):
+        for i in np.flatnonzero(unsure.any(1)).tolist():
             at = np.flatnonzero(unsure[i])
-            keeps[i, at] = self.constraints[i].holds({name: V[j, at] for j, name in enumerate(self.names)})
+            keeps[i, at] = self._arithmetic(i).holds({name: V[j, at] for j, name in enumerate(self.names)})
         return keeps if exists is None else keeps | self.lacks(exists)
+
+    def _arithmetic(self, i: int) -> Constraint:
+        constraint = self.constraints[i]
+        assert isinstance(constraint, Constraint), constraint
+        return constraint
 
     def keeps_at(self, points: Sequence[Mapping[str, Any]]) -> Bools:
         """``m x n``: which constraints hold at ``n`` points, each of which has the parameters that exist there."""

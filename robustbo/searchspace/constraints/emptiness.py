@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from robustbo.lazy import Module
+from robustbo.searchspace.constraints.at_most import AtMost
 from robustbo.searchspace.constraints.constraint import TOLERANCE, Constraint
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Row(NamedTuple):
     slack: float
 
 
-def proof_of_emptiness(constraints: Sequence[Constraint], intervals: Box) -> tuple[str, ...] | None:
+def proof_of_emptiness(constraints: Sequence[Constraint | AtMost], intervals: Box) -> tuple[str, ...] | None:
     """The texts of constraints that cannot all hold within the intervals; None where that is not proved.
 
     One that cannot hold by itself comes first. Of linear ones that cannot hold together, none could be left out.
@@ -56,12 +57,21 @@ def proof_of_emptiness(constraints: Sequence[Constraint], intervals: Box) -> tup
         >>> proof_of_emptiness(said[:2], {"x": (0.0, 1.0), "y": (0.0, 1.0)}) is None
         True
     """
-    bounded = [constraint for constraint in constraints if intervals.keys() >= set(constraint.names)]
+    within = [constraint for constraint in constraints if intervals.keys() >= set(constraint.names)]
+    groups = [constraint for constraint in within if isinstance(constraint, AtMost)]
+    bounded = [constraint for constraint in within if not isinstance(constraint, AtMost)]
+    for group in groups:
+        if group.excess.bounds(intervals)[0] > 0:
+            return (group.text,)
     for constraint in bounded:
         if _is_out_of_reach(constraint, intervals):
             return (constraint.text,)
     texts = list(dict.fromkeys(constraint.text for constraint in bounded))
     rows = [row for constraint in bounded for row in _rows(constraint, intervals)]
+    for row in rows:
+        for group in groups:
+            if _is_out_of_reach_of(row, group, intervals):
+                return row.text, group.text
     if not _cannot_hold(rows, intervals):
         return None
     for text in texts[:]:
@@ -75,6 +85,19 @@ def _is_out_of_reach(constraint: Constraint, box: Box) -> bool:
     low, high = constraint.excess.bounds(box)
     slack = SLACK * constraint.excess.max_magnitude(box)
     return low > slack or (constraint.is_equality and high < -slack)
+
+
+def _is_out_of_reach_of(row: Row, group: AtMost, box: Box) -> bool:
+    """Return whether a linear form is above 0 wherever no more of a group than may be differ from what is off."""
+    least, gains = [row.constant], list[float]()
+    for name, c in row.coefficients.items():
+        low, high = box[name]
+        lowest = min(c * low, c * high)
+        can_be_off = name in group.names and low <= group.off <= high
+        least.append(c * group.off if can_be_off else lowest)
+        gains += [c * group.off - lowest] * can_be_off
+    always = sum(not box[name][0] <= group.off <= box[name][1] for name in group.names)
+    return math.fsum(least) - math.fsum(sorted(gains)[::-1][: group.most - always]) > row.slack
 
 
 def _rows(constraint: Constraint, box: Box) -> list[Row]:

@@ -24,9 +24,11 @@ COMPARISONS = {ast.Lt: "<=", ast.LtE: "<=", ast.Gt: ">=", ast.GtE: ">=", ast.Eq:
 REFUSED = {ast.NotEq: "!=", ast.In: "in", ast.NotIn: "not in", ast.Is: "is", ast.IsNot: "is not"}
 MISSPELT = (("=<|≤", "<="), ("=>|≥", ">="), ("(?<![<>=!:])=(?!=)", "=="))  # what people write, and what is meant
 NOT_ONE = "a constraint is one comparison: give each as a constraint of its own"
+OF_GROUP = "how many of a group may differ from 0 is written 'at most 2 of a, b, c'"
 INSTEAD: dict[type[ast.AST], str] = {
     ast.BitXor: "a power is written **",
-    **dict.fromkeys((ast.BoolOp, ast.BitAnd, ast.BitOr, ast.Compare, ast.Not), NOT_ONE),
+    **dict.fromkeys((ast.BoolOp, ast.BitAnd, ast.BitOr, ast.Not), NOT_ONE),
+    ast.Compare: f"{NOT_ONE}; {OF_GROUP}",
 }
 
 
@@ -146,7 +148,8 @@ def _tree(source: ConstraintText) -> ast.expr:
                 raise source.error(f"{match[0]!r} {where} is no comparison; write {correct}") from None
         at = source.indent + error.offset - 1 if error.offset else len(source.text)  # 0 where the text ends too early
         rest = f"before {shorten(source.text[at:])!r}" if source.text[at:] else "where it ends"
-        raise source.error(f"{error.msg}, at character {at + 1}, {rest}") from None
+        advice = f"; {OF_GROUP}" if re.search(r"\bof\b", source.plain) else ""
+        raise source.error(f"{error.msg}, at character {at + 1}, {rest}{advice}") from None
     except ValueError as error:  # what cannot be encoded
         raise source.error(f"cannot be read: {error}") from None
 

@@ -1,21 +1,22 @@
 """The constraints of a space, checked against its parameters and against each other."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from robustbo import limits
 from robustbo.errors import SpaceError
 from robustbo.searchspace.conditions import Named
+from robustbo.searchspace.constraints.at_most import AtMost, is_at_most
 from robustbo.searchspace.constraints.constraint import Constraint, parse
 from robustbo.searchspace.constraints.emptiness import proof_of_emptiness
 from robustbo.searchspace.parameters import Parameter
 
 
-def constraints_of(texts: Any, parameters: Named) -> tuple[Constraint, ...]:
+def constraints_of(texts: Any, parameters: Named) -> tuple[Constraint | AtMost, ...]:
     """The constraints that texts say.
 
     Args:
-        texts: One each.
+        texts: One each, or an `AtMost`.
         parameters: Those of the space.
 
     Raises:
@@ -30,12 +31,21 @@ def constraints_of(texts: Any, parameters: Named) -> tuple[Constraint, ...]:
     if (length := sum(len(text) for text in texts if isinstance(text, str))) > limits.CONSTRAINTS_CHARACTERS:
         most = limits.CONSTRAINTS_CHARACTERS
         raise SpaceError(f"the constraints of a space must have at most {most} characters together, got {length}")
-    constraints = list(dict.fromkeys(constraint for text in texts for constraint in parse(text, list(named))))
+    constraints: list[Constraint | AtMost] = list(dict.fromkeys(c for text in texts for c in _read(text, list(named))))
     for constraint in constraints:
-        for name in constraint.names:
-            _check(constraint, name, named[name])
+        if isinstance(constraint, AtMost):
+            constraint.check(named)
+        else:
+            for name in constraint.names:
+                _check(constraint, name, named[name])
     check_together(constraints, {name: p.interval for name, p in parameters if p.interval and not p.condition})
     return tuple(constraints)
+
+
+def _read(text: Any, names: list[str]) -> Sequence[Constraint | AtMost]:
+    if isinstance(text, AtMost):
+        return [text]
+    return [AtMost.read(text, names)] if isinstance(text, str) and is_at_most(text) else parse(text, names)
 
 
 def _check(constraint: Constraint, name: str, parameter: Parameter) -> None:
@@ -47,7 +57,9 @@ def _check(constraint: Constraint, name: str, parameter: Parameter) -> None:
         )
 
 
-def check_together(constraints: Iterable[Constraint], intervals: dict[str, tuple[float, float]], at: str = "") -> None:
+def check_together(
+    constraints: Iterable[Constraint | AtMost], intervals: dict[str, tuple[float, float]], at: str = ""
+) -> None:
     """Raise a `SpaceError` if constraints can be proved never to hold.
 
     Args:

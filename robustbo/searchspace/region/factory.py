@@ -4,6 +4,7 @@ from functools import lru_cache
 
 from robustbo.errors import SpaceError
 from robustbo.searchspace.constraints.system import check_together
+from robustbo.searchspace.region.faces import UnionOfFaces
 from robustbo.searchspace.region.region import Fixed, Region
 from robustbo.searchspace.space import Space
 
@@ -19,7 +20,8 @@ def region_of(space: Space, fixed: Fixed = ()) -> Region:
 
 def _region_of(space: Space, fixed: Fixed, _: str) -> Region:
     """The region; the text is a part of the cache's key, since True, 1 and 1.0 are equal to each other."""
-    region = Region(space, fixed)
+    kind = UnionOfFaces if space.groups and not space.is_pool else Region
+    region = kind(space, fixed)
     if region.is_restricted:
         points = {name: (float(value),) * 2 for name, value in fixed if isinstance(value, int | float)}
         if fixed and space.constraints:

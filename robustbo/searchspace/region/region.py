@@ -5,12 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from robustbo.lazy import cached_property
 from robustbo.searchspace.columns import cell_middles, cell_numbers, existence, is_continuous
 from robustbo.searchspace.conditions import absent_names
+from robustbo.searchspace.constraints.constraint_set import Bools
 from robustbo.searchspace.constraints.equations import Dependent, solve
 from robustbo.searchspace.listing import key_of
 from robustbo.searchspace.parameters import Value
@@ -49,8 +51,7 @@ class Region:
     def dependents(self) -> list[Dependent]:
         """The parameters that follow from others by equations."""
         numbers = {name: float(value) for name, value in self.fixed if isinstance(value, int | float)}
-        equations = [constraint for constraint in self.space.constraints if constraint.is_equality]
-        return solve(equations, dict(self.space.parameters), numbers)
+        return solve(self.space.equations, dict(self.space.parameters), numbers)
 
     @cached_property
     def free(self) -> list[int]:
@@ -76,6 +77,27 @@ class Region:
     def complete(self, U: Tensor) -> Tensor:
         """``n x d`` rows with all that is not free filled in."""
         return torch.from_numpy(self.shape.complete(U.numpy())) if self.is_restricted else U
+
+    @property
+    def is_boxed(self) -> bool:
+        """Return whether nothing but bounds is in the way of a climb."""
+        return not self.shape.num_slacks
+
+    def can_move(self, U: Tensor) -> Bools:
+        """Booleans by row, or for all rows at once, and column: which columns can change."""
+        return np.ones((1, U.shape[1]), dtype=bool)
+
+    def project(self, U: Tensor) -> Tensor:
+        """Rows where no more parameters of a group are on than may be: here all may be."""
+        return U
+
+    def sobol_rows(self, seed: int, index: int, count: int) -> Tensor:
+        """``count x d`` rows spread over the cube, to be completed; see `Space.sobol_rows`."""
+        return torch.as_tensor(self.space.sobol_rows(seed, index, count))
+
+    def face_at(self, row: Tensor) -> "Region":
+        """The region itself; of one with groups that part of it where the same parameters are on as at a row."""
+        return self
 
     def are_outside(self, U: Tensor) -> Tensor:
         """``n`` booleans: whether rows were measured beyond the bounds, or at values that lists have no more."""
@@ -119,12 +141,15 @@ class Region:
 
     def points(self, rows: Sequence[Any]) -> list[dict[str, Value] | None]:
         """The point at each row, as `point` gives it."""
-        candidates = [self._complete_point(row) for row in rows]
+        candidates = self._complete_points(rows)
         points = [point for point in candidates if point is not None]
         if not self.space.constraints or not points:
             return candidates
         keeps = iter(torch.from_numpy(self.space.constraint_set.keeps_at(points)).all(0).tolist())
         return [point if point is not None and next(keeps) else None for point in candidates]
+
+    def _complete_points(self, rows: Sequence[Any]) -> list[dict[str, Value] | None]:
+        return [self._complete_point(row) for row in rows]
 
     def _complete_point(self, row: Any) -> dict[str, Value] | None:
         """The point at a row, whether it keeps the constraints or not; None where a value cannot follow."""

@@ -14,6 +14,7 @@ import torch
 from robustbo.lazy import cached_property
 from robustbo.searchspace.columns import existence, value_slopes, values_at
 from robustbo.searchspace.constraints.batch import Array
+from robustbo.searchspace.constraints.constraint import Constraint
 from robustbo.searchspace.constraints.constraint_set import Bools
 from robustbo.searchspace.constraints.equations import Dependent
 from robustbo.searchspace.parameters import Float, Parameter, Value
@@ -80,7 +81,9 @@ class Shape:
         self._others = ParameterColumns(space, names)
         self._constants = np.array([[dependent.constant] for dependent in dependents])
         self._times = np.array([[dependent.coefficients.get(name, 0.0) for name in names] for dependent in dependents])
-        self._unequal = np.flatnonzero([not constraint.is_equality for constraint in self._constraints.constraints])
+        self._unequal = np.flatnonzero(
+            [isinstance(c, Constraint) and not c.is_equality for c in self._constraints.constraints]
+        )
         self.num_slacks = 2 * len(dependents) + len(self._unequal)
 
     def complete(self, U: Array) -> Array:

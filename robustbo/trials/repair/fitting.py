@@ -28,7 +28,8 @@ NOT_CHAINED = ", though its line is chained to none of them"
 NO_BEGINNING = "the line that began trial {} is lost, so nothing can be said of it"
 NOT_ALLOWED = "trial {} must be {} for it, and is {}"
 
-KNOWN_KINDS = ("diagnose", VERDICT, CHANGE, *BEGIN, *ALLOWED_STATES)
+EXTEND = "extend"  # rows that were added to a pool
+KNOWN_KINDS = ("diagnose", VERDICT, CHANGE, EXTEND, *BEGIN, *ALLOWED_STATES)
 
 
 class Moved(NamedTuple):
@@ -77,6 +78,8 @@ class Fitting:
             self._put(link.line, self._renumber_diagnosis(index, event))
         elif kind == VERDICT:
             self._put(link.line, self._renumber_verdict(index, event))
+        elif kind == EXTEND:
+            self._put(link.line, event)
         elif kind == CHANGE:
             self._change(link.line, {**event, "trial": len(self._trials)})
         elif kind in BEGIN or ("params" in event and not self._is_measured_elsewhere(index, event)):
@@ -93,7 +96,7 @@ class Fitting:
         try:
             if event["event"] == "diagnose":
                 diagnosis_of(event)
-            elif event["event"] != VERDICT:
+            elif event["event"] not in (VERDICT, EXTEND):
                 fold(self._trials, event)
         except Exception:
             del self._trials[count:]

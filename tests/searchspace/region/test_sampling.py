@@ -10,7 +10,8 @@ import robustbo as rb
 from robustbo import seeds
 from robustbo.errors import SpaceError
 from robustbo.searchspace.region.factory import region_of
-from robustbo.searchspace.region.sampling import _step, sobol_points, spread_over
+from robustbo.searchspace.region.sampling import sobol_points, spread_over
+from robustbo.searchspace.region.walks import step
 
 BOX = {"x": rb.Float(0, 1), "y": rb.Float(0, 1)}
 
@@ -28,7 +29,7 @@ def walked(space, count, rounds=80):
     region, generator = region_of(space), seeds.generator(0, 0, "test")
     x = spread_over(region)[:1].expand(count, -1).numpy()
     for _ in range(rounds):
-        x = _step(region, x, generator)
+        x = step(region, x, generator)
         assert region.shape.holds(x).all()
     return x
 

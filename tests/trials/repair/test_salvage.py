@@ -6,6 +6,7 @@ import re
 import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import robustbo as rb
@@ -347,3 +348,23 @@ def test_a_line_to_keep_must_be_there(tmp_path):
     opt.tell(opt.ask(), 1.0)
     with pytest.raises(JournalError, match="line 9: there is no such line to keep; the last one is 3"):
         salvage_journal(tmp_path / "j", [2, 9])
+
+
+def test_rows_that_were_added_to_a_pool_stay(tmp_path):
+    opt = rb.Optimizer(
+        rb.Pool(pd.DataFrame({"x": [0.0, 1.0, 2.0]})), direction="maximize", acquisition="sobol", journal=tmp_path / "j"
+    )
+    opt.tell(opt.ask(), 1.0)
+    opt.add_rows(pd.DataFrame({"x": [7.0, 8.0]}))
+    opt.tell({"x": 7.0}, 3.0)
+    opt.tell({"x": 1.0}, 2.0)
+    whole, lines = opt.history, (tmp_path / "j").read_bytes().splitlines()
+    (tmp_path / "j").write_bytes(b"\n".join([*lines[:-1], lines[-1].replace(b"2.0", b"2.5"), b""]))
+    salvage = salvage_journal(tmp_path / "j")
+    assert [left.line for left in salvage.left] == [len(lines)]
+    write(salvage, tmp_path / "mended")
+    again = rb.Optimizer.resume(tmp_path / "mended")
+    assert [trial.params for trial in again.history] == [trial.params for trial in whole][:-1]
+    assert len(again.settings.space.rows) == 5
+    assert again.pending() == []
+    assert {again.ask().params["x"] for _ in range(3)} >= {8.0}

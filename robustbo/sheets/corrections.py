@@ -1,0 +1,62 @@
+"""Differences between what a row says of a trial and what was told of it."""
+
+import math
+from collections.abc import Sequence
+
+from robustbo.sheets.filled import FilledRow
+from robustbo.sheets.places import OWN_ROW
+from robustbo.trials.history import Trial
+from robustbo.trials.noise import ValueNoise, single_noise
+
+
+def current_value(trial: Trial, name: str | None) -> tuple[float | None, ValueNoise]:
+    """The value of an outcome, and its noise as it was told."""
+    measured = trial if name is None else trial.outcomes.get(name)
+    return (None, ValueNoise(None)) if measured is None else (measured.value, single_noise(measured))
+
+
+def noise_in(row: FilledRow, name: str | None, told: ValueNoise) -> ValueNoise:
+    """The noise that a row says of a value, and what was told where its cells are empty."""
+    noise = ValueNoise(row.sds.get(name, told.sd), row.counts.get(name, told.n))
+    is_same = noise.n == told.n and None not in (noise.sd, told.sd) and math.isclose(noise.sd or 0, told.sd or 0)
+    return told if is_same else noise
+
+
+def changed_outcomes(trial: Trial, row: FilledRow) -> list[str | None]:
+    """The outcomes of which a row says something else than is known."""
+    names = []
+    for name, shown in row.values.items():
+        value, told = current_value(trial, name)
+        is_other_noise = math.isfinite(shown.number) and noise_in(row, name, told) != told
+        if not shown.is_value(value) or (is_other_noise and value is not None):
+            names.append(name)
+    return names
+
+
+def is_completed(trial: Trial, changed: Sequence[str | None]) -> bool:
+    """Return whether a row only adds outcomes that were missing and not reported as lost."""
+    if trial.state == "failed" or None in changed:
+        return False
+    outcomes = [trial.outcomes.get(name) for name in changed if name is not None]
+    return all(outcome is None or (outcome.value is None and not outcome.is_lost) for outcome in outcomes)
+
+
+def _noise_text(noise: ValueNoise) -> str:
+    parts = [] if noise.sd is None else [f"sd {noise.sd!r}"]
+    parts += [f"n {noise.n}"] if noise.n > 1 else []
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def question_about(trial: Trial, row: FilledRow, changed: Sequence[str | None]) -> str:
+    """The question about a told value that has changed."""
+    parts = []
+    for name in changed:
+        of, (value, told) = "" if name is None else f"{name} ", current_value(trial, name)
+        noise = _noise_text(told)
+        before = f"{trial.state}: {trial.reason}" if value is None and trial.state == "failed" else f"{value!r}{noise}"
+        cell = f"{row.values[name].text.strip()!r}{_noise_text(ValueNoise(row.sds.get(name), row.counts.get(name, 1)))}"
+        parts.append(f"{of}{before}, the cell has {cell}")
+    advice = "if the cell is right, --amend takes it (in Python amend=True); else write again what was told"
+    if any(row.values[name].reason is not None for name in changed):
+        advice = f"if the value is wrong, exclude trial {trial.number}; write again what was told"
+    return f"trial {trial.number} was told as {'; '.join(parts)}; {advice}, or {OWN_ROW}"
