@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import torch
+from torch import Tensor
 
 from robustbo.numerics.gp.log_posterior import Model, log_posterior
 from robustbo.numerics.gp.map_fit import Fit
@@ -34,6 +35,7 @@ class Problem(NamedTuple):
         lines: Sources that may err, and everything.
         blocks: Block effects.
         is_told_apart: Whether an atom, as ``n x k`` numbers, is none that the inputs tell, at some hyperparameters.
+        bent: ``n`` observations by the warp of the fit; None where that has none.
     """
 
     model: Model
@@ -41,6 +43,7 @@ class Problem(NamedTuple):
     lines: Sequence[Timeline]
     blocks: Sequence[Atom]
     is_told_apart: Callable[[Fit, Array], bool]
+    bent: Tensor | None = None
 
     @property
     def n(self) -> int:
@@ -51,6 +54,10 @@ class Problem(NamedTuple):
         """The problem with shifts of log prior probabilities of atoms."""
         lines = [line._replace(shifts=shifts) for line in self.lines]
         return self._replace(lines=lines, blocks=[atom.shift_prior(shifts) for atom in self.blocks])
+
+    def by_warp(self) -> "Problem":
+        """The problem of the observations by the warp of the fit."""
+        return self if self.bent is None else self._replace(model=self.model._replace(y=self.bent), bent=None)
 
     def beside(self, A: Array) -> Model:
         """The model with shared errors."""

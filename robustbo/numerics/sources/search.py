@@ -119,7 +119,7 @@ def search_atoms(problem: Problem, level: Level) -> tuple[State, Rest]:
         plain = max(place.score for place in places)
         entries = _best_by_key(problem, state, places)
         promising = [entry for entry in entries if entry.score > plain + PROMISING][:CLIMBS]
-        climbed = [_climb(problem, state, entry) for entry in promising]
+        climbed = [_heed_warp(problem, state, _climb(problem, state, entry), plain) for entry in promising]
         opponents = Opponents(plain, _density_of_wander(problem, places, [e for e in climbed if e.score > plain]))
         told_apart = filter(partial(_is_told_apart, problem), climbed)
         best = max(told_apart, key=lambda e: e.score - opponents.of(e), default=None)
@@ -213,6 +213,22 @@ def _climb(problem: Problem, state: State, entry: Entry) -> Entry:
             climbed = place_at(problem, state.atoms, A, level)
             entries.append(Entry(climbed, _best_of(problem, state, climbed, candidate.atom)))
     return max(entries, key=lambda e: e.score)
+
+
+def _heed_warp(problem: Problem, state: State, entry: Entry, plain: float) -> Entry:
+    """A broken source no likelier than by the warp of the fit.
+
+    Without a warp, a source that happened to measure the highest values of a skewed objective looks broken.
+    """
+    candidate = entry.candidate
+    if candidate.atom.kind != "broken" or problem.bent is None or entry.score <= plain:
+        return entry
+    bent, A = problem.by_warp(), state.A(problem.n)
+    without = place_at(bent, state.atoms, A, settle(bent, A, state.level) if bent.n <= MANY else state.level)
+    best = _climb(bent, state, Entry(without, _best_of(bent, state, without, candidate.atom)))
+    odds = best.score - max(without.score, _without_it(bent, state, best.place).score)
+    excess = max(entry.score - plain - odds, 0.0)
+    return entry._replace(candidate=candidate._replace(log_factor=candidate.log_factor - excess))
 
 
 def _best_of(problem: Problem, state: State, place: Place, atom: Atom) -> Candidate:

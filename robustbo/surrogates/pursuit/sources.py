@@ -120,7 +120,9 @@ def straight_problem(
         return overlap.is_distinguishable(at.theta[:d].exp(), A)
 
     penalty, lines = model.options.penalty(straight), list(timelines(labels))
-    problem = Problem(straight, penalty, lines, block_effects(labels, blocks), is_told_apart)
+    warped = bent.warp_at(fit.theta) if t.any() else None
+    of_fit = None if warped is None else torch.from_numpy(warped.y)
+    problem = Problem(straight, penalty, lines, block_effects(labels, blocks), is_told_apart, of_fit)
     level = level_at(straight, straight.groups.of(fit.support), fit._replace(theta=fit.theta[:count]))
     return problem, settle(problem, np.zeros((problem.n, 0)), level) if t.any() and lines else level, t
 
