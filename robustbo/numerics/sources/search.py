@@ -216,18 +216,18 @@ def _climb(problem: Problem, state: State, entry: Entry) -> Entry:
 
 
 def _heed_warp(problem: Problem, state: State, entry: Entry, plain: float) -> Entry:
-    """A broken source no likelier than by the warp of the fit.
+    """An entry whose atom is no likelier than by the warp of the fit.
 
     Without a warp, a source that happened to measure the highest values of a skewed objective looks broken.
     """
     candidate = entry.candidate
-    if candidate.atom.kind != "broken" or problem.bent is None or entry.score <= plain:
+    if problem.bent is None or entry.score <= plain:
         return entry
     bent, A = problem.by_warp(), state.A(problem.n)
     without = place_at(bent, state.atoms, A, settle(bent, A, state.level) if bent.n <= MANY else state.level)
     best = _climb(bent, state, Entry(without, _best_of(bent, state, without, candidate.atom)))
     odds = best.score - max(without.score, _without_it(bent, state, best.place).score)
-    excess = max(entry.score - plain - odds, 0.0)
+    excess = max(entry.score - plain - odds, 0.0)  # eq. 20.13
     return entry._replace(candidate=candidate._replace(log_factor=candidate.log_factor - excess))
 
 
