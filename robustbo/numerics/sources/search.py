@@ -119,7 +119,7 @@ def search_atoms(problem: Problem, level: Level) -> tuple[State, Rest]:
         plain = max(place.score for place in places)
         entries = _best_by_key(problem, state, places)
         promising = [entry for entry in entries if entry.score > plain + PROMISING][:CLIMBS]
-        climbed = [_heed_warp(problem, state, _climb(problem, state, entry), plain) for entry in promising]
+        climbed = [_limit_by_warp(problem, state, _climb(problem, state, entry), plain) for entry in promising]
         opponents = Opponents(plain, _density_of_wander(problem, places, [e for e in climbed if e.score > plain]))
         told_apart = filter(partial(_is_told_apart, problem), climbed)
         best = max(told_apart, key=lambda e: e.score - opponents.of(e), default=None)
@@ -215,7 +215,7 @@ def _climb(problem: Problem, state: State, entry: Entry) -> Entry:
     return max(entries, key=lambda e: e.score)
 
 
-def _heed_warp(problem: Problem, state: State, entry: Entry, plain: float) -> Entry:
+def _limit_by_warp(problem: Problem, state: State, entry: Entry, plain: float) -> Entry:
     """An entry whose atom is no likelier than by the warp of the fit.
 
     Without a warp, a source that happened to measure the highest values of a skewed objective looks broken.
