@@ -61,6 +61,7 @@ def test_no_line_contradicts_itself(seed):
         check_consistency(report)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(2))
 def test_in_a_loop_no_line_contradicts_itself(seed):
     rng, opt = np.random.default_rng(seed), rb.Optimizer(line(high=8.0), direction="maximize", seed=seed)

@@ -49,6 +49,7 @@ def mobo(domain, surrogate_specs=None):
     )
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("acquisition", [None, qLogEI(), qUCB()])
 def test_a_strategy_asks_where_the_right_values_lead(branin, acquisition):
     domain, experiments = branin
@@ -60,6 +61,7 @@ def test_a_strategy_asks_where_the_right_values_lead(branin, acquisition):
     assert found["y_sd"].item() < 60
 
 
+@pytest.mark.slow
 def test_the_same_experiments_and_the_same_seed_have_the_same_candidates(branin):
     domain, experiments = branin
 
@@ -86,6 +88,7 @@ def test_a_strategy_is_read_from_json(branin):
     pd.testing.assert_frame_equal(*candidates, check_exact=True)
 
 
+@pytest.mark.slow
 def test_a_strategy_in_steps_is_read_from_json(branin):
     domain, experiments = branin
     steps = [

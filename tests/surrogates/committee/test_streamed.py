@@ -202,6 +202,7 @@ def test_files_that_do_not_belong_together_are_refused(tmp_path, X, y):
         _ = MemoryMap(tmp_path / "X.npy", tmp_path / "y.npy").shape
 
 
+@pytest.mark.slow
 def test_only_the_rows_that_are_asked_for_are_read(tmp_path):
     """A file of 8 GiB of holes: it could not be read as a whole here in this time."""
     n = 2**27
