@@ -11,6 +11,7 @@ from tests.trials.forged import command as run_command
 
 SPACE = 'x = {kind = "float", low = 0, high = 1}\n'  # of the fixture `cli`
 NOWHERE = "127.0.0.1:1"  # refuses at once
+NOT_OURS = {"serve": ["--host", "203.0.113.1"]}  # where nothing can be served, so that it ends
 COMMANDS = typer.main.get_command(app).commands
 ADDRESSES = [
     f"postgresql://u:s3cret@{NOWHERE}/db#s",
@@ -43,9 +44,10 @@ def calls(name, address):
     must = [each for each in parameters if each.param_type_name == "argument"]
     for at in places_of(name):
         typed = [address if each is at else "j.jsonl" if each.name in ("journal", "runs") else "1" for each in must]
-        yield [name, *typed, *([] if at in must else [at.opts[0], address])]
+        yield [name, *typed, *([] if at in must else [at.opts[0], address]), *NOT_OURS.get(name, [])]
 
 
+@pytest.mark.filterwarnings("ignore:.*the page begins a new study there")
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_no_command_says_a_password_or_names_a_file_by_it(cli, tmp_path, address):
     assert cli("create", "j.jsonl", "space.toml", "--objective", "a:minimize", "--objective", "b:maximize")[0] == 0

@@ -5,7 +5,7 @@ import io
 import pytest
 
 from robustbo.cli.arguments import json_object
-from robustbo.cli.typed import space_of
+from robustbo.cli.typed import description_of
 from robustbo.errors import FileError, SpaceError
 from robustbo.foreign.texts import check_shape, json_of, toml_of
 
@@ -33,7 +33,7 @@ def test_toml_is_bounded(text, said):
     with pytest.raises(FileError, match=rf"s.toml: expected TOML: .*{said}"):
         toml_of(text, "s.toml")
     with pytest.raises(ValueError, match=rf"s.toml: expected TOML: .*{said}"):
-        space_of(named(text, "s.toml"), None)
+        description_of(named(text, "s.toml"), None)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_json_is_bounded_and_says_each_name_once(text, said):
     with pytest.raises(FileError, match=rf"s.json: expected JSON: .*{said}"):
         json_of(text, "s.json")
     with pytest.raises(ValueError, match=rf"s.json: expected JSON: .*{said}"):
-        space_of(named(text, "s.json"), None)
+        description_of(named(text, "s.json"), None)
     for option in ("--params", "--surrogate-options"):
         with pytest.raises(ValueError, match=rf"{option} must be a JSON object, such as .*{said}") as raised:
             json_object(option, text)
@@ -78,17 +78,17 @@ def test_looking_takes_one_pass(piece):
 
 
 def test_a_byte_order_mark_is_taken():
-    space, _ = space_of(named('\ufeffx = {kind = "float", low = 0, high = 1}', "s.toml"), None)
+    space, _, _ = description_of(named('\ufeffx = {kind = "float", low = 0, high = 1}', "s.toml"), None)
     assert space.names == ["x"]
 
 
 def test_values_are_a_list():
     for values in ("{a = 1, b = 2}", "7", '"ab"'):
         with pytest.raises(ValueError, match="c: must be like"):
-            space_of(named(f'c = {{kind = "choice", values = {values}}}', "s.toml"), None)
+            description_of(named(f'c = {{kind = "choice", values = {values}}}', "s.toml"), None)
 
 
 @pytest.mark.parametrize("digits", [400, 5000])
 def test_a_number_that_no_float_holds_is_refused_in_a_pool(digits):
     with pytest.raises((SpaceError, ValueError), match=r"p\.csv: x: must "):
-        space_of(None, named(f"x,y\n{'9' * digits},1\n1,2\n", "p.csv"))
+        description_of(None, named(f"x,y\n{'9' * digits},1\n1,2\n", "p.csv"))
