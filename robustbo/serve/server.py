@@ -36,6 +36,7 @@ def listen(host: str, port: int) -> socket.socket:
         listener.bind((host, port))
         listener.listen(BACKLOG)  # whoever comes before all is ready waits, and is not refused
     except (OSError, OverflowError) as error:
+        listener.close()
         raise RobustBOError(f"--host, --port: {host}:{port} cannot be served: {error}") from None
     return listener
 
