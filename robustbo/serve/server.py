@@ -29,14 +29,15 @@ def listen(host: str, port: int) -> socket.socket:
     Raises:
         RobustBOError: If there can be none.
     """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener, family = None, socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = socket.socket(family, socket.SOCK_STREAM)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
         listener.listen(BACKLOG)  # whoever comes before all is ready waits, and is not refused
     except (OSError, OverflowError) as error:
-        listener.close()
+        if listener is not None:
+            listener.close()
         raise RobustBOError(f"--host, --port: {host}:{port} cannot be served: {error}") from None
     return listener
 
