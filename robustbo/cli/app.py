@@ -40,9 +40,7 @@ Runs = Annotated[
 
 AllowOption = Annotated[
     list[Path] | None,
-    typer.Option(
-        metavar="PATH", help="A file or folder that recorded runs may read beside their own; may be repeated."
-    ),
+    typer.Option(metavar="PATH", help="A further file or folder that recorded runs may read; may be repeated."),
 ]
 
 
@@ -63,7 +61,7 @@ def about(
             "--version",
             callback=_version,
             is_eager=True,
-            help="Show the version, and those beneath, and exit.",
+            help="Show the versions of robustbo and its libraries, and exit.",
         ),
     ] = False,
 ) -> None:
@@ -73,17 +71,21 @@ def about(
 @app.command()
 def replay(
     runs: Runs,
-    method: Annotated[list[str] | None, typer.Option(help="Only this method; may be repeated.")] = None,
-    replications: Annotated[int | None, typer.Option(min=1, help="Instead of the spec's.")] = None,
-    trials: Annotated[int | None, typer.Option(min=1, help="Instead of the spec's.")] = None,
-    set_: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override an entry.")] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes, of one thread each.")] = 1,
+    method: Annotated[list[str] | None, typer.Option(help="Run only this method; may be repeated.")] = None,
+    replications: Annotated[
+        int | None, typer.Option(min=1, help="Number of replications (default: the spec's).")
+    ] = None,
+    trials: Annotated[int | None, typer.Option(min=1, help="Number of trials (default: the spec's).")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override an entry of the spec.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Number of processes, each with one thread.")] = 1,
     cluster: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Run on the workers of this Dask scheduler instead.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder of the results; results/NAME unless said.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the results (default: results/NAME).")] = None,
     resume: Annotated[bool, typer.Option(help="Continue where an earlier call stopped.")] = True,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run, and for how long.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would run, and for how long.")] = False,
     fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Stop at the first failure.")] = False,
     format_: FormatOption = Format.table,
 ) -> None:
@@ -148,14 +150,14 @@ def verify(
         list[str],
         typer.Argument(metavar="RUN...", help="Recorded runs, or journals of optimizations.", show_default=False),
     ],
-    bits: Annotated[bool, typer.Option("--bits", help="Nothing but the same bits will do.")] = False,
+    bits: Annotated[bool, typer.Option("--bits", help="Accept only the same bits.")] = False,
     allow: AllowOption = None,
     format_: FormatOption = Format.table,
 ) -> None:
     """Recompute recorded runs, or journals, and compare: the same bits, the same to rounding, or different.
 
-    Each decision is made again from what it had seen, as recorded. Other processors round otherwise: values may differ
-    by 1e-12 of their size, points by 1e-6 of each range. The exit code is 1 where anything differs by more, and 2 where
+    robustbo repeats each decision from its recorded events. Other processors round differently: values may differ
+    by 1e-12 of their size, points by 1e-6 of each range. The exit code is 1 if anything differs by more, and 2 if
     something cannot be read.
     """
     from robustbo.replay.check.comparison import Match
@@ -181,11 +183,11 @@ def report(
     ],
     out: Annotated[
         Path | None,
-        typer.Option(help="The page, or a picture of one journal; report.html, or beside the only journal."),
+        typer.Option(help="The page, or a picture of one journal (default: report.html, or beside the only journal)."),
     ] = None,
     allow: AllowOption = None,
 ) -> None:
-    """Write a page of recorded runs, or of journals (of one: the same as `show --html`)."""
+    """Write a page about recorded runs or journals (for one journal, the same as `show --html`)."""
     from robustbo.replay.output import page
     from robustbo.replay.verify import is_journal
     from robustbo.trials.storage.places import display_name
@@ -207,7 +209,7 @@ def report(
 def list_(format_: FormatOption = Format.table) -> None:
     """List surrogates, problems and corruptions.
 
-    And the regression tasks, the other methods of benchmarks, and the specs under runs/.
+    It also lists the regression tasks, the other methods of benchmarks, and the specs under runs/.
     """
     from robustbo.replay.listing import catalog
 

@@ -19,10 +19,10 @@ commands = typer.Typer(no_args_is_help=True, add_completion=False)
 @commands.command()
 def ask(
     journal: Journal,
-    n: Annotated[int, typer.Option("-n", min=0, help="How many; 0 only adds rows that a sheet lacks.")] = 1,
+    n: Annotated[int, typer.Option("-n", min=0, help="Number of points; 0 only adds the rows that a sheet lacks.")] = 1,
     by: Annotated[
         list[str] | None,
-        typer.Option(metavar="[KIND=]NAME", help="Who or what measures them; this machine, or the sheet, unless said."),
+        typer.Option(metavar="[KIND=]NAME", help="Who measures the points (default: this machine, or the sheet)."),
     ] = None,
     source: Annotated[
         str | None,
@@ -35,10 +35,10 @@ def ask(
 ) -> None:
     """Ask for the next points to measure.
 
-    Each is a JSON object on a line of its own: {"trial": 3, "params": {"x": 0.5}, "repeats": null}. Where it repeats an
-    earlier trial, measure that point again: its value is in doubt, or it failed and may have been a flake.
+    Each point is a JSON object on its own line: {"trial": 3, "params": {"x": 0.5}, "repeats": null}. If it repeats an
+    earlier trial, measure that point again: its value is in doubt, or the trial failed and may be a flake.
 
-    With --sheet they are added to the sheet too, a row each; what has been filled in there is told first.
+    With --sheet, robustbo tells the values filled in there, and then adds a row for each point.
     """
     from robustbo.cli.asked import say
     from robustbo.cli.typed import fixed_values

@@ -45,29 +45,33 @@ def create(
     ] = None,
     pool: Annotated[
         typer.FileBinaryRead | None,
-        typer.Option(metavar="FILE", help="Choose among the rows of this table, .csv or .xlsx: a column a parameter."),
+        typer.Option(metavar="FILE", help="Choose from the rows of this table (.csv, .xlsx); a column is a parameter."),
     ] = None,
     constraint: ConstraintOption = None,
-    direction: Annotated[str | None, typer.Option(help="minimize or maximize; which must be said.")] = None,
+    direction: Annotated[str | None, typer.Option(help="minimize or maximize; required without --objective.")] = None,
     objectives: Annotated[
         list[str] | None,
-        typer.Option("--objective", metavar="NAME:DIRECTION", help="One of several outcomes; may be repeated."),
+        typer.Option(
+            "--objective", metavar="NAME:DIRECTION", help="An objective, such as yield:maximize; may be repeated."
+        ),
     ] = None,
     bounds: Annotated[
         list[str] | None,
         typer.Option(
-            "--outcome-constraint", metavar="TEXT", help='Such as "purity >= 0.95" of an outcome; may be repeated.'
+            "--outcome-constraint",
+            metavar="TEXT",
+            help='A bound on an outcome, such as "purity >= 0.95"; may be repeated.',
         ),
     ] = None,
     reference: Annotated[
         list[str] | None,
-        typer.Option("--reference-point", metavar="NAME=NUMBER", help="What is no good any more, of each objective."),
+        typer.Option("--reference-point", metavar="NAME=NUMBER", help="The worst acceptable value of each objective."),
     ] = None,
     outcome: Annotated[
         list[str] | None,
         typer.Option(
             metavar="TEXT",
-            help='What is measured, its unit and possible range: "0 <= yield (%) <= 100"; may be repeated.',
+            help='The outcome, its unit and possible range: "0 <= yield (%) <= 100"; may be repeated.',
         ),
     ] = None,
     negligible: Annotated[
@@ -75,13 +79,13 @@ def create(
         typer.Option(
             NEGLIGIBLE,
             metavar="NUMBER",
-            help="What a value may be off without being wrong; of several outcomes NAME=NUMBER, may be repeated.",
+            help="The largest error of a right value; with several outcomes NAME=NUMBER, may be repeated.",
         ),
     ] = None,
     block: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="KIND", help="A kind of source that differs as a matter of course, such as plate; may be repeated."
+            metavar="KIND", help="A kind of source with expected differences, such as plate; may be repeated."
         ),
     ] = None,
     prior_data: Annotated[
@@ -92,18 +96,16 @@ def create(
             help="What was measured before: a table, .csv or .xlsx, or a journal; of sources one each.",
         ),
     ] = None,
-    surrogate: Annotated[str | None, typer.Option(help="auto unless said; see `robustbo list`.")] = None,
-    surrogate_options: Annotated[str | None, typer.Option(metavar="JSON", help="Its options.")] = None,
-    acquisition: Annotated[str | None, typer.Option(help="auto, qLogNEI, qLogEI, LogEI or sobol.")] = None,
-    num_initial: Annotated[int | None, typer.Option(help="How many space-filling points come first.")] = None,
-    replicate: Annotated[
-        str | None, typer.Option(help="Which values are replicated: flagged ones, any, or never.")
-    ] = None,
-    max_replicates: Annotated[int | None, typer.Option(help="How many replicates one point may get.")] = None,
+    surrogate: Annotated[str | None, typer.Option(help="The surrogate (default: auto); see `robustbo list`.")] = None,
+    surrogate_options: Annotated[str | None, typer.Option(metavar="JSON", help="Options of the surrogate.")] = None,
+    acquisition: Annotated[str | None, typer.Option(help="Acquisition: auto, qLogNEI, qLogEI, LogEI or sobol.")] = None,
+    num_initial: Annotated[int | None, typer.Option(help="Number of space-filling points at the beginning.")] = None,
+    replicate: Annotated[str | None, typer.Option(help="Points to replicate: flagged, any or never.")] = None,
+    max_replicates: Annotated[int | None, typer.Option(help="Largest number of replicates of one point.")] = None,
     remeasure: Annotated[str | None, typer.Option(hidden=True)] = None,
     max_repeats: Annotated[int | None, typer.Option(hidden=True)] = None,
-    seed: Annotated[int | None, typer.Option(help="Of all that is random; drawn unless said.")] = None,
-    if_exists: Annotated[str, typer.Option(help="error, or resume: go on, if the settings are the same.")] = "error",
+    seed: Annotated[int | None, typer.Option(help="Seed of all random numbers (default: drawn).")] = None,
+    if_exists: Annotated[str, typer.Option(help="error, or resume: continue if the settings are the same.")] = "error",
 ) -> None:
     """Begin an optimization."""
     from robustbo.cli.declared import prior_of, read_sources, tables_of
@@ -197,7 +199,8 @@ def _outcomes(
 def change(
     journal: Journal,
     space: Annotated[
-        typer.FileBinaryRead, typer.Argument(metavar="SPACE", help="TOML or JSON, as for create.", show_default=False)
+        typer.FileBinaryRead,
+        typer.Argument(metavar="SPACE", help="TOML or JSON, as for create.", show_default=False),
     ],
     was: Annotated[
         list[str] | None,
@@ -205,7 +208,7 @@ def change(
     ] = None,
     constraint: ConstraintOption = None,
 ) -> None:
-    """Change the space of an optimization: what was measured stays, and asks follow the new one."""
+    """Change the space of an optimization: measured values stay, and asks follow the new space."""
     from robustbo.cli.typed import description_of, fixed_values
     from robustbo.optimizer import Optimizer
     from robustbo.searchspace.parameters.text import measured_value_of
@@ -222,10 +225,10 @@ def add_rows(
     journal: Journal,
     table: Annotated[
         typer.FileBinaryRead,
-        typer.Argument(metavar="FILE", help="A .csv or .xlsx with the columns of the pool.", show_default=False),
+        typer.Argument(metavar="FILE", help="A .csv or .xlsx file with the columns of the pool.", show_default=False),
     ],
 ) -> None:
-    """Add the rows of a table to the pool that an optimization chooses from; all, or none where one is wrong."""
+    """Add the rows of a table to the pool of an optimization: all rows, or none if one is wrong."""
     from robustbo.cli.typed import frame_of
     from robustbo.optimizer import Optimizer
     from robustbo.trials.storage.places import display_name

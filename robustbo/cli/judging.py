@@ -11,11 +11,13 @@ from robustbo.cli import terminal
 from robustbo.cli.arguments import error_of, mendable, noise_of, source_of, trial_and_value
 from robustbo.cli.study import NEGATIVE, Journal, SdOption, SourceOption, outcome_names, say_trials
 
-OutcomeOption = Annotated[str | None, typer.Option(metavar="NAME", help="Which of several outcomes; all unless said.")]
-WhyOption = Annotated[str | None, typer.Option("--reason", help="Why.")]
-TrialArgument = Annotated[int | None, typer.Argument(metavar="[TRIAL]", help="Its number.", show_default=False)]
+OutcomeOption = Annotated[str | None, typer.Option(metavar="NAME", help="One of several outcomes (default: all).")]
+WhyOption = Annotated[str | None, typer.Option("--reason", help="The reason.")]
+TrialArgument = Annotated[
+    int | None, typer.Argument(metavar="[TRIAL]", help="Number of the trial.", show_default=False)
+]
 SinceOption = Annotated[
-    int | None, typer.Option(metavar="TRIAL", help="From the telling of this trial on; from the beginning unless said.")
+    int | None, typer.Option(metavar="TRIAL", help="First trial, in the order of telling (default: the beginning).")
 ]
 
 commands = typer.Typer(no_args_is_help=True, add_completion=False)
@@ -26,12 +28,14 @@ def amend(
     journal: Journal,
     numbers: Annotated[
         list[str],
-        typer.Argument(metavar="TRIAL VALUE", help="Its number; the right value, or some outcomes' as NAME=VALUE ..."),
+        typer.Argument(
+            metavar="TRIAL VALUE", help="The trial's number and the right value, or outcomes as NAME=VALUE ..."
+        ),
     ],
     sd: SdOption = None,
     reason: WhyOption = None,
 ) -> None:
-    """Correct a value that was told; of several outcomes only those that are given change."""
+    """Correct a told value; with several outcomes, only the given ones change."""
     from robustbo.optimizer import Optimizer
 
     with mendable():
@@ -50,7 +54,7 @@ def exclude(
     outcome: OutcomeOption = None,
     reason: WhyOption = None,
 ) -> None:
-    """Say that a value is wrong, or all those of a source: they are kept, but not modelled."""
+    """Mark a value, or all values of a source, as wrong: the journal keeps them, and no model sees them."""
     _judge("exclude", journal, trial, source, since, outcome, reason)
 
 
@@ -63,7 +67,7 @@ def include(
     outcome: OutcomeOption = None,
     reason: WhyOption = None,
 ) -> None:
-    """Say that a value, flagged or excluded, is right; or take back what was said of a source."""
+    """Mark a flagged or excluded value as right, or take back the verdict on a source."""
     _judge("include", journal, trial, source, since, outcome, reason)
 
 
@@ -74,7 +78,7 @@ def correct(
         str | None,
         typer.Argument(
             metavar="ERROR",
-            help="How much too high its values read; negative where too low.  [required]",
+            help="How much too high the source's values read; negative if too low.  [required]",
             show_default=False,
         ),
     ] = None,
@@ -83,7 +87,7 @@ def correct(
     outcome: OutcomeOption = None,
     reason: WhyOption = None,
 ) -> None:
-    """Correct all values of a source, those so far and those to come, by how much too high they read."""
+    """Correct all values of a source, past and future, by how much too high they read."""
     from robustbo.optimizer import Optimizer
 
     with mendable():

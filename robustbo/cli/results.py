@@ -30,25 +30,25 @@ commands = typer.Typer(no_args_is_help=True, add_completion=False)
 def show(
     journal: Journal,
     format_: Annotated[
-        Format, typer.Option("--format", help="How to write it; json has all, csv the values that look wrong alone.")
+        Format, typer.Option("--format", help="Output format; json has all, csv only the values that look wrong.")
     ] = Format.table,
-    html: Annotated[bool, typer.Option("--html", help="Write a page, with slices; as `report` does.")] = False,
+    html: Annotated[bool, typer.Option("--html", help="Write a page with slices, as `report` does.")] = False,
     out: Annotated[
         Path | None,
         typer.Option(
-            help="That page, a picture (.png, .pdf, .svg) or a table of all trials (.csv, .xlsx); beside the journal "
-            "unless said."
+            help="The page, a picture (.png, .pdf, .svg) or a table of all trials (.csv, .xlsx); by default "
+            "beside the journal."
         ),
     ] = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Show it again when it has changed, until Ctrl-C.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Show the study again at each change, until Ctrl-C.")] = False,
     serve: Annotated[
-        bool, typer.Option("--serve", help="Serve its page to browsers of this machine, until Ctrl-C.")
+        bool, typer.Option("--serve", help="Serve the page to browsers on this machine, until Ctrl-C.")
     ] = False,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Of --serve; a free one unless said.")] = 0,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port for --serve (default: a free one).")] = 0,
 ) -> None:
-    """Show an optimization: its best, or its front, and what looks wrong.
+    """Show an optimization: its best point or front, and the values that look wrong.
 
-    And which trials are being measured (by whom, since when), wait, have failed or are excluded.
+    It also shows pending trials (with whom, since when), and queued, failed and excluded ones.
     """
     if watch + serve + (html or out is not None) > 1:
         raise RobustBOError("show takes one of --html (or --out), --watch and --serve")
@@ -188,12 +188,12 @@ def beside(journal: str, suffix: str) -> Path:
 @commands.command()
 def best(
     journal: Journal,
-    raw: Annotated[bool, typer.Option("--raw", help="The best measured value, whatever the model thinks.")] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="The best measured value, without the model.")] = False,
     fixed: FixedOption = None,
 ) -> None:
     """Print the best point so far as a JSON object.
 
-    With --fixed: the point measured that is best, as the model thinks, when it is changed to these values.
+    With --fixed: the measured point that the model predicts to be best after a change to these values.
     """
     from robustbo.cli.typed import fixed_values
     from robustbo.report.summary import overview
@@ -221,10 +221,10 @@ def best(
 
 @commands.command()
 def front(journal: Journal, fixed: FixedOption = None, format_: FormatOption = Format.json) -> None:
-    """Print the points that are believed to keep all outcome constraints and to be beaten by no other, a line each.
+    """Print the believed front, one point a line: feasible points that no other point beats.
 
-    The best in the first objective first, with means, standard deviations and probabilities. With --fixed: of the
-    points measured, when they are changed to these values.
+    Sorted by the first objective, with means, standard deviations and probabilities. With --fixed: the front of the
+    measured points after a change to these values.
     """
     from robustbo.cli.typed import fixed_values
     from robustbo.report.summary import outcomes, text_outcomes

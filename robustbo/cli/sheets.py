@@ -11,23 +11,23 @@ from robustbo.errors import SheetError
 
 SheetOption = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="A sheet that people fill in, .csv or .xlsx; no cell is ever written over."),
+    typer.Option(metavar="FILE", help="A sheet (.csv or .xlsx) that people fill in; robustbo never overwrites a cell."),
 ]
 ValueOption = Annotated[
     str | None,
-    typer.Option("--value", metavar="NAME", help="With --sheet: its column of values, where there is one outcome."),
+    typer.Option("--value", metavar="NAME", help="With --sheet and one outcome: the sheet's column of values."),
 ]
 LabelOption = Annotated[
     list[str] | None,
-    typer.Option("--label", metavar="NAME=VALUE", help="What is kept with the trial for people; may be repeated."),
+    typer.Option("--label", metavar="NAME=VALUE", help="A label that people attach to the trial; may be repeated."),
 ]
 AmendOption = Annotated[
-    bool, typer.Option("--amend", help="With --sheet: take values that have changed since they were told.")
+    bool, typer.Option("--amend", help="With --sheet: accept values that changed after they were told.")
 ]
 
 MeasuredOption = Annotated[
     bool,
-    typer.Option("--as-measured", help="With --sheet: settings other than those asked for are where it was measured."),
+    typer.Option("--as-measured", help="With --sheet: changed settings are the point that was measured."),
 ]
 
 

@@ -25,22 +25,20 @@ from robustbo.cli.terminal import Format
 
 JOURNAL_HELP = "The journal: a file, or a study in a database (postgresql://...#name)."
 Journal = Annotated[str, typer.Argument(metavar="JOURNAL", help=JOURNAL_HELP, show_default=False)]
-TrialArgument = Annotated[int, typer.Argument(metavar="TRIAL", help="Its number.", show_default=False)]
+TrialArgument = Annotated[int, typer.Argument(metavar="TRIAL", help="Number of the trial.", show_default=False)]
 FixedOption = Annotated[
     list[str] | None,
-    typer.Option("--fixed", metavar="NAME=VALUE", help="A value that cannot be chosen now; may be repeated."),
+    typer.Option("--fixed", metavar="NAME=VALUE", help="A parameter value that is fixed now; may be repeated."),
 ]
 SdOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--sd", metavar="NUMBER", help="Standard deviation of the value's noise, where known; or NAME=NUMBER."
-    ),
+    typer.Option("--sd", metavar="NUMBER", help="Standard deviation of the value's noise, if known; or NAME=NUMBER."),
 ]
 SourceOption = Annotated[
     list[str] | None,
-    typer.Option("--source", metavar="[KIND=]NAME", help="What measured, such as reactor=R3; may be repeated."),
+    typer.Option("--source", metavar="[KIND=]NAME", help="The source, such as reactor=R3; may be repeated."),
 ]
-FormatOption = Annotated[Format, typer.Option("--format", help="How to write the result.")]
+FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]
 NEGATIVE = {"ignore_unknown_options": True}  # a negative value looks like one
 
 commands = typer.Typer(no_args_is_help=True, add_completion=False)
@@ -51,37 +49,37 @@ def tell(
     journal: Journal,
     numbers: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[TRIAL] VALUE", help="Its number; the value, or several outcomes' as NAME=VALUE ..."),
+        typer.Argument(metavar="[TRIAL] VALUE", help="The trial's number and the value, or outcomes as NAME=VALUE ..."),
     ] = None,
     params: Annotated[
-        str | None, typer.Option(metavar="JSON", help="The point, in the place of TRIAL; or where TRIAL was measured.")
+        str | None, typer.Option(metavar="JSON", help="The point, in place of TRIAL; or where TRIAL was measured.")
     ] = None,
     sd: SdOption = None,
     sheet: SheetOption = None,
     column: ValueOption = None,
     count: Annotated[
-        int | None, typer.Option("--n", metavar="N", help="Of how many measurements the value is the mean.")
+        int | None, typer.Option("--n", metavar="N", help="Number of measurements whose mean is the value.")
     ] = None,
     source: SourceOption = None,
     measured_at: Annotated[
-        str | None, typer.Option(metavar="TIME", help='When it was measured, such as "2026-11-24 14:10", in UTC.')
+        str | None, typer.Option(metavar="TIME", help='Time of the measurement, such as "2026-11-24 14:10", in UTC.')
     ] = None,
     label: LabelOption = None,
     amend: AmendOption = False,
     as_measured: MeasuredOption = False,
     out_of_range: Annotated[
-        str, typer.Option(metavar="WHAT", help="Of a value that is not possible: raise, or exclude (keep it so).")
+        str, typer.Option(metavar="WHAT", help="For an impossible value: raise, or exclude (keep it, excluded).")
     ] = "raise",
 ) -> None:
-    """Tell a measured value, or all that has been filled in in a sheet.
+    """Tell a measured value, or all values that people have filled in in a sheet.
 
-    That of a trial; or (with --params) at a point, which means the trial that is being measured there, or begins one.
-    With both, the point is where that trial was measured, which need not be where it was asked for.
-    The value may be negative, or in quotes a bound, such as "<0.05" where it is below a detection limit, or ">200". One
-    that is not finite (nan, inf) makes the trial a failed one. Of several outcomes some may be left out: 3 yield=0.81
+    Give a trial's number; or, with --params, a point: it means the pending trial there, or begins a new trial.
+    With both, the trial was measured at that point, which may differ from the point asked for.
+    The value may be negative, or a bound in quotes, such as "<0.05" below a detection limit, or ">200". A value
+    that is not finite (nan, inf) makes the trial failed. With several outcomes some may be missing: 3 yield=0.81
     cost=3.2.
 
-    With --sheet all values in a sheet are told that have not been, whatever the order of its rows and columns.
+    With --sheet, robustbo tells all new values in the sheet, in any order of rows and columns.
     """
     from robustbo.optimizer import Optimizer
 
@@ -114,14 +112,14 @@ def tell(
 def fail(
     journal: Journal,
     trial: TrialArgument,
-    reason: Annotated[str, typer.Option(help="Why.")] = "failed",
+    reason: Annotated[str, typer.Option(help="The reason.")] = "failed",
     retry: Annotated[
         bool | None,
-        typer.Option("--retry/--no-retry", help="Whether it was a flake, to be asked again, or lies in the point."),
+        typer.Option("--retry/--no-retry", help="Whether the failure was a flake, to try again, or lies in the point."),
     ] = None,
     label: LabelOption = None,
 ) -> None:
-    """Say that a trial gave no value; the next asks stay away from where trials fail."""
+    """Report that a trial gave no value; later asks avoid regions where trials fail."""
     from robustbo.optimizer import Optimizer
 
     with mendable():
@@ -134,9 +132,9 @@ def fail(
 def withdraw(
     journal: Journal,
     trial: TrialArgument,
-    reason: Annotated[str | None, typer.Option(help="Why.")] = None,
+    reason: Annotated[str | None, typer.Option(help="The reason.")] = None,
 ) -> None:
-    """Say that nobody will measure a trial, which says nothing of its point: it is neither pending nor failed."""
+    """Withdraw a trial that nobody will measure: it is neither pending nor failed, and tells nothing of its point."""
     from robustbo.optimizer import Optimizer
 
     with mendable():
@@ -148,12 +146,12 @@ def withdraw(
 @commands.command()
 def requeue(
     journal: Journal,
-    trials: Annotated[list[int] | None, typer.Argument(metavar="[TRIAL]...", help="Their numbers.")] = None,
-    older_than: Annotated[str | None, typer.Option(metavar="AGE", help="Asked for so long ago: 2h, 90m, 30s.")] = None,
+    trials: Annotated[list[int] | None, typer.Argument(metavar="[TRIAL]...", help="Numbers of the trials.")] = None,
+    older_than: Annotated[str | None, typer.Option(metavar="AGE", help="At least this old: 2h, 90m, 30s.")] = None,
 ) -> None:
     """Take back trials that nobody measures any more.
 
-    The next ask gives them out again. With neither numbers nor an age: those of processes of this machine that have
+    The next ask returns them again. Without numbers or an age: the trials of processes on this machine that have
     ended.
     """
     from robustbo.optimizer import Optimizer
@@ -171,13 +169,13 @@ def requeue(
 @commands.command()
 def repair(
     journal: Journal,
-    out: Annotated[Path | None, typer.Option(help="The new file; NAME.repaired.jsonl unless said.")] = None,
-    keep: Annotated[list[int] | None, typer.Option(metavar="LINE", help="Keep this line, though unproven.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The new file (default: NAME.repaired.jsonl).")] = None,
+    keep: Annotated[list[int] | None, typer.Option(metavar="LINE", help="Keep this unproven line.")] = None,
     format_: FormatOption = Format.table,
 ) -> None:
-    """Write what can be proven of a damaged journal to a new file.
+    """Write the provable part of a damaged journal to a new file.
 
-    The old one is left as it is.
+    The damaged file stays as it is.
     """
     from robustbo.trials.repair import report
     from robustbo.trials.repair.salvage import salvage_journal, write
