@@ -146,3 +146,19 @@ def test_the_function_of_optimize_is_the_targets():
 def test_a_named_reactor_measures_the_target():
     opt = study(prior_data=None)
     assert opt.ask(by={"reactor": "R3"}).sources == {"reactor": "R3", "source": "lab"}
+
+
+def test_by_unrelated_sources_nothing_is_predicted_and_all_is_said():
+    """To the bit: a skewed objective's warp, which the model beside sources lacks, is not lost either."""
+    x = [(7 * i % 16) / 15 for i in range(12)]
+    alone, beside = (
+        study(sources=None, prior_data=None),
+        study(prior_data={"2025": OLD.assign(value=[0, 9, 1] * 5 + [4])}),
+    )
+    for opt in (alone, beside):
+        for at in x:
+            opt.tell({"x": at}, math.exp(2 * objective(at)), **({} if opt is alone else {"source": "lab"}))
+    points = [{"x": 0.17}, {"x": 0.42}]
+    assert beside.predict(points)["mean"].tolist() == alone.predict(points)["mean"].tolist()
+    assert beside.sources()["relation"].tolist() == ["", "unrelated"]
+    assert beside.ask().origin == "model"

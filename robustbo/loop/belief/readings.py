@@ -37,6 +37,7 @@ def readings(fitted: FittedSurrogate, name: str, rows: Sequence[Row] | Sequence[
         name: The source.
         rows: The points.
     """
+    fitted = fitted.with_sources
     beside = fitted.observations.beside
     if not isinstance(fitted.model, TransferGP) or beside is None or (place := beside.group_of(name)) is None:
         return None

@@ -122,7 +122,7 @@ def _reports(settings: Settings, models: OutcomeModels) -> list[RelationReport]:
 
 
 def _reports_of(model: OutcomeModel, quantity: Outcome) -> list[RelationReport]:
-    beside = model.fitted.observations.beside
+    beside = model.fitted.with_sources.observations.beside
     relations_by_name = model.fitted.relations
     numbers = () if beside is None else beside.numbers
     wrong = {name: tuple(numbers[row] for row in of.wrong) for name, of in relations_by_name.items()}

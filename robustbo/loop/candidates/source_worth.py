@@ -36,7 +36,8 @@ Params = dict[str, Value]
 def transfer_models(models: OutcomeModels) -> list[OutcomeModel]:
     """The models of objectives that learn from other sources."""
     own = [model for model in models if not model.name or model.outcome.is_objective]
-    return [m for m in own if isinstance(m.fitted.model, TransferGP) and m.fitted.observations.beside is not None]
+    learning = [(m, m.fitted.with_sources) for m in own]
+    return [m for m, of in learning if isinstance(of.model, TransferGP) and of.observations.beside is not None]
 
 
 def worths(
@@ -52,7 +53,9 @@ def worths(
         points: The points.
         fits: The last fits.
     """
-    parts = [of for model in models if (of := _worths_of_source(data, model.fitted, name, points)) is not None]
+    parts = [
+        of for model in models if (of := _worths_of_source(data, model.fitted.with_sources, name, points)) is not None
+    ]
     if not parts:
         return None
     chances, feasibility = as_tensor(1.0), source_feasibility(settings, data, name, fits)
@@ -66,7 +69,7 @@ def target_worth(data: Data, models: Sequence[OutcomeModel], point: Params, arou
     """Worth of a value of the target at a point, the best being among others too."""
     total = 0.0
     for model in models:
-        fitted = model.fitted
+        fitted = model.fitted.with_sources
         with fitted.apart(0), torch.no_grad():
             x = _encoded(data, fitted, [point])
             best = _best_points(fitted, torch.cat([_encoded(data, fitted, around), x]))

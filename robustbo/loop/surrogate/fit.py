@@ -209,7 +209,10 @@ def _fit_new(settings: Settings, told: Observations, fits: FitCache) -> FittedSu
             contract.fit(model)
         else:
             contract.fit(model, before.state, before.rows_of(told.numbers))
-    return FittedSurrogate(model, X, told, settings.space, units, time.perf_counter() - started)
+    fitted = FittedSurrogate(model, X, told, settings.space, units, time.perf_counter() - started)
+    if not fitted.is_of_unrelated:
+        return fitted
+    return replace(_fit(settings, told._replace(beside=None), fits), learning=fitted)  # eq. 22.15
 
 
 def _fit_to_bounds(settings: Settings, told: Observations, fits: FitCache) -> FittedSurrogate:

@@ -23,6 +23,8 @@ from robustbo.surrogates.common.model_averaging import without_averaging
 from robustbo.surrogates.registry import SURROGATES
 from robustbo.surrogates.transfer.model import TransferGP
 
+UNRELATED = 0.9  # probability of a source's being unrelated from which on nothing is predicted by it
+
 
 @dataclass(frozen=True)
 class FittedSurrogate:
@@ -40,6 +42,7 @@ class FittedSurrogate:
         sources: The belief in the sources of all values that count; None where none was told.
         sampled: What follows from the model alone and takes long, once it has been asked for: whoever leaves out other
             values, or says more of others, has the same model, and this with it.
+        learning: The fit that learned from other sources, where it found all of them unrelated and predicts by none.
     """
 
     model: GPyTorchModel
@@ -52,6 +55,7 @@ class FittedSurrogate:
     appraisals: Mapping[int, Appraisal] = field(default_factory=dict)
     sources: SourceBelief | None = None
     sampled: dict[str, list[float] | None] = field(default_factory=dict, repr=False, compare=False)
+    learning: "FittedSurrogate | None" = None
 
     @property
     def is_ours(self) -> bool:
@@ -68,8 +72,21 @@ class FittedSurrogate:
         return None if self.sources is None else self.sources.shift_at(by)
 
     @property
+    def with_sources(self) -> "FittedSurrogate":
+        """The fit that learned from other sources, if there are any: itself, unless it predicts without them."""
+        return self if self.learning is None else self.learning
+
+    @property
+    def is_of_unrelated(self) -> bool:
+        """Return whether it learned from other sources, and each is almost certainly unrelated."""
+        relations = self.relations.values()
+        return bool(relations) and all(of.probabilities.get("unrelated", 0.0) > UNRELATED for of in relations)
+
+    @property
     def relations(self) -> dict[str, SourceRelation]:
         """The relation of each other source to the objective, in the user's units; none without their values."""
+        if self.learning is not None:
+            return self.learning.relations
         if not isinstance(self.model, TransferGP) or self.observations.beside is None:
             return {}
         beside, slope, center = self.observations.beside, self.units.slope, self.units.center
