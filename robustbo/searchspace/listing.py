@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from robustbo.errors import SpaceError, SpaceWarning, warn
 from robustbo.lazy import value_in
 from robustbo.searchspace.parameters import Choice, Float, Int, Parameter, Value
+from robustbo.searchspace.tabular import is_frame
 from robustbo.validation import plain_scalar
 
 if TYPE_CHECKING:
@@ -24,6 +29,22 @@ def plain_rows(frame: pd.DataFrame) -> list[Row]:
     """The rows of a data frame as plain Python values."""
     columns = [[plain_scalar(value) for value in frame[name].tolist()] for name in frame.columns]
     return list(zip(*columns, strict=True))
+
+
+def names_of_rows(index: Sequence[Any]) -> tuple[str, ...]:
+    """The names of rows, where an index has a different word for each; else none."""
+    are_names = all(isinstance(name, str) and name.strip() for name in index) and len(set(index)) == len(index)
+    return tuple(index) if are_names else ()
+
+
+def unit_coordinates(parameters: Sequence[tuple[str, Parameter]], rows: Sequence[Row]) -> np.ndarray:
+    """The unit coordinates of each row."""
+    coordinates = []
+    for (_, parameter), column in zip(parameters, zip(*rows, strict=True), strict=True):
+        keys = key_of(column)
+        units = {key: parameter.to_unit(key[1]) for key in dict.fromkeys(keys)}
+        coordinates.append([units[key] for key in keys])
+    return np.array(coordinates).T
 
 
 def check_cells(names: Sequence[str], rows: Sequence[Row], labels: Sequence[Any]) -> None:
@@ -98,3 +119,49 @@ def validate_column(parameter: Any, name: str, column: Sequence[Value], labels: 
 def as_floats(parameter: Parameter, column: Sequence[Any]) -> Sequence[Value]:
     """A column's values, which the parameter was made of: as floats where it is a real one."""
     return list(map(float, column)) if isinstance(parameter, Float) else column
+
+
+def digest_of(names: Sequence[str], rows: Sequence[Row]) -> str:
+    """A digest of names and rows, which differs where pools do."""
+    return hashlib.sha256(json.dumps([names, rows], allow_nan=False).encode()).hexdigest()
+
+
+def columns_of(frame: Any) -> Any:
+    """The columns of a data frame, or the type of what is none, for messages."""
+    return list(frame.columns) if is_frame(frame) else type(frame).__name__
+
+
+def parameters_and_rows(
+    names: Sequence[str], rows: Sequence[Row], declared: Mapping[str, Any], labels: Sequence[Any]
+) -> tuple[dict[str, Parameter], list[Row]]:
+    """The parameter of each column, as it is declared or as its values say, and the rows with values of these."""
+    columns = list(zip(*rows, strict=True))
+    parameters = {n: declared.get(n) or parameter_of(n, column) for n, column in zip(names, columns, strict=True)}
+    plain = [
+        validate_column(parameters[n], n, column, labels) if n in declared else as_floats(parameters[n], column)
+        for n, column in zip(names, columns, strict=True)
+    ]
+    return parameters, list(zip(*plain, strict=True))
+
+
+def check_kinds(
+    parameters: Sequence[tuple[str, Parameter]], declared: Collection[str], rows: Sequence[Row], labels: Sequence[Any]
+) -> None:
+    """Raise a `SpaceError` that names the row where a value is of another kind than its undeclared column."""
+    for label, row in zip(labels, rows, strict=True):
+        for (name, parameter), value in zip(parameters, row, strict=True):
+            if name not in declared and not may_be(declared, (name, parameter), value):
+                raise SpaceError(f"row {label}: {name}: must be a number, as {parameter!r} is, got {value!r}")
+
+
+def may_be(declared: Collection[str], named: tuple[str, Parameter], value: Any) -> bool:
+    """Return whether a row, of a pool or added later, can have a value: a number where the column has numbers."""
+    name, parameter = named
+    if name not in declared:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return value is not None if isinstance(parameter, Choice) else is_number
+    try:
+        parameter.validate(name, value)
+    except SpaceError:
+        return False
+    return True

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,15 +14,19 @@ from robustbo.guidance import explain_misfits
 from robustbo.lazy import cached_property
 from robustbo.searchspace.listing import (
     Row,
-    as_floats,
     check_cells,
     check_different,
+    check_kinds,
+    columns_of,
+    digest_of,
     key_of,
-    parameter_of,
+    may_be,
+    names_of_rows,
+    parameters_and_rows,
     plain_rows,
-    validate_column,
+    unit_coordinates,
 )
-from robustbo.searchspace.parameters import Choice, Parameter, Value
+from robustbo.searchspace.parameters import Parameter, Value
 from robustbo.searchspace.parameters.listed import Listed
 from robustbo.searchspace.parameters.reading import pop_constraints
 from robustbo.searchspace.space import Space
@@ -45,7 +48,8 @@ class Pool(Space):
     "0.1 mL", are numbers, and the column "dose" is called "dose (mL)"; one of numbers and words is refused.
 
     Args:
-        frame: A row a point, a column a parameter; no cell may be missing, and no two rows the same.
+        frame: A row a point, a column a parameter; no cell may be missing, and no two rows the same. Words in its index
+            are names of rows: the label `name` of what is measured there.
         parameters: Of columns that are not what their values say.
         constraints: As in a `Space`; rows that break one are never asked for.
 
@@ -62,6 +66,7 @@ class Pool(Space):
 
     rows: tuple[Row, ...]
     declared: tuple[str, ...]  # the columns whose parameters the caller gave
+    row_names: tuple[str, ...] = ()  # by the index of the data frame, where that has a word for each row
 
     def __init__(self, frame: pd.DataFrame, /, **parameters: Parameter | Sequence[Any]) -> None:
         texts = pop_constraints(parameters)
@@ -75,24 +80,26 @@ class Pool(Space):
         if unknown := [name for name in parameters if name not in names]:
             raise SpaceError(f"{unknown[0]}: is no column of the pool, which has {names}")
         rows = plain_rows(frame)
-        check_cells(names, rows, list(frame.index))
-        self._fill(names, rows, dict(parameters), texts, list(frame.index))
+        index = list(frame.index)
+        check_cells(names, rows, index)
+        self._fill(names, rows, dict(parameters), texts, index, names_of_rows(index))
 
     def _fill(
-        self, names: Sequence[str], rows: Sequence[Row], declared: Mapping[str, Any], texts: Any, labels: Sequence[Any]
+        self,
+        names: Sequence[str],
+        rows: Sequence[Row],
+        declared: Mapping[str, Any],
+        texts: Any,
+        labels: Sequence[Any],
+        row_names: Sequence[str] = (),
     ) -> None:
         if not rows:
             raise SpaceError("a pool needs at least one row, got none")
-        columns = list(zip(*rows, strict=True))
-        parameters = {n: declared.get(n) or parameter_of(n, column) for n, column in zip(names, columns, strict=True)}
-        plain = [
-            validate_column(parameters[n], n, column, labels) if n in declared else as_floats(parameters[n], column)
-            for n, column in zip(names, columns, strict=True)
-        ]
-        rows = list(zip(*plain, strict=True))
+        parameters, rows = parameters_and_rows(names, rows, declared, labels)
         check_different(names, rows, labels)
         object.__setattr__(self, "rows", tuple(rows))
         object.__setattr__(self, "declared", tuple(name for name in names if name in declared))
+        object.__setattr__(self, "row_names", tuple(row_names))
         self._set(parameters, texts)
         if self.is_conditional:
             raise SpaceError(f"{next(iter(self.conditions))}.when: every row of a pool has all parameters")
@@ -105,7 +112,7 @@ class Pool(Space):
     @cached_property
     def digest(self) -> str:
         """A digest of names and rows, which differs where pools do."""
-        return hashlib.sha256(json.dumps([self.names, self.rows], allow_nan=False).encode()).hexdigest()
+        return digest_of(self.names, self.rows)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Pool) and self._key() == other._key()
@@ -121,14 +128,16 @@ class Pool(Space):
 
     def to_pool(self) -> dict[str, Any]:
         """The rows as plain JSON values, beside `to_dict`."""
-        return {"given": list(self.declared), "rows": [list(row) for row in self.rows]}
+        rows = {"given": list(self.declared), "rows": [list(row) for row in self.rows]}
+        return rows | ({"names": list(self.row_names)} if self.row_names else {})
 
     @classmethod
     def from_pool(cls, parameters: Mapping[str, Any], pool: Mapping[str, Any], texts: Sequence[str] = ()) -> Pool:
         """The pool of what `to_dict`, `to_pool` and `texts` give."""
         named = dict(Space.from_dict(parameters).parameters)
         instance, rows = cls.__new__(cls), [tuple(row) for row in pool["rows"]]
-        instance._fill(list(named), rows, {name: named[name] for name in pool["given"]}, texts, range(len(rows)))
+        declared = {name: named[name] for name in pool["given"]}
+        instance._fill(list(named), rows, declared, texts, range(len(rows)), pool.get("names", ()))
         return instance
 
     def extended(self, rows: Sequence[Row]) -> Pool:
@@ -145,7 +154,8 @@ class Pool(Space):
             return self
         pool, named = Pool.__new__(Pool), dict(self.parameters)
         labels = [*(f"{i} of the pool" for i in range(len(self.rows))), *labels]
-        pool._fill(self.names, [*self.rows, *rows], {name: named[name] for name in self.declared}, self.texts, labels)
+        declared = {name: named[name] for name in self.declared}
+        pool._fill(self.names, [*self.rows, *rows], declared, self.texts, labels, self.row_names)
         return pool
 
     def rows_of(self, frame: pd.DataFrame) -> list[Row]:
@@ -156,17 +166,11 @@ class Pool(Space):
         """
         words = [name for name, parameter in self.parameters if isinstance(parameter, Listed)]
         if not is_frame(frame) or set((frame := as_numbers(frame, words)).columns) != set(self.names):
-            raise SpaceError(f"rows must be a data frame with the columns {self.names}, got {_columns_of(frame)}")
+            raise SpaceError(f"rows must be a data frame with the columns {self.names}, got {columns_of(frame)}")
         rows = plain_rows(frame[self.names])
         check_cells(self.names, rows, list(frame.index))
-        self._check_kinds(rows, list(frame.index))
+        check_kinds(self.parameters, self.declared, rows, list(frame.index))
         return list(self._with(rows, list(frame.index)).rows[len(self.rows) :])
-
-    def _check_kinds(self, rows: Sequence[Row], labels: Sequence[Any]) -> None:
-        for label, row in zip(labels, rows, strict=True):
-            for i, (name, parameter) in enumerate(self.parameters):
-                if name not in self.declared and not self._may_be(i, row[i]):
-                    raise SpaceError(f"row {label}: {name}: must be a number, as {parameter!r} is, got {row[i]!r}")
 
     def validate(self, params: Mapping[str, Any]) -> dict[str, Value]:
         """The row of the pool with these values.
@@ -202,18 +206,7 @@ class Pool(Space):
 
     def may_have(self, row: Sequence[Any]) -> bool:
         """Return whether a row, of this pool or added later, can have these values: numbers where it has numbers."""
-        return len(row) == len(self) and all(map(self._may_be, range(len(self)), row))
-
-    def _may_be(self, column: int, value: Any) -> bool:
-        name, parameter = self.parameters[column]
-        if name not in self.declared:
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            return value is not None if isinstance(parameter, Choice) else is_number
-        try:
-            parameter.validate(name, value)
-        except SpaceError:
-            return False
-        return True
+        return len(row) == len(self) and all(map(partial(may_be, self.declared), self.parameters, row))
 
     @cached_property
     def _at(self) -> dict[Any, int]:
@@ -222,6 +215,11 @@ class Pool(Space):
     def has(self, row: Row) -> bool:
         """Return whether the pool has a row."""
         return key_of(row) in self._at
+
+    def name_of(self, params: Mapping[str, Any]) -> str | None:
+        """The name of the row with these values; None where it has none, or there is no such row."""
+        at = self._at.get(key_of(tuple(params.get(name) for name in self.names)))
+        return None if at is None or at >= len(self.row_names) else self.row_names[at]
 
     @property
     def size(self) -> int:
@@ -237,14 +235,4 @@ class Pool(Space):
     @cached_property
     def unit(self) -> np.ndarray:
         """The unit coordinates of each row."""
-        columns = zip(self.parameters, zip(*self.rows, strict=True), strict=True)
-        coordinates = []
-        for (_, parameter), column in columns:
-            keys = key_of(column)
-            units = {key: parameter.to_unit(key[1]) for key in dict.fromkeys(keys)}
-            coordinates.append([units[key] for key in keys])
-        return np.array(coordinates).T
-
-
-def _columns_of(frame: Any) -> Any:
-    return list(frame.columns) if is_frame(frame) else type(frame).__name__
+        return unit_coordinates(self.parameters, self.rows)

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from robustbo.errors import SpaceWarning, warn
@@ -22,6 +23,7 @@ from robustbo.trials import worker
 from robustbo.trials.changes import change_of, check_change
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import Trial
+from robustbo.trials.labels import NAME
 from robustbo.trials.source_space import check_values
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State
@@ -151,12 +153,28 @@ class Queueing(Study):
 
     def _commit(self, decide: Callable[[State], Sequence[Event]]) -> list[Trial]:
         """Write events down; the trials that they changed, each once."""
+        pool = self._store.settings.space
+        if isinstance(pool, Pool) and pool.row_names:
+            decide = partial(_with_row_names, pool, decide)
         events, quantities = self._store.commit(decide) or (), self._store.settings.quantities
         history = self._store.state.history
         changed = {event["trial"]: own(history[event["trial"]]) for event in events}
         for event in events:
             log.info("%s: %s", event["event"], line_of(changed[event["trial"]], quantities))
         return [*changed.values()]
+
+
+def _with_row_names(pool: Pool, decide: Callable[[State], Sequence[Event]], state: State) -> list[Event]:
+    """Events, of which those that end a trial at a row of a pool have the row's name as a label."""
+    results = []
+    for event in decide(state) or ():
+        if event["event"] in ("tell", "fail"):
+            number = event["trial"]
+            params = event.get("params") or (state.history[number].params if number < len(state.history) else {})
+            if (name := pool.name_of(params)) is not None:
+                event = {**event, "labels": {NAME: name, **event.get("labels", {})}}
+        results.append(event)
+    return results
 
 
 def own(trial: Trial) -> Trial:

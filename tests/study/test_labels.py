@@ -135,3 +135,25 @@ def test_a_page_has_labels_beside_trials():
     assert "<th>lot</th>" in page.replace(' scope="col"', "")
     assert "row 3" in page
     assert "the point of row 0 (trial 0)" in page
+
+
+def test_words_in_the_index_of_a_pool_are_names_of_what_is_measured_there(tmp_path):
+    wells = pd.DataFrame({"pH": [2.0, 3.0, 4.5], "salt": [0.1, 0.1, 0.3]}, index=["A1", "A2", "B7"])
+    opt = rb.Optimizer(rb.Pool(wells), direction="minimize", seed=0, journal=tmp_path / "wells.jsonl")
+    opt.tell({"pH": 4.5, "salt": 0.3}, 1.5)
+    opt.fail({"pH": 3.0, "salt": 0.1}, "spilt")
+    opt.tell({"pH": 2.0, "salt": 0.1}, 2.5, labels={"name": "mine", "lot": 7})
+    opt.add_rows(pd.DataFrame({"pH": [5.0], "salt": [0.2]}, index=["C3"]))
+    opt.tell({"pH": 5.0, "salt": 0.2}, 3.5)  # a row of later has no name
+    labels = [{"name": "B7"}, {"name": "A2"}, {"name": "mine", "lot": 7}, {}]
+    assert [trial.labels for trial in opt.history] == labels
+    assert str(opt.best()).startswith("B7 (trial 0)")
+    unnamed = rb.Pool(wells.reset_index(drop=True))  # as an older version has it
+    again = rb.Optimizer(unnamed, direction="minimize", seed=0, journal=tmp_path / "wells.jsonl", if_exists="resume")
+    assert [trial.labels for trial in again.history] == labels
+    begun = rb.Optimizer(unnamed, direction="minimize", seed=0, journal=tmp_path / "old.jsonl")
+    begun.tell({"pH": 4.5, "salt": 0.3}, 1.5)
+    named = rb.Optimizer(
+        rb.Pool(wells), direction="minimize", seed=0, journal=tmp_path / "old.jsonl", if_exists="resume"
+    )
+    assert [trial.labels for trial in named.history] == [{}]
