@@ -67,7 +67,7 @@ def step(
     """
     data, fits = observations(settings, history, fixed, by), FitCache() if fits is None else fits
     if (name := source_in(settings.sources, by)) is not None:
-        return replace(suggest_row(settings, data.at_source(name), name, trial, fits), fixed=fixed)
+        return replace(suggest_row(settings, data, name, trial, fits), fixed=fixed)
     suggestion = _step(settings, data, trial, fits)
     if settings.sources:
         suggestion = name_target(settings, suggestion) if by else choose_source(settings, data, suggestion, trial, fits)

@@ -81,5 +81,5 @@ def _preview(plan: Plan) -> dict[str, Any]:
     opt = plan.begin(None)
     trials = opt.ask(FIRST)
     names = opt.settings.space.names
-    rows = [[cell_text(trial.params[name]) if name in trial.params else "–" for name in names] for trial in trials]  # noqa: RUF001
+    rows = [[cell_text(trial.params.get(name)) for name in names] for trial in trials]
     return {"goal": opt.settings.goal, "names": names, "rows": rows, "num_initial": opt.settings.num_initial}

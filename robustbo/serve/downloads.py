@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from robustbo.errors import RobustBOError
 from robustbo.serve.bench import Bench
+from robustbo.serve.environment import bench_of
 from robustbo.sheets.sheet import new_sheet
 from robustbo.sheets.table import table_bytes
 
@@ -42,7 +43,7 @@ async def download(request: Request) -> Response:
             404, f"the files are {', '.join(f'{stem}{suffix}' for stem in WRITERS for suffix in TYPES)}"
         )
     try:
-        data = await asyncio.to_thread(write, request.app.state.bench, f"{name.stem}{name.suffix}")
+        data = await asyncio.to_thread(write, bench_of(request), f"{name.stem}{name.suffix}")
     except RobustBOError as error:
         raise HTTPException(422, str(error)) from None
     return Response(

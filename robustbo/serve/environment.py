@@ -4,10 +4,11 @@ from typing import Any
 
 from jinja2 import ChoiceLoader, PackageLoader
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from robustbo.report.page.environment import ENVIRONMENT, render
 from robustbo.serve.bench import Bench
+from robustbo.serve.forms import wants_json
 from robustbo.serve.rows import cell_text
 
 TEMPLATES = ENVIRONMENT.overlay(
@@ -25,12 +26,25 @@ STATES = {
 }
 
 
+def bench_of(request: Request) -> Bench:
+    """The study that is served."""
+    bench: Bench = request.app.state.bench
+    return bench
+
+
 def answer(request: Request, template: str, status: int = 200, **data: Any) -> HTMLResponse:
     """A page; all text in its data is escaped."""
-    bench: Bench = request.app.state.bench
+    bench = bench_of(request)
     frame = {"name": bench.name, "goal": bench.opt.settings.goal, "state": bench.state(), "path": request.url.path}
     frame["states"] = STATES
     return HTMLResponse(TEMPLATES.get_template(template).render(**frame, **data), status)
+
+
+def refuse(request: Request, title: str, error: Exception, number: int | None = None) -> Response:
+    """The answer to a post of which nothing was recorded: why, as JSON or as a page that leads back to a trial."""
+    if wants_json(request):
+        return JSONResponse({"error": str(error)}, 422)
+    return answer(request, "message.html", 422, title=title, text=str(error), number=number)
 
 
 def plain_answer(template: str, status: int = 200, **data: Any) -> HTMLResponse:

@@ -17,7 +17,7 @@ from robustbo.report.page.policy import POLICY as OF_REPORT
 from robustbo.report.summary import overview
 from robustbo.serve.bench import Bench
 from robustbo.serve.description import document
-from robustbo.serve.environment import answer
+from robustbo.serve.environment import answer, bench_of
 from robustbo.serve.forms import wants_json
 from robustbo.serve.overviews import progress as progress_of
 from robustbo.serve.plain import trial_values
@@ -28,10 +28,6 @@ from robustbo.study.sources import levels_in
 from robustbo.view.view import View
 
 BELIEF, PROGRESS, REPORT = "belief", "progress", "report"
-
-
-def bench_of(request: Request) -> Bench:
-    return request.app.state.bench
 
 
 def work(request: Request) -> Response:

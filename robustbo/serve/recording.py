@@ -13,7 +13,7 @@ from robustbo.errors import RobustBOError
 from robustbo.serve.access import Access
 from robustbo.serve.actions import ACTIONS, act, add_measurement
 from robustbo.serve.bench import Bench, TooBusyError
-from robustbo.serve.environment import answer, plain_answer
+from robustbo.serve.environment import answer, bench_of, plain_answer, refuse
 from robustbo.serve.forms import Fields, author_in, fields_of, is_json, source_in, text_in, wants_json
 from robustbo.serve.plain import trial_values
 from robustbo.serve.rows import result_text
@@ -26,10 +26,6 @@ from robustbo.validation import whole_number
 PAGES = {"work": "/", "values": "/values", "trial": ""}  # to which a form leads back
 MOST_POINTS = 384  # of one ask: a plate
 MENDABLE = (ValueError, TypeError, RobustBOError)
-
-
-def bench_of(request: Request) -> Bench:
-    return request.app.state.bench
 
 
 async def post_trial(request: Request) -> Response:
@@ -63,9 +59,7 @@ async def _answer_to(request: Request, fields: Fields, run: Any, number: int | N
     except ChangedMeanwhile as conflict:
         return _conflict(request, fields, conflict)
     except MENDABLE as error:
-        if wants_json(request):
-            return JSONResponse({"error": str(error)}, 422)
-        return answer(request, "message.html", 422, title="Nothing was recorded", text=str(error), number=number)
+        return refuse(request, "Nothing was recorded", error, number)
     bench.publish()
     if wants_json(request):
         text = result_text(trial, bench.opt.settings.quantities)
@@ -100,9 +94,7 @@ async def post_ask(request: Request) -> Response:
     except TooBusyError as error:
         raise HTTPException(503, str(error)) from None
     except MENDABLE as error:
-        if wants_json(request):
-            return JSONResponse({"error": str(error)}, 422)
-        return answer(request, "message.html", 422, title="Nothing was asked for", text=str(error), number=None)
+        return refuse(request, "Nothing was asked for", error)
     if not is_json(request):
         future.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # which the page shows
         return JSONResponse(bench.state(), 202) if wants_json(request) else RedirectResponse("/", 303)

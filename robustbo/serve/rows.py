@@ -104,7 +104,7 @@ def _work_row(trial: Trial, names: list[str]) -> WorkRow:
     again = "" if trial.repeats is None else f"trial {trial.repeats} again"
     why = [again, trial.reason or "", str(trial.labels.get("why", "")), trial.fallback or ""]
     params = trial.target_params
-    cells = [cell_text(params[name]) if name in params else "–" for name in names]  # noqa: RUF001
+    cells = [cell_text(params.get(name)) for name in names]
     text = "; ".join(dict.fromkeys(in_a_line(reason) for reason in why if reason))
     is_waiting = trial.state == "queued"
     return WorkRow(

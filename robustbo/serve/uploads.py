@@ -20,8 +20,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from robustbo.errors import RobustBOError
 from robustbo.rounding import format_number
-from robustbo.serve.bench import Bench
-from robustbo.serve.environment import answer
+from robustbo.serve.environment import answer, bench_of, refuse
 from robustbo.serve.forms import fields_of, text_in, wants_json
 from robustbo.serve.served import Served
 from robustbo.trials.history import History
@@ -126,7 +125,7 @@ def _text(quantity: Any, value: Any) -> str:
 
 async def post_sheet(request: Request) -> Response:
     """Show what a sheet would record, or record what was shown: ``POST /sheet``."""
-    bench: Bench = request.app.state.bench
+    bench = bench_of(request)
     uploads: Uploads = request.app.state.uploads
     fields = await fields_of(request)
     file, word = fields.get("file"), text_in(fields, "upload")
@@ -150,9 +149,7 @@ async def post_sheet(request: Request) -> Response:
             return JSONResponse({"ok": True}) if wants_json(request) else RedirectResponse("/", 303)
         view = await asyncio.to_thread(lambda: preview(bench.opt, name, data, amends=amends))
     except (RobustBOError, ValueError, TypeError) as error:
-        if wants_json(request):
-            return JSONResponse({"error": str(error)}, 422)
-        return answer(request, "message.html", 422, title="Nothing was recorded", text=str(error), number=None)
+        return refuse(request, "Nothing was recorded", error)
     if wants_json(request):
         rows = [row._asdict() for row in view.rows]
         return JSONResponse({"upload": word, **view._asdict(), "rows": rows})

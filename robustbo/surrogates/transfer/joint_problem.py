@@ -7,13 +7,13 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.gp.wrong_density import RATE
+from robustbo.numerics.transfer.alone import SPREAD
 from robustbo.numerics.transfer.configuration import FEWEST, Problem
 from robustbo.numerics.transfer.relations import JOINED, RELATIONS, Relation, SourceRows
 from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.transfer.auxiliary import AuxiliaryValues
 
 APART = 10.0  # ratio of spreads beyond which values of a source are in other units than the target's
-SPREAD = 1.349  # interquartile range of a normal distribution, in standard deviations
 
 Maps = tuple[tuple[float, float], ...]  # of each source: center and scale in its rows' units
 
