@@ -1,6 +1,5 @@
 """Errors of groups of rows, such as batches and instruments: which group is in error, and a fit without that."""
 
-import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -17,7 +16,6 @@ from robustbo.surrogates.pursuit.sources import AtomFinding, errors_in_rows, fin
 Array = NDArray[np.float64]
 
 COLUMNS = ["group", "kind", "error", "sd", "since", "probability"]
-LARGEST = 700.0  # log odds of which a probability is computed
 
 
 class GroupedFit(NamedTuple):
@@ -58,8 +56,7 @@ def fit_beside_groups(model: Any, y: Array, labels: SourceLabels, build: Callabl
         build: A model of other values, not fitted yet.
     """
     findings, n = find_sources(model, labels), len(y)
-    doubtful = [finding for finding in findings.doubtful if finding.atom.kind != "block"]  # which is nobody's fault
-    rows = [row for finding in (*findings.believed, *doubtful) for row in _rows(finding, labels)]
+    rows = [row for finding in (*findings.believed, *findings.faults) for row in _rows(finding, labels)]
     table = pd.DataFrame(sorted(rows, key=lambda row: -row[-1]), columns=COLUMNS).astype({"since": "Int64"})
     if not findings.believed:
         return GroupedFit(model, np.zeros(n), table)
@@ -81,14 +78,8 @@ def check_method(model_class: type, name: str) -> None:
 
 def _rows(finding: AtomFinding, labels: SourceLabels) -> list[list[Any]]:
     """The rows of an error: one, or of a difference between all groups one each."""
-    atom, sizes, sds = finding.atom, finding.sizes.tolist(), finding.sds.tolist()
-    names, levels = labels.levels[0], [atom.level]
-    if atom.kind == "block":
-        levels = [int(labels.codes[rows[0], 0]) for rows in atom.columns]
-    elif atom.kind == "broken":
-        sizes, sds = [finding.spread], [finding.spread / math.sqrt(2 * len(atom.columns))]
-    probability = 1 / (1 + math.exp(-max(finding.log_odds, -LARGEST)))
+    atom, names = finding.atom, labels.levels[0]
     return [
-        [names[level] if level >= 0 else None, atom.kind, size, sd, atom.since, probability]
-        for level, size, sd in zip(levels, sizes, sds, strict=True)
+        [names[level] if level >= 0 else None, atom.kind, size, sd, atom.since, finding.probability]
+        for level, size, sd in finding.by_level(labels.codes[:, 0])
     ]

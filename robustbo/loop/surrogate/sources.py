@@ -4,7 +4,6 @@ They are looked for in a fit to all values as they were told; what is believed o
 also for those that the fit leaves out.
 """
 
-import math
 from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -32,7 +31,6 @@ from robustbo.surrogates.pursuit.sources import AtomFinding, SourceFindings, err
 from robustbo.trials.sources import COMPUTER
 
 NO_SOURCES = "takes no sources: their errors are not looked for; relevance-pursuit, the default, does"
-LARGEST = 700.0  # log odds of which a probability is computed
 
 Flags = NDArray[np.bool_]
 
@@ -148,12 +146,11 @@ def _belief(
 ) -> SourceBelief:
     """The belief in the user's units, of all values that count."""
     unit, errors = fitted.units.slope, list[SourceError]()
-    doubtful = [finding for finding in findings.doubtful if finding.atom.kind != "block"]  # which is nobody's fault
     matrices = [matrix_among(finding.atom, of_fit, labels) for finding in findings.believed]
     for finding, matrix in zip(findings.believed, matrices, strict=True):
         errors += _source_errors(finding, matrix, unit, of_fit, labels, findings.regional)
     num_believed = len(errors)
-    for finding in doubtful:
+    for finding in findings.faults:
         matrix = matrix_among(finding.atom, of_fit, labels)
         errors += _source_errors(finding, matrix, unit, of_fit, labels, findings.regional)
     if not findings.believed:
@@ -179,7 +176,7 @@ def _source_errors(
     regional: frozenset[tuple[int, int]],
 ) -> list[SourceError]:
     """The errors that an atom is: one, or of a block effect one a level."""
-    atom, sizes, sds = finding.atom, (unit * finding.sizes).tolist(), (abs(unit) * finding.sds).tolist()
+    atom = finding.atom
     name = labels.names[atom.source] if atom.source >= 0 else ""
 
     def error(level: int, size: float, sd: float, is_concerned: Flags) -> SourceError:
@@ -191,20 +188,17 @@ def _source_errors(
             error=size,
             sd=sd,
             evidence=finding.log_factor,
-            probability=1 / (1 + math.exp(-max(finding.log_odds, -LARGEST))),
+            probability=finding.probability,
             rows=tuple(np.flatnonzero(is_concerned).tolist()),
             distinguishable=finding.is_distinguishable,
             is_regional=(atom.source, level) in regional,
         )
 
-    if atom.kind == "block":
-        levels = [int(of_fit.codes[rows[0], atom.source]) for rows in atom.columns]
-        concerned = [labels.codes[:, atom.source] == level for level in levels]
-        return [error(*of_level) for of_level in zip(levels, sizes, sds, concerned, strict=True)]
-    if atom.kind == "broken":
-        spread = abs(unit) * finding.spread
-        return [error(atom.level, spread, spread / math.sqrt(2 * len(atom.columns)), (matrix != 0).any(-1))]
-    return [error(atom.level, sizes[0], sds[0], matrix[:, 0] != 0)]
+    errors = []
+    for level, size, sd in finding.by_level(of_fit.codes[:, atom.source], unit):
+        is_of_level = labels.codes[:, atom.source] == level if atom.kind == "block" else (matrix != 0).any(-1)
+        errors.append(error(level, size, sd, is_of_level))
+    return errors
 
 
 def _first_row(atom: Atom, of_fit: SourceLabels, labels: SourceLabels) -> int | None:

@@ -1,11 +1,13 @@
 """The errors of sources that a fitted relevance pursuit finds among its values, and where a fit beside them begins."""
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from robustbo.numerics.gp.map_fit import Fit
@@ -26,6 +28,7 @@ from robustbo.surrogates.pursuit.warp_evidence import WarmStart
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 
 OF_REGION = 0.5  # share of a source's indicator that the inputs explain where it measured one region: 1 % by chance
+LARGEST = 700.0  # log odds of which a probability is computed
 FEWEST_OF_REGION = 6  # of its rows: fewer lie together by chance
 
 
@@ -50,6 +53,26 @@ class AtomFinding(NamedTuple):
     log_odds: float
     is_distinguishable: bool
 
+    @property
+    def probability(self) -> float:
+        """The posterior probability of the atom."""
+        return 1 / (1 + math.exp(-max(self.log_odds, -LARGEST)))
+
+    def by_level(self, codes: NDArray[np.int_], unit: float = 1.0) -> list[tuple[int, float, float]]:
+        """Levels, sizes and standard deviations of the errors that it is: one, or of a block effect one a level.
+
+        Args:
+            codes: Levels of the atom's source at the rows of the fit.
+            unit: By which sizes are multiplied.
+        """
+        sizes, sds = (unit * self.sizes).tolist(), (abs(unit) * self.sds).tolist()
+        if self.atom.kind == "block":
+            return list(zip([int(codes[rows[0]]) for rows in self.atom.columns], sizes, sds, strict=True))
+        if self.atom.kind == "broken":
+            spread = abs(unit) * self.spread
+            return [(self.atom.level, spread, spread / math.sqrt(2 * len(self.atom.columns)))]
+        return [(self.atom.level, sizes[0], sds[0])]
+
 
 class SourceFindings(NamedTuple):
     """The errors of sources.
@@ -67,6 +90,11 @@ class SourceFindings(NamedTuple):
     warm_start: WarmStart
     regional: frozenset[tuple[int, int]] = frozenset()
     log_factors: Mapping[Key, float] = NO_SHIFTS
+
+    @property
+    def faults(self) -> list[AtomFinding]:
+        """The doubtful ones that are somebody's fault: all but block effects."""
+        return [finding for finding in self.doubtful if finding.atom.kind != "block"]
 
 
 def find_sources(
