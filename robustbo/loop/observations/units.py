@@ -124,6 +124,16 @@ def noise_parts(told: Observations, units: Units) -> tuple[Tensor, Tensor] | Non
     return torch.where(s < 0, 0.0, variances), torch.where(s < 0, 1 / s.abs().clamp_min(1.0), 0.0)
 
 
+def noise_of_all(told: Observations, units: Units) -> tuple[Tensor, Tensor]:
+    """The noise of observations, whatever is known of it: variances and shares as `noise_parts` has those of some."""
+    if (parts := noise_parts(told, units)) is not None:
+        return parts
+    nothing = torch.zeros(len(told.values), dtype=torch.float64)
+    if told.sds is None:
+        return nothing, torch.ones_like(nothing)
+    return _sds_in_model_units(told.sds, told, units).square(), nothing
+
+
 def _sds_in_model_units(sds: Sequence[float], told: Observations, units: Units) -> Tensor:
     in_units = units.sd_to_model(torch.tensor(sds, dtype=torch.float64))
     spread = units.sd_to_model(robust_center_and_scale(told.values)[1])  # whatever the units, unlike a power of two

@@ -46,6 +46,18 @@ class BoundRows(NamedTuple):
         return Bounds(self.c, self.s, sd, self.log_b, self.eps)
 
 
+def directions(told: Observations, units: Units) -> Array:
+    """``k`` numbers, 1 where a bound says that the value is at most its limit in a model's units, else -1."""
+    signs = [value.sign for i in told.bounds if isinstance(value := told.values[i], CensoredValue)]
+    return units.sign * np.array([1.0 if sign == "<" else -1.0 for sign in signs])
+
+
+def center_and_spread(y: Array) -> tuple[float, float]:
+    """The median of some values, and their robust standard deviation; 1 where most are the same."""
+    median = float(np.median(y))
+    return median, TO_ROBUST_SD * float(np.median(np.abs(y - median))) or 1.0
+
+
 def bound_rows(told: Observations, units: Units, among: Sequence[float], rate: float) -> BoundRows:
     """The bounds among observations, each wrong at a rate except those that the user vouches for.
 
@@ -57,14 +69,9 @@ def bound_rows(told: Observations, units: Units, among: Sequence[float], rate: f
         among: Those values.
         rate: How many bounds are wrong.
     """
-    rows = list(told.bounds)
-    values = [told.values[i] for i in rows]
-    signs = [value.sign for value in values if isinstance(value, CensoredValue)]
-    s = units.sign * np.array([1.0 if sign == "<" else -1.0 for sign in signs])
-    c = units.to_model(np.array([float(v) for v in values]))
-    y = units.to_model(np.array([float(v) for v in among]))
-    median = float(np.median(y))
-    spread = TO_ROBUST_SD * float(np.median(np.abs(y - median))) or 1.0
+    rows, s = list(told.bounds), directions(told, units)
+    c = units.to_model(np.array([float(told.values[i]) for i in rows]))
+    median, spread = center_and_spread(units.to_model(np.array([float(v) for v in among])))
     eps = np.array([0.0 if told.numbers[i] in told.vouched else rate for i in rows])
     keeps = 0.5 + np.arctan(s * (c - median) / spread) / math.pi
     with np.errstate(divide="ignore"):

@@ -15,16 +15,16 @@ from botorch.models.gpytorch import GPyTorchModel
 from scipy.stats import cauchy, norm
 from torch import Tensor
 
-from robustbo.censored import CensoredValue
 from robustbo.loop.observations.expectation import Appraisal
 from robustbo.loop.observations.table import Observations
-from robustbo.loop.observations.units import Units, in_model_units, noise_parts
+from robustbo.loop.observations.units import Units, noise_of_all
 from robustbo.loop.surrogate.bounds import (
     EVEN,
-    TO_ROBUST_SD,
     BoundRows,
     appraisals,
     bound_rows,
+    center_and_spread,
+    directions,
     joint_prediction,
     noise_variances,
 )
@@ -99,22 +99,16 @@ def begin_at_vague_bounds(told: Observations, base: FittedSurrogate) -> Beginnin
 def vague_values(told: Observations, units: Units) -> tuple[Tensor, Tensor]:
     """``n`` values in a model's units, those of bounds as far beyond as values differ, and the variances of these."""
     Y = torch.tensor([units.to_model(float(value)) for value in told.values], dtype=torch.float64)
-    variance = torch.zeros_like(Y)
-    for i in told.bounds:
-        value = told.values[i]
-        below = isinstance(value, CensoredValue) and value.sign == "<"
-        Y[i] -= units.sign * (BEYOND if below else -BEYOND)
-        variance[i] = VAGUE  # eq. 18.7
+    variance, rows = torch.zeros_like(Y), list(told.bounds)
+    Y[rows] -= BEYOND * torch.from_numpy(directions(told, units))
+    variance[rows] = VAGUE  # eq. 18.7
     return Y, variance
 
 
 def _noise(told: Observations, X: Tensor, base: FittedSurrogate) -> Tensor:
     """``n`` noise variances: as they were told, or else as a fit has learned them."""
-    _, _, sds = in_model_units(base.space, told, base.units)
-    if sds is not None:
-        return sds.square()
-    fixed, share = noise_parts(told, base.units) or (torch.zeros(1, dtype=X.dtype), torch.ones(1, dtype=X.dtype))
-    return fixed + share * noise_variances(base.model, X)
+    fixed, share = noise_of_all(told, base.units)
+    return fixed + share * noise_variances(base.model, X) if share.any() else fixed
 
 
 def fit_to_bounds(told: Observations, X: Tensor, begin: Beginning, rate: float, build: Build) -> BoundsFit:
@@ -169,8 +163,7 @@ def _score(model: GPyTorchModel, units: Units, bounds: BoundRows, pseudo: Pseudo
     rows, rate = np.setdiff1d(np.arange(len(y)), bounds.rows), float(bounds.eps.max())
     diagnosis = contract.diagnose(by_fits(model))
     right = norm.logpdf(y[rows], diagnosis.expected.numpy()[rows], diagnosis.sd.numpy()[rows])
-    center = np.median(y)
-    scale = TO_ROBUST_SD * np.median(np.abs(y - center)) or 1.0
+    center, scale = center_and_spread(y)
     with np.errstate(divide="ignore"):
         wrong = np.log(rate) + cauchy.logpdf(y[rows], center, WIDTH * scale)
     of_values = np.logaddexp(np.log1p(-rate) + right, wrong)

@@ -224,7 +224,7 @@ def _fit_to_bounds(settings: Settings, told: Observations, fits: FitCache) -> Fi
     started, rate = time.perf_counter(), rate_of_wrong_bounds(settings, len(told.values))
     values = [i for i in range(len(told.values)) if i not in {*told.bounds}]
     base = _fit(settings, told.take(values), fits)
-    X = in_model_units(settings.space, told, base.units)[0]
+    X = base.encoded(told.X)
 
     def build(units: Units, Y: Tensor, Yvar: Tensor, before: Any) -> Any:
         model = new_model(settings, told, X, Y, Yvar, units)

@@ -11,7 +11,7 @@ from torch import Tensor
 from robustbo.errors import FitError, NumericsWarning, warn
 from robustbo.loop.observations.auxiliary import AuxiliaryObservations
 from robustbo.loop.observations.table import Observations
-from robustbo.loop.observations.units import Units, in_model_units, noise_parts
+from robustbo.loop.observations.units import Units, noise_of_all, noise_parts
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.searchspace.encoding import encode
 from robustbo.surrogates.common import contract
@@ -82,10 +82,10 @@ def new_plain_model(
 ) -> Any:
     """The model of `standard`, not fitted yet, where ``n`` values have variances beside their noise; 0 where none."""
     plain = replace(settings, surrogate="standard", options="{}", committee_from=None)
-    _, _, sds = in_model_units(settings.space, told, units)
-    model = new_model(plain, told, X, Y, None if sds is None else sds.square() + variance, units)
-    if sds is None:
-        fixed, share = noise_parts(told, units) or (torch.zeros_like(Y), torch.ones_like(Y))
+    fixed, share = noise_of_all(told, units)
+    is_known = not share.any()
+    model = new_model(plain, told, X, Y, fixed + variance if is_known else None, units)
+    if not is_known:
         model.set_noise_parts(fixed + variance, torch.where(variance > 0, 0.0, share))
     return model
 
