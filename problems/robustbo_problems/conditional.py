@@ -9,8 +9,8 @@ References:
     Efron, Hastie, Johnstone and Tibshirani (2004), Least angle regression, for the data.
 """
 
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -48,11 +48,16 @@ def data() -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
 
 def error(params: Mapping[str, Any]) -> float:
     """The cross-validation error of a configuration."""
+    return cross_validation_error(partial(regressor, params))
+
+
+def cross_validation_error(make: Callable[[], Any]) -> float:
+    """The error of a regressor on the parts, each after a fit to the others; at most `WORST`."""
     X, y, parts = data()
     squares = 0.0
     for part in parts:
         rest = np.setdiff1d(np.arange(len(y)), part)
-        squares += float(((regressor(params).fit(X[rest], y[rest]).predict(X[part]) - y[part]) ** 2).sum())
+        squares += float(((make().fit(X[rest], y[rest]).predict(X[part]) - y[part]) ** 2).sum())
     return min((squares / len(y)) ** 0.5, WORST)
 
 

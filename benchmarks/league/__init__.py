@@ -1,0 +1,1 @@
+"""The league: our methods and other libraries on one set of problems, each with its defaults."""

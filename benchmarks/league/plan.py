@@ -1,0 +1,184 @@
+"""The plan of the league: problems, settings, methods, and the order of cells, which may be stopped at any time.
+
+A setting is what goes wrong with the values of a problem, as a run file says it (`RunSpec`): all methods meet the same
+error at the same trial. Wrong values come beside noise of 2 % of the spread; failures and "clean" are exact. Where
+there is a region in which all trials crash, the best point lies outside it.
+
+A replication of all comes before the next one; within it the cheap methods come before the dear ones. The core of the
+plan has each problem clean, with noise of 5 %, and in a third of the other settings, so that each setting has problems
+of all sizes; `part="all"` has the rest as well.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robustbo.replay.spec.optimization import RunSpec
+from robustbo.tasks.problem import Problem
+from robustbo.tasks.problem import load as load_problem
+
+BUDGETS = (30, 60, 100)  # trials after which a point is recommended; a run has the last of them
+REPLICATIONS, DEAR_REPLICATIONS = 20, 8
+
+
+class ProblemEntry(NamedTuple):
+    """A problem of the league: its name in the registry, its options, and whether its values are real repeats."""
+
+    registered: str
+    options: dict[str, Any] = {}  # noqa: RUF012 (nobody changes it)
+    has_repeats: bool = False
+
+
+PROBLEMS = {
+    "branin": ProblemEntry("branin"),  # 2 dimensions
+    "three-hump-camel": ProblemEntry("three-hump-camel"),
+    "egg-holder": ProblemEntry("egg-holder"),
+    "hartmann3": ProblemEntry("hartmann3"),
+    "svr": ProblemEntry("svr-diabetes"),  # 3
+    "powell": ProblemEntry("powell"),  # 4
+    "mixture": ProblemEntry("mixture"),  # 4, a sum
+    "crossed-barrel": ProblemEntry("crossed-barrel", has_repeats=True),  # 4, a pool
+    "ackley-5": ProblemEntry("ackley", {"d": 5}),
+    "hartmann6": ProblemEntry("hartmann6"),
+    "hplc": ProblemEntry("hplc", has_repeats=True),  # 6, a pool
+    "boosting": ProblemEntry("boosting-diabetes"),  # 6, mixed
+    "conditional": ProblemEntry("conditional"),  # 10, mixed and conditional
+    "levy-10": ProblemEntry("levy", {"d": 10}),
+    "ackley-20": ProblemEntry("ackley", {"d": 20}),
+    "rover": ProblemEntry("rover", {"variant": "ebo_large"}),  # 60
+}
+DATA = "ROBUSTBO_DATA"  # the folder of data that are not ours to ship
+if (photo := Path(os.environ.get(DATA, ""), "transfer", "photo_pce10.csv")).is_file():
+    PROBLEMS["photo"] = ProblemEntry("table", {"file": str(photo), "direction": "minimize"})  # 4, a pool
+
+LITTLE = {"share": 0.02}
+GROSS = {"good": ("too-good", {"ranges": 1.0}), "bad": ("too-good", {"ranges": -1.0}), "any": ("in-range", {})}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "clean": {},
+    "noise-5": {"noise": {"share": 0.05}},
+    "noise-20": {"noise": {"share": 0.2}},
+    "student-t": {"noise": {"share": 0.05, "dof": 2}},
+    **{
+        f"{side}-{percent}": {"noise": LITTLE, "corruption": {"kind": kind, "probability": percent / 100, **options}}
+        for percent in (5, 10, 20)
+        for side, (kind, options) in GROSS.items()
+    },
+    "stuck": {"noise": LITTLE, "corruption": {"kind": "sticks", "probability": 0.1}},
+    "source": {"noise": LITTLE, "corruption": {"kind": "source-offset", "error": 1.0, "workers": 4}},
+    "crash": {"corruption": {"kind": "failure", "region": "half-space", "share": 0.3}},
+    "flakes": {"corruption": {"kind": "failure", "probability": 0.2}},
+    "repeats": {"corruption": {"kind": "repeats"}},
+}
+ABOUT = {
+    "clean": "exact values",
+    "noise-5": "Gaussian noise, 5 % of the spread",
+    "noise-20": "Gaussian noise, 20 % of the spread",
+    "student-t": "Student-t noise of two degrees of freedom, scale 5 % of the spread",
+    **{f"good-{n}": f"{n} % of the values too good by one range" for n in (5, 10, 20)},
+    **{f"bad-{n}": f"{n} % of the values too bad by one range" for n in (5, 10, 20)},
+    **{f"any-{n}": f"{n} % of the values anywhere in the range; of pools, another point's" for n in (5, 10, 20)},
+    "stuck": "10 % of the values are the one before again",
+    "source": "one of four workers measures too high, by one spread",
+    "crash": "all trials in 30 % of the space crash",
+    "flakes": "20 % of the trials fail anywhere",
+    "repeats": "real measurements with real repeats, of pools alone",
+}
+ALWAYS = ("clean", "noise-5", "repeats")  # in the core
+OF_REPEATS = ("clean", "repeats", "any-5", "any-10", "any-20")
+
+
+class MethodEntry(NamedTuple):
+    """A method: the environment that it runs in, None of ours, seconds of the processor an ask, and replications."""
+
+    environment: str | None
+    ask_s: float
+    replications: int = REPLICATIONS
+
+
+METHODS = {  # by their cost in a smoke run
+    "random": MethodEntry("sampling", 0.0),
+    "cma": MethodEntry("sampling", 0.001),
+    "optuna-tpe": MethodEntry("sampling", 0.01),
+}
+OURS = ("default", "student-t", "standard", "informed", "oracle")
+FIRST = "default"  # with which all others are compared
+KNOW_MORE = ("informed", "oracle")  # than a user can
+
+
+def is_allowed(problem: str, setting: str) -> bool:
+    """Return whether a problem can be in a setting: real repeats have noise of their own."""
+    return setting in OF_REPEATS if PROBLEMS[problem].has_repeats else setting != "repeats"
+
+
+def is_core(problem: str, setting: str) -> bool:
+    """Return whether a problem is in a setting of the core of the plan."""
+    places = [*PROBLEMS].index(problem), [*SETTINGS].index(setting)
+    return is_allowed(problem, setting) and (setting in ALWAYS or sum(places) % 3 == 0)
+
+
+@cache
+def problem_of(name: str) -> Problem:
+    """The problem itself."""
+    return load_problem(PROBLEMS[name].registered, **PROBLEMS[name].options)
+
+
+@cache
+def spec_of(name: str, setting: str) -> RunSpec:
+    """The run file of a problem in a setting; each problem has draws of its own.
+
+    Raises:
+        ValueError: If the problem cannot be in the setting.
+    """
+    if not is_allowed(name, setting):
+        raise ValueError(f"{name} must be in a setting that its values allow, got {setting!r}")
+    entry, parts = PROBLEMS[name], {key: dict(value) for key, value in SETTINGS[setting].items()}
+    if entry.has_repeats and setting.startswith("any"):  # the mix-ups of a pool
+        parts = {"corruption": {"kind": "repeats", "probability": parts["corruption"]["probability"]}}
+    if setting == "crash":
+        parts["corruption"] |= away_from_best(name)
+    start = {"problem": entry.registered, "problem_options": entry.options, "seed": [*PROBLEMS].index(name)}
+    return RunSpec(**start, **parts, methods=["standard"], trials=BUDGETS[-1], replications=REPLICATIONS)
+
+
+def away_from_best(name: str) -> dict[str, float]:
+    """A normal of a plane, beyond which the best point of a problem cannot lie: of at most ten coordinates."""
+    problem = problem_of(name)
+    best = problem.optimizer or problem.best_seen_at
+    assert best is not None
+    unit = np.array(problem.space.to_unit(best))[:10]
+    return {f"normal_{i}": 1.0 if u <= 0.5 else -1.0 for i, u in enumerate(unit, 1)}
+
+
+def cases(problems: Sequence[str], settings: Sequence[str], part: str) -> Iterator[tuple[str, str]]:
+    """Problems in settings, of the core or all that there are."""
+    for problem in problems:
+        for setting in settings:
+            if is_core(problem, setting) or (part == "all" and is_allowed(problem, setting)):
+                yield problem, setting
+
+
+def order(
+    replications: range, methods: Sequence[str], problems: Sequence[str], settings: Sequence[str], part: str = "core"
+) -> Iterator[tuple[int, str, str, str]]:
+    """Replications, methods, problems and settings: in the order in which they are recorded.
+
+    A dear method has fewer replications than a cheap one.
+    """
+    by_cost = sorted(methods, key=lambda method: METHODS[method].ask_s)
+    for replication in replications:
+        for method in by_cost:
+            if replication < METHODS[method].replications:
+                for problem, setting in cases(problems, settings, part):
+                    yield replication, method, problem, setting
+
+
+def core_hours(
+    methods: Sequence[str], problems: Sequence[str], settings: Sequence[str], part: str = "core"
+) -> dict[str, float]:
+    """Hours of one core that the plan takes, by method: seconds an ask times asks."""
+    number = sum(1 for _ in cases(problems, settings, part)) * BUDGETS[-1]
+    return {name: METHODS[name].ask_s * METHODS[name].replications * number / 3600 for name in methods}

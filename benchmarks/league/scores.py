@@ -1,0 +1,164 @@
+"""Scores of the league: log10 of the true regret of what is recommended, and ranks by setting, with intervals.
+
+Problems are fixed and replications are drawn: each problem of a setting counts once, and intervals come from resamples
+of replications within each problem, the same replications for all methods (a paired bootstrap). What is compared with
+ours has p-values from the standard error of the paired difference, corrected for all comparisons of the page together
+by Holm's rule.
+"""
+
+import math
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.stats import norm
+
+from benchmarks.league import plan
+from benchmarks.league.cells import Cell
+from robustbo.tasks.problem import Problem
+
+ROWS = "rows.csv.gz"
+CASE = ["setting", "problem", "replication"]
+KEY = [*CASE, "method"]
+FLOOR = 1e-8  # of the spread of the problem's values: less regret is not told from none
+FLOOR_OF_SEEN = 1e-3  # likewise, where only the best value ever seen is known
+FEWEST = 5  # replications of each problem, below which nothing is shown
+RESAMPLES = 2000
+LAST = f"regret_{plan.BUDGETS[-1]}"
+
+
+def row(cell: Cell, entry: dict[str, Any]) -> dict[str, Any]:
+    """Row of a cell: log10 regrets, median seconds an ask, and where the method could not do its own."""
+    line = dict(zip(KEY, (cell.setting, cell.problem, cell.replication, cell.method), strict=True))
+    regrets = dict.fromkeys((f"regret_{budget}" for budget in plan.BUDGETS), math.nan)
+    if "cannot" in entry:
+        return line | regrets | {"ask_s": math.nan, "drawn": 0, "refused": 0, "cannot": entry["cannot"]}
+    problem = plan.problem_of(cell.problem)
+    assert problem.best is not None
+    sign, least = (-1.0 if problem.maximizes else 1.0), floor_of(problem)
+    for number, clean in entry["recommended_clean"].items():
+        if (name := f"regret_{number}") in regrets:
+            regrets[name] = round(math.log10(max(sign * (clean - problem.best[1]), least)), 4)
+    asks = {"ask_s": float(f"{np.mean(entry['ask_s']):.3g}")}
+    return line | regrets | asks | {"drawn": entry.get("drawn", 0), "refused": entry.get("refused", 0), "cannot": ""}
+
+
+def floor_of(problem: Problem) -> float:
+    """The least regret of a problem that is told from none, in its values' unit."""
+    return (FLOOR if problem.optimum is not None else FLOOR_OF_SEEN) * float(problem.sample.std())
+
+
+def read(folder: Path) -> pd.DataFrame:
+    """The rows that are kept; none where there is no file."""
+    file = folder / ROWS
+    columns = [*KEY, *(f"regret_{budget}" for budget in plan.BUDGETS), "ask_s", "drawn", "refused", "cannot"]
+    return pd.read_csv(file, keep_default_na=True) if file.exists() else pd.DataFrame(columns=columns)
+
+
+def enough(rows: pd.DataFrame, column: str = LAST) -> pd.DataFrame:
+    """The rows of one setting that can be compared: of methods with at least `FEWEST` replications of each problem.
+
+    A method must have them of all problems that any method has them of, except those that it cannot search. A problem
+    that one of the methods cannot search is left out, and then replications that not all of them have.
+    """
+    complete = rows[rows[column].notna()]
+    counts = complete.groupby(["method", "problem"]).size().unstack(fill_value=0)
+    problems = counts.columns[(counts >= FEWEST).any()]
+    cannot = {(r.method, r.problem) for r in rows.itertuples() if isinstance(r.cannot, str) and r.cannot}
+    has_all = [
+        method
+        for method in counts.index
+        if all(counts.loc[method, p] >= FEWEST or (method, p) in cannot for p in problems)
+    ]
+    common = [p for p in problems if not any((method, p) in cannot for method in has_all)]
+    selected = complete[complete["method"].isin(has_all) & complete["problem"].isin(common)]
+    paired = selected.groupby(["problem", "replication"])["method"].transform("size") == len(has_all)
+    selected = selected[paired]
+    left = selected.groupby("problem")["replication"].nunique()
+    return selected[selected["problem"].isin(left.index[left >= FEWEST])]
+
+
+class Resampled(NamedTuple):
+    """The mean of each column, each problem counting once, and the means of resampled replications, a row each."""
+
+    mean: pd.Series
+    resamples: pd.DataFrame
+
+    @property
+    def low(self) -> pd.Series:
+        """Lower ends of 95 % intervals."""
+        return self.resamples.quantile(0.025)
+
+    @property
+    def high(self) -> pd.Series:
+        """Upper ends of 95 % intervals."""
+        return self.resamples.quantile(0.975)
+
+
+def bootstrap(wide: pd.DataFrame, seed: int = 0) -> Resampled:
+    """Means and resampled means of a table with a problem and replication a row, and a method a column."""
+    generator = np.random.default_rng(seed)
+    groups = [group.to_numpy() for _, group in wide.groupby("problem")]
+    mean = pd.Series(np.mean([group.mean(axis=0) for group in groups], axis=0), wide.columns)
+    resamples = np.zeros((RESAMPLES, len(wide.columns)))
+    for group in groups:
+        indices = generator.integers(len(group), size=(RESAMPLES, len(group)))
+        resamples += group[indices].mean(axis=1) / len(groups)
+    return Resampled(mean, pd.DataFrame(resamples, columns=wide.columns))
+
+
+def setting_scores(rows: pd.DataFrame, column: str = LAST) -> pd.DataFrame:
+    """Scores of one setting, a method a row, by mean rank; no row where there is too little to show.
+
+    Columns: rank with its interval (of methods that know no more than a user), the mean log10 regret, its difference
+    from ours with standard error and p-value, seconds an ask, problems and the fewest replications.
+    """
+    selected = enough(rows, column)
+    if selected["method"].nunique() < 2:
+        return pd.DataFrame()
+    wide = selected.pivot_table(index=["problem", "replication"], columns="method", values=column)
+    users = [method for method in wide.columns if method not in plan.KNOW_MORE]
+    ranks, regrets = bootstrap(wide[users].rank(axis=1)), bootstrap(wide)
+    lines = []
+    for method in wide.columns:
+        line = {"method": method, "rank": math.nan, "rank_low": math.nan, "rank_high": math.nan}
+        if method in users:
+            line |= {"rank": ranks.mean[method], "rank_low": ranks.low[method], "rank_high": ranks.high[method]}
+        line |= {"regret": regrets.mean[method], "ask_s": selected.loc[selected["method"] == method, "ask_s"].median()}
+        line |= _difference(regrets, method)
+        lines.append(line)
+    replications = int(selected.groupby("problem")["replication"].nunique().min())
+    table = pd.DataFrame(lines).assign(problems=selected["problem"].nunique(), replications=replications)
+    return table.sort_values("rank", na_position="last", ignore_index=True)
+
+
+def _difference(regrets: Resampled, method: str) -> dict[str, float]:
+    """A method's mean less that of ours, its standard error, and a two-sided p-value; NaN of ours."""
+    if plan.FIRST not in regrets.mean or method == plan.FIRST:
+        return {"difference": math.nan, "error": math.nan, "p": math.nan}
+    difference = regrets.mean[method] - regrets.mean[plan.FIRST]
+    error = float((regrets.resamples[method] - regrets.resamples[plan.FIRST]).std())
+    p = float(2 * norm.sf(abs(difference) / error)) if error > 0 else float(difference == 0)
+    return {"difference": difference, "error": error, "p": p}
+
+
+def all_scores(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Scores of each setting that can be shown, with p-values after Holm's correction over all that are shown."""
+    tables = {setting: setting_scores(rows[rows["setting"] == setting]) for setting in plan.SETTINGS}
+    shown_tables = {setting: table for setting, table in tables.items() if len(table)}
+    p = np.concatenate([table["p"].to_numpy() for table in shown_tables.values()]) if shown_tables else np.empty(0)
+    corrected, at = holm(p), 0
+    for table in shown_tables.values():
+        table["holm"], at = corrected[at : at + len(table)], at + len(table)
+    return shown_tables
+
+
+def holm(p: np.ndarray) -> np.ndarray:
+    """Holm's step-down correction of p-values; those that are NaN do not count."""
+    corrected = np.full(len(p), math.nan)
+    places = np.flatnonzero(~np.isnan(p))
+    in_order = places[np.argsort(p[places], kind="stable")]
+    steps = p[in_order] * np.arange(len(in_order), 0, -1)
+    corrected[in_order] = np.minimum(np.maximum.accumulate(steps), 1.0) if len(steps) else steps
+    return corrected
