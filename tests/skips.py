@@ -11,7 +11,7 @@ ALLOWED = {
     r"Chromium is not installed|no Chromium here": "a browser is no Python package; its tests look at printed pages",
     r"no Selenium here": "it is in no extra, since it needs a browser and its driver; whoever has these installs it",
     r"PostgreSQL": "there is no wheel of it for every platform",
-    r"no cocoex: |no cma: ": "one benchmark needs COCO's suite and a peer that are in no extra",
+    r"no cocoex: |no cma: |no carps: ": "two benchmarks need COCO's suite, a peer and a harness that are in no extra",
     # what another system does in another way
     r"limits the size of files on POSIX alone": "Windows cannot be asked for a full disk",
     r"forks|needs fork|each imports for itself": "Windows and macOS start processes anew",

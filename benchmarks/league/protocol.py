@@ -60,7 +60,7 @@ class PeerProcess:
         try:
             writing.write(json.dumps({"do": do, **message}).encode() + b"\n")
             writing.flush()
-        except OSError:
+        except (OSError, ValueError):  # a pipe that broke, or was closed here
             raise PeerError(f"the peer ended before {do!r}") from None
         if not select.select([reading], [], [], LIMIT_S)[0]:
             self._process.kill()
@@ -82,7 +82,9 @@ class PeerProcess:
         return self._process.poll() is None
 
     def close(self) -> None:
-        """End the process."""
+        """End the process; a second time does nothing."""
+        if self._log.closed:
+            return
         self._process.kill()
         self._process.communicate()
         self._log.close()

@@ -1,0 +1,84 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+
+@pytest.fixture(scope="module")
+def scores(load):
+    return load("league.scores")
+
+
+@pytest.fixture(scope="module")
+def page(load):
+    return load("league.page")
+
+
+def rows_of(shifts, replications=6, settings=("clean",), problems=("branin", "powell"), seed=0):
+    """Rows of methods whose regret lies above a shared luck by as much as is said, and a little of its own."""
+    generator, rows = np.random.default_rng(seed), []
+    for setting in settings:
+        for problem in problems:
+            for replication in range(replications):
+                luck = generator.normal()
+                for method, shift in shifts.items():
+                    regret = luck + shift + 0.05 * generator.normal()
+                    rows.append({"setting": setting, "problem": problem, "replication": replication, "method": method})
+                    rows[-1] |= {f"regret_{n}": regret for n in (30, 60, 100)} | {"ask_s": 0.1, "drawn": 0}
+                    rows[-1] |= {"refused": 0, "cannot": ""}
+    return pd.DataFrame(rows)
+
+
+def test_ranks_and_paired_differences(scores):
+    table = scores.setting_scores(rows_of({"default": 0.0, "cma": 1.0, "random": 2.0, "oracle": -1.0}))
+    assert list(table["method"]) == ["default", "cma", "random", "oracle"]
+    assert list(table["rank"][:3]) == [1, 2, 3]
+    assert np.isnan(table["rank"][3])  # no user is an oracle
+    assert list(table["difference"][1:]) == pytest.approx([1, 2, -1], abs=0.1)
+    assert table["error"][1] < 0.05  # the luck is shared
+    assert (table["problems"] == 2).all()
+    assert (table["replications"] == 6).all()
+
+
+def test_a_table_of_fewer_than_five_replications_is_not_shown(scores, page):
+    rows = rows_of({"default": 0.0, "cma": 1.0}, replications=4)
+    assert scores.all_scores(rows) == {}
+    assert page.markdown(rows) == page.NOTHING
+    more = pd.concat([rows_of({"default": 0.0, "cma": 1.0}), rows_of({"hebo": 0.0}, replications=4)])
+    assert set(scores.setting_scores(more)["method"]) == {"default", "cma"}
+    half = more[(more["method"] != "cma") | (more["problem"] == "branin")]
+    assert scores.setting_scores(half).empty  # one method alone has both problems
+
+
+def test_a_problem_that_a_method_cannot_search_is_left_out(scores, page):
+    rows = rows_of({"default": 0.0, "cma": 1.0})
+    is_hit = (rows["method"] == "cma") & (rows["problem"] == "powell")
+    rows.loc[is_hit, ["regret_30", "regret_60", "regret_100"]] = np.nan
+    rows.loc[is_hit, "cannot"] = "no sums"
+    table = scores.setting_scores(rows)
+    assert set(table["method"]) == {"default", "cma"}
+    assert (table["problems"] == 1).all()
+    assert "`cma` cannot search powell: no sums" in page.markdown(rows)
+
+
+def test_holm_corrects_for_all_comparisons(scores):
+    corrected = scores.holm(np.array([0.01, np.nan, 0.04, 0.03]))
+    assert corrected[[0, 2, 3]] == pytest.approx([0.03, 0.06, 0.06])
+    assert np.isnan(corrected[1])
+    assert len(scores.holm(np.empty(0))) == 0
+
+
+def test_the_page_has_a_table_a_setting_and_says_what_is_missing(scores, page):
+    rows = rows_of({"default": 0.0, "cma": 0.001, "random": 2.0}, settings=("clean", "any-5"))
+    text = page.markdown(rows)
+    assert text.count("| method | rank |") == 2
+    assert "for all 4 comparisons" in text
+    (random_row,) = [line for line in text.split("### any-5")[1].splitlines() if line.startswith("| `random`")]
+    assert "\\*" in random_row
+    assert "Too little is recorded of noise-5" in text
+
+
+def test_the_least_regret(load, scores):
+    plan = load("league.plan")
+    assert scores.floor_of(plan.problem_of("branin")) == pytest.approx(1e-8 * plan.problem_of("branin").sample.std())
+    seen = plan.problem_of("rover")
+    assert scores.floor_of(seen) == pytest.approx(1e-3 * seen.sample.std())
