@@ -25,23 +25,26 @@ FLOOR = 1e-8  # of the spread of the problem's values: less regret is not told f
 FLOOR_OF_SEEN = 1e-3  # likewise, where only the best value ever seen is known
 FEWEST = 5  # replications of each problem, below which nothing is shown
 RESAMPLES = 2000
-LAST = f"regret_{plan.BUDGETS[-1]}"
+VALUES, REGRETS = (tuple(f"{name}_{budget}" for budget in plan.BUDGETS) for name in ("value", "regret"))
+LAST = REGRETS[-1]
 
 
 def row(cell: Cell, entry: dict[str, Any]) -> dict[str, Any]:
-    """Row of a cell: log10 regrets, median seconds an ask, and where the method could not do its own."""
+    """Row of a cell: true values of what is recommended, mean seconds an ask, and where a peer could not do its own."""
     line = dict(zip(KEY, (cell.setting, cell.problem, cell.replication, cell.method), strict=True))
-    regrets = dict.fromkeys((f"regret_{budget}" for budget in plan.BUDGETS), math.nan)
+    values = dict.fromkeys((f"value_{budget}" for budget in plan.BUDGETS), math.nan)
     if "cannot" in entry:
-        return line | regrets | {"ask_s": math.nan, "drawn": 0, "refused": 0, "cannot": entry["cannot"]}
-    problem = plan.problem_of(cell.problem)
-    assert problem.best is not None
-    sign, least = (-1.0 if problem.maximizes else 1.0), floor_of(problem)
-    for number, clean in entry["recommended_clean"].items():
-        if (name := f"regret_{number}") in regrets:
-            regrets[name] = round(math.log10(max(sign * (clean - problem.best[1]), least)), 4)
-    asks = {"ask_s": float(f"{np.mean(entry['ask_s']):.3g}")}
-    return line | regrets | asks | {"drawn": entry.get("drawn", 0), "refused": entry.get("refused", 0), "cannot": ""}
+        return (
+            line
+            | values
+            | {"least": math.nan, "ask_s": math.nan, "drawn": 0, "refused": 0}
+            | {"cannot": entry["cannot"]}
+        )
+    values |= {f"value_{number}": clean for number, clean in entry["recommended_clean"].items()}
+    line |= {name: value for name, value in values.items() if name in VALUES}
+    line |= {"least": float(f"{floor_of(plan.problem_of(cell.problem)):.6g}")}
+    line |= {"ask_s": float(f"{np.mean(entry['ask_s']):.3g}")}
+    return line | {"drawn": entry.get("drawn", 0), "refused": entry.get("refused", 0)} | {"cannot": ""}
 
 
 def floor_of(problem: Problem) -> float:
@@ -49,11 +52,28 @@ def floor_of(problem: Problem) -> float:
     return (FLOOR if problem.optimum is not None else FLOOR_OF_SEEN) * float(problem.sample.std())
 
 
+def with_regrets(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows with log10 regrets: from the optimum, or from the best value that anybody has seen or recommended."""
+    rows = rows.assign(**dict.fromkeys(REGRETS, math.nan))
+    for name, group in rows.groupby("problem"):
+        problem = plan.problem_of(str(name))
+        assert problem.best is not None
+        sign = -1.0 if problem.maximizes else 1.0
+        costs = sign * group[list(VALUES)].astype(float)
+        best = sign * problem.best[1]
+        if problem.optimum is None:
+            best = min(best, float(np.nan_to_num(costs.to_numpy(), nan=np.inf).min()))
+        regrets = np.log10((costs - best).clip(lower=group["least"], axis=0))
+        rows.loc[group.index, list(REGRETS)] = regrets.to_numpy()
+    return rows
+
+
 def read(folder: Path) -> pd.DataFrame:
-    """The rows that are kept; none where there is no file."""
+    """The rows that are kept, with regrets; none where there is no file."""
     file = folder / ROWS
-    columns = [*KEY, *(f"regret_{budget}" for budget in plan.BUDGETS), "ask_s", "drawn", "refused", "cannot"]
-    return pd.read_csv(file, keep_default_na=True) if file.exists() else pd.DataFrame(columns=columns)
+    if file.exists():
+        return with_regrets(pd.read_csv(file))
+    return pd.DataFrame(columns=[*KEY, *VALUES, *REGRETS, "least", "ask_s", "drawn", "refused", "cannot"])
 
 
 def enough(rows: pd.DataFrame, column: str = LAST) -> pd.DataFrame:

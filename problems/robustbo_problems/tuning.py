@@ -48,9 +48,9 @@ svr_diabetes = Problem(
 boosting_diabetes = Problem(
     name="boosting-diabetes",
     space=Space(
-        n_estimators=Int(5, 100, log=True),
+        n_estimators=Int(5, 50, log=True),
         learning_rate=Float(0.01, 1.0, log=True),
-        max_depth=Int(1, 6),
+        max_depth=Int(1, 4),
         min_samples_leaf=Int(1, 50, log=True),
         subsample=Float(0.3, 1.0),
         loss=Choice("squared_error", "absolute_error", "huber"),

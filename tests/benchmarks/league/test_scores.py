@@ -82,3 +82,12 @@ def test_the_least_regret(load, scores):
     assert scores.floor_of(plan.problem_of("branin")) == pytest.approx(1e-8 * plan.problem_of("branin").sample.std())
     seen = plan.problem_of("rover")
     assert scores.floor_of(seen) == pytest.approx(1e-3 * seen.sample.std())
+
+
+def test_regret_is_from_the_best_that_anybody_has_seen(load, scores):
+    plan = load("league.plan")
+    known, seen = plan.problem_of("branin").optimum, plan.problem_of("rover").best_seen
+    rows = pd.DataFrame({"problem": ["branin", "branin", "rover", "rover"], "least": 1e-3, "value_30": np.nan})
+    rows = rows.assign(value_60=np.nan, value_100=[known, known + 0.1, seen - 1.0, seen + 9.0])  # which is maximized
+    assert list(scores.with_regrets(rows)["regret_100"]) == pytest.approx([-3, -1, 1, -3])
+    assert scores.with_regrets(rows)["regret_30"].isna().all()
