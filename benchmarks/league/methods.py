@@ -1,7 +1,7 @@
 """Methods as a cell drives them: ours in this process, and peers at the other end of a pipe.
 
 A peer is given a space as `PeerSpace` makes it: what follows by an equation is left out, linear constraints are told,
-columns of a pool are ordered lists, and scattered rows the box around them, of which the nearest free row is measured.
+columns of a pool are ordered lists, or the box around them where rows lie scattered; the nearest free row is measured.
 A suggestion beyond a constraint costs no trial: it is told as a failure, and the peer is asked again, up to `TRIES`
 times; then a point is drawn, as where a peer fails at an ask. A peer is not told who measures: none has a word for it.
 """
@@ -13,7 +13,9 @@ from benchmarks.league.protocol import PeerError, PeerProcess
 from robustbo.optimizer import Optimizer
 from robustbo.replay.cells.optimization import FAILED
 from robustbo.replay.cells.peer_space import PeerSpace
+from robustbo.replay.cells.scattered import Rows
 from robustbo.replay.spec.optimization import RunSpec
+from robustbo.searchspace.pool import Pool
 
 TRIES = 20  # suggestions for a trial
 SURROGATES = {"default": "auto", "student-t": "student-t"}  # of the other methods it is the plain GP
@@ -95,6 +97,7 @@ class PipedPeer:
     def __init__(self, name: str, spec: RunSpec, root: int, python: str | Path, log: Path | None = None) -> None:
         problem, self._root = spec.load_problem(), root
         self._space = PeerSpace(problem.space)
+        self._rows = Rows(problem.space) if isinstance(problem.space, Pool) else None
         self._sign = -1.0 if problem.maximizes else 1.0
         self._best: tuple[float, Point] | None = None
         self._drawn, self._refused, self._why = 0, 0, ""
@@ -123,8 +126,8 @@ class PipedPeer:
                     raise
                 self._why = str(error)
                 break
-            if self._space.rows is not None:
-                return self._instead(self._space.rows.nearest(self._params))
+            if self._rows is not None:
+                return self._instead(self._rows.nearest(self._params))
             if (point := self._space.complete(self._params).point) is not None:
                 self._point = point
                 return point
@@ -135,8 +138,8 @@ class PipedPeer:
 
     def _instead(self, point: Point) -> Point:
         """Measure another point than the suggestion."""
-        if self._space.rows is not None:
-            self._space.rows.take(point)
+        if self._rows is not None:
+            self._rows.take(point)
         self._point, self._params = point, self._space.own(point, is_whole=True)
         return point
 

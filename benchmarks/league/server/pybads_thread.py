@@ -69,7 +69,7 @@ class Peer(Base):
 
     def recommend(self) -> Point:
         """The incumbent of the search."""
-        u = getattr(self._search, "u", None)
-        if u is None or len(self.trials) < 2 * self._box.dim:
+        u = getattr(self._search, "u_best", None)
+        if u is None:  # in its initial design
             return super().recommend()
         return self._box.point(np.asarray(self._search.var_transf.inverse_transf(np.atleast_2d(u))).ravel().tolist())

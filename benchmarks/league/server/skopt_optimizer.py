@@ -1,10 +1,12 @@
 """scikit-optimize's Optimizer, or that of its successor ProcessOptimizer, with a Gaussian process and their defaults.
 
-A trial that failed has the worst value so far. Constraints are not told: whoever asks refuses a suggestion beyond one.
-It recommends the best measured point, as the result of either has it (`x`).
+Integers of ProcessOptimizer have no logarithmic scale. A trial that failed has the worst value so far. Constraints are
+not told: whoever asks refuses a suggestion beyond one. It recommends the best measured point, as the result of either
+has it (`x`).
 """
 
 import importlib
+import inspect
 from typing import Any
 
 from benchmarks.league.server.base import Base, Point
@@ -26,8 +28,9 @@ class Peer(Base):
         if "values" in parameter:
             return self._kinds.Integer(0, len(parameter["values"]) - 1, name=name)
         of = self._kinds.Integer if parameter["kind"] == "int" else self._kinds.Real
-        prior = "log-uniform" if parameter.get("log") else "uniform"
-        return of(parameter["low"], parameter["high"], prior=prior, name=name)
+        has_scale = parameter.get("log") and "prior" in inspect.signature(of).parameters
+        scale = {"prior": "log-uniform"} if has_scale else {}
+        return of(parameter["low"], parameter["high"], name=name, **scale)
 
     def ask(self) -> Point:
         """The optimizer's point."""
