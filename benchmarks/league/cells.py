@@ -1,8 +1,4 @@
-"""A cell: one replication of one method on one problem in one setting, recorded whole into a file of its own.
-
-Cells that cannot differ are one: the oracle's are those of exact values, and those of `informed` where no value is
-wrong are the plain GP's.
-"""
+"""A cell: one replication of one method on one problem in one setting, recorded whole into a file of its own."""
 
 import gzip
 import json
@@ -20,7 +16,6 @@ from benchmarks.league.methods import Measurement, Method, Ours, PipedPeer, Poin
 from benchmarks.league.protocol import CannotSearch
 from robustbo import seeds
 from robustbo.replay.cells.peer import silence
-from robustbo.tasks.corruption import FAILURE
 from robustbo.tasks.failing import InjectedFailure
 
 
@@ -43,13 +38,9 @@ class Cell(NamedTuple):
 
     @property
     def alike(self) -> "Cell":
-        """The cell that this one cannot differ from; itself of most."""
-        corruption = plan.spec_of(self.problem, self.setting).corruption
-        if self.method == "oracle":
-            return self._replace(setting="clean")
-        if self.method == "informed" and (corruption is None or corruption.kind == FAILURE):
-            return self._replace(method="standard")
-        return self
+        """The cell that this one cannot differ from; itself of most. See `plan.alike`."""
+        method, setting = plan.alike(self.method, self.problem, self.setting)
+        return self._replace(method=method, setting=setting)
 
     @property
     def file(self) -> Path:

@@ -9,6 +9,7 @@ from benchmarks.common import pages
 from benchmarks.league import plan, scores
 
 NOTHING = f"Nothing is recorded yet: no setting has two methods with {scores.FEWEST} replications of each problem."
+PICTURE = "league.png"  # beside the page
 LEVEL = 0.05  # of corrected p-values
 
 
@@ -22,7 +23,7 @@ def markdown(rows: pd.DataFrame) -> str:
     tables = scores.all_scores(rows)
     if not tables:
         return NOTHING
-    text = [_heading(tables)]
+    text = [f"![Ranks by setting, with intervals]({PICTURE})\n", _heading(tables)]
     for setting, table in tables.items():
         first = table.iloc[0]
         many = f"{first['problems']} problems, at least {first['replications']} replications of each"
@@ -62,13 +63,13 @@ def _failures(rows: pd.DataFrame) -> str:
     return "\n".join(["### Where peers could not do their own", "", *lines, ""]) if lines else ""
 
 
-def draw(rows: pd.DataFrame, file: Path) -> bool:
+def draw(rows: pd.DataFrame, file: Path) -> None:
     """Draw the ranks, a setting a panel and a method a row, with intervals; nothing where nothing can be shown."""
     from matplotlib.figure import Figure
 
     tables = scores.all_scores(rows)
     if not tables:
-        return False
+        return
     columns = min(3, len(tables))
     height = -(-len(tables) // columns)
     figure = Figure(figsize=(4.2 * columns, 2.8 * height), layout="constrained")
@@ -86,4 +87,3 @@ def draw(rows: pd.DataFrame, file: Path) -> bool:
         axis.set_visible(False)
     figure.supxlabel("mean rank of the recommended point's true value, 95 % intervals; 1 is best", fontsize=9)
     figure.savefig(file, dpi=80)
-    return True

@@ -10,6 +10,7 @@ of all sizes; `part="all"` has the rest as well.
 """
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robustbo.replay.spec.optimization import RunSpec
+from robustbo.tasks.corruption import FAILURE
 from robustbo.tasks.problem import Problem
 from robustbo.tasks.problem import load as load_problem
 
@@ -195,9 +197,26 @@ def order(
                     yield replication, method, problem, setting
 
 
+def alike(method: str, problem: str, setting: str) -> tuple[str, str]:
+    """The method and setting of the cell that a cell cannot differ from, its own of most.
+
+    The oracle's are those of exact values, and those of `informed` where no value is wrong are the plain GP's.
+    """
+    corruption = spec_of(problem, setting).corruption
+    if method == "oracle":
+        return method, "clean"
+    if method == "informed" and (corruption is None or corruption.kind == FAILURE):
+        return "standard", setting
+    return method, setting
+
+
 def core_hours(
     methods: Sequence[str], problems: Sequence[str], settings: Sequence[str], part: str = "core"
 ) -> dict[str, float]:
     """Hours of one core that the plan takes, by method: seconds an ask times asks."""
-    number = sum(1 for _ in cases(problems, settings, part)) * BUDGETS[-1]
-    return {name: METHODS[name].ask_s * METHODS[name].replications * number / 3600 for name in methods}
+    needs = {(problem, *alike(m, problem, s)) for m in methods for problem, s in cases(problems, settings, part)}
+    numbers = Counter(method for _, method, _ in needs)
+    return {
+        method: METHODS[method].ask_s * METHODS[method].replications * number * BUDGETS[-1] / 3600
+        for method, number in numbers.items()
+    }

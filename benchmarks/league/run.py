@@ -1,7 +1,7 @@
-"""The league: our methods and other libraries on 16 problems in 17 settings, each with its defaults.
+"""The league: our methods and other libraries on 16 problems in 18 settings, each with its defaults.
 
     python -m benchmarks.league.run environments --work W                 (once: an environment for each group of peers)
-    python -m benchmarks.league.run plan                                  (cells and core-hours, by method)
+    python -m benchmarks.league.run plan                                  (replications and core-hours, by method)
     python -m benchmarks.league.run record --work W --jobs 2 --methods default standard random cma
     python -m benchmarks.league.run keep --work W --out runs/league
     python -m benchmarks.league.run page --rows runs/league --page docs/evidence/league.md
@@ -22,8 +22,6 @@ from benchmarks.common.commands import Commands, add_jobs, add_page
 from benchmarks.common.provenance import commit
 from benchmarks.league import cells, environments, page, plan, scores
 from benchmarks.league.cells import Cell
-
-PICTURE = "league.png"
 
 
 def plan_cells(options: argparse.Namespace) -> Iterator[Cell]:
@@ -65,8 +63,8 @@ def write_page(options: argparse.Namespace) -> None:
     """Put the tables into the page, and draw the picture beside it; print the tables where there is no page."""
     rows = scores.read(options.rows)
     page.put_into(options.page, rows)
-    if options.page is not None and page.draw(rows, options.page.with_name(PICTURE)):
-        print(f"{options.page.with_name(PICTURE)} is drawn")
+    if options.page is not None:
+        page.draw(rows, options.page.with_name(page.PICTURE))
 
 
 def make_environments(options: argparse.Namespace) -> None:
@@ -77,13 +75,12 @@ def make_environments(options: argparse.Namespace) -> None:
 
 
 def show_plan(options: argparse.Namespace) -> None:
-    """Print cells and core-hours by method, from seconds an ask of a smoke run."""
+    """Print replications and core-hours by method, from seconds an ask of a smoke run."""
     hours = plan.core_hours(options.methods, options.problems, options.settings, options.part)
-    number = sum(1 for _ in plan.cases(options.problems, options.settings, options.part))
     table = [
-        {"method": name, "cells": number * plan.METHODS[name].replications, "ask_s": plan.METHODS[name].ask_s}
+        {"method": name, "replications": plan.METHODS[name].replications, "ask_s": plan.METHODS[name].ask_s}
         | {"core_hours": round(hours[name], 2)}
-        for name in options.methods
+        for name in hours
     ]
     print(pd.DataFrame(table).to_string(index=False), f"\n{sum(hours.values()):.1f} core-hours")
 

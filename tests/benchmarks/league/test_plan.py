@@ -122,3 +122,12 @@ def test_a_peer_that_cannot_search_a_space_says_why(load, tmp_path, monkeypatch)
     cell = cells.Cell(tmp_path, 0, "cma", "branin", "clean")
     assert cells.record(cell)[1:] == (0.0, "cannot: no sums")
     assert load("league.scores").row(cell, cell.entry())["cannot"] == "no sums"
+
+
+def test_core_hours_count_cells_that_cannot_differ_once(plan):
+    settings = ["clean", "noise-5", "any-5", "any-10"]
+    hours = plan.core_hours(["oracle", "informed"], ["branin"], settings, "all")
+    hours_of = {name: plan.METHODS[name].ask_s * plan.REPLICATIONS * 100 / 3600 for name in hours}
+    assert hours == pytest.approx(
+        {name: n * hours_of[name] for name, n in {"oracle": 1, "standard": 2, "informed": 2}.items()}
+    )

@@ -91,3 +91,10 @@ def test_regret_is_from_the_best_that_anybody_has_seen(load, scores):
     rows = rows.assign(value_60=np.nan, value_100=[known, known + 0.1, seen - 1.0, seen + 9.0])  # which is maximized
     assert list(scores.with_regrets(rows)["regret_100"]) == pytest.approx([-3, -1, 1, -3])
     assert scores.with_regrets(rows)["regret_30"].isna().all()
+
+
+def test_the_picture_is_drawn_where_there_is_something_to_show(page, tmp_path):
+    page.draw(rows_of({"default": 0.0, "cma": 1.0}, replications=4), tmp_path / "none.png")
+    assert not (tmp_path / "none.png").exists()
+    page.draw(rows_of({"default": 0.0, "cma": 1.0, "oracle": -1.0}), tmp_path / "league.png")
+    assert (tmp_path / "league.png").stat().st_size > 5000
