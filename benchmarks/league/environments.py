@@ -37,7 +37,7 @@ def make(work: Path, group: str) -> None:
     if finished.exists() and finished.read_text(encoding="utf-8") == file.read_text(encoding="utf-8"):
         return
     subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
-    install = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet"]
+    install = [str(folder / "bin" / "python"), "-I", "-m", "pip", "install", "--quiet"]
     lines = file.read_text(encoding="utf-8").splitlines()
     for line in lines:
         if line.startswith(TORCH):

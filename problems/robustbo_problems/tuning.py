@@ -57,8 +57,15 @@ boosting_diabetes = Problem(
     ),
     direction="minimize",
     objective=partial(_error, of="boosting-diabetes"),
-    best_seen=0.69,
-    best_seen_at={},
+    best_seen=0.7208459405979433,
+    best_seen_at={
+        "n_estimators": 49,
+        "learning_rate": 0.09824263065113804,
+        "max_depth": 2,
+        "min_samples_leaf": 12,
+        "subsample": 0.6158067817397087,
+        "loss": "huber",
+    },
     cost_s=0.1,
     reference=REFERENCE,
 )

@@ -35,11 +35,11 @@ class Peer(Base):
         if rows > MOST_ROWS:
             raise NotImplementedError(f"its table of all discrete points would have {rows} rows")
         Settings(random_seed=self.seed).activate()
+        bounds, inequalities = unit.bounds(self.space, self.constraints)
         constraints = [
-            ContinuousLinearConstraint(list(row), "<=", list(row.values()), bound)
-            for row, bound in unit.linear(self.space, self.constraints)
+            ContinuousLinearConstraint(list(row), "<=", list(row.values()), bound) for row, bound in inequalities
         ]
-        parameters = [_parameter(name, parameter) for name, parameter in self.space.items()]
+        parameters = [_parameter(name, p, bounds.get(name)) for name, p in self.space.items()]
         searchspace = SearchSpace.from_product(parameters, constraints or None)
         self._campaign = Campaign(searchspace, NumericalTarget(TARGET, minimize=True).to_objective())
 
@@ -54,9 +54,9 @@ class Peer(Base):
         self._campaign.add_measurements(pd.DataFrame([unit.encode(self.space, point) | {TARGET: cost}]))
 
 
-def _parameter(name: str, parameter: dict[str, Any]) -> Any:
-    if unit.is_number(parameter):
-        return NumericalContinuousParameter(name, (0, 1))
+def _parameter(name: str, parameter: dict[str, Any], bounds: tuple[float, float] | None) -> Any:
+    if bounds is not None:
+        return NumericalContinuousParameter(name, bounds)
     values = unit.values_of(parameter)
     if unit.is_ordered(parameter):
         return NumericalDiscreteParameter(name, [float(rank) for rank in range(len(values))])

@@ -28,13 +28,14 @@ class Peer(Base):
     def __init__(self, message: dict[str, Any]) -> None:
         super().__init__(message)
         torch.set_num_threads(1)
+        bounds, inequalities = unit.bounds(self.space, self.constraints)
         domain = Domain(
-            inputs=Inputs(features=[_input(name, parameter) for name, parameter in self.space.items()]),
+            inputs=Inputs(features=[_input(name, p, bounds.get(name)) for name, p in self.space.items()]),
             outputs=Outputs(features=[ContinuousOutput(key=OUTPUT, objective=MinimizeObjective(w=1.0))]),
             constraints=Constraints(
                 constraints=[
                     LinearInequalityConstraint(features=list(row), coefficients=list(row.values()), rhs=bound)
-                    for row, bound in unit.linear(self.space, self.constraints)
+                    for row, bound in inequalities
                 ]
             ),
         )
@@ -54,9 +55,9 @@ class Peer(Base):
         return unit.decode(self.space, candidates.iloc[0])
 
 
-def _input(name: str, parameter: dict[str, Any]) -> Any:
-    if unit.is_number(parameter):
-        return ContinuousInput(key=name, bounds=(0, 1))
+def _input(name: str, parameter: dict[str, Any], bounds: tuple[float, float] | None) -> Any:
+    if bounds is not None:
+        return ContinuousInput(key=name, bounds=bounds)
     values = unit.values_of(parameter)
     if unit.is_ordered(parameter):
         return DiscreteInput(key=name, values=[float(rank) for rank in range(len(values))])

@@ -73,3 +73,19 @@ def linear(space: dict[str, dict[str, Any]], constraints: list[Any]) -> list[tup
             bound -= a * parameter["low"]
         inequalities.append((row, bound))
     return inequalities
+
+
+def bounds(
+    space: dict[str, dict[str, Any]], constraints: list[Any]
+) -> tuple[dict[str, tuple[float, float]], list[tuple[dict[str, float], float]]]:
+    """The bounds of all coordinates that are numbers, and the inequalities of more than one; raises as `linear`."""
+    intervals = {name: (0.0, 1.0) for name, parameter in space.items() if is_number(parameter)}
+    inequalities = []
+    for row, bound in linear(space, constraints):
+        if len(row) > 1:
+            inequalities.append((row, bound))
+            continue
+        ((name, a),) = row.items()
+        low, high = intervals[name]
+        intervals[name] = (low, min(high, bound / a)) if a > 0 else (max(low, bound / a), high)
+    return intervals, inequalities

@@ -136,3 +136,11 @@ def test_a_constraint_holds_in_the_box_where_it_holds(load):
         assert named["a"] * u[0] + named["b"] * u[1] - bound == pytest.approx(excess)
     with pytest.raises(NotImplementedError, match="a constraint of rate"):
         box.Box(MIXED).linear([({"rate": 1.0}, 0.0)])
+
+
+def test_a_constraint_of_one_parameter_is_a_bound(load):
+    unit = load("league.server.unit")
+    space = {name: {"kind": "float", "low": 0.0, "high": 2.0} for name in "ab"}
+    intervals, inequalities = unit.bounds(space, [({"a": -1.0}, 0.5), ({"b": 2.0}, -1.0), ({"a": 1.0, "b": 1.0}, -3.0)])
+    assert intervals == {"a": (0.25, 1.0), "b": (0.0, 0.25)}  # 0.5 <= a, b <= 0.5
+    assert inequalities == [({"a": 2.0, "b": 2.0}, 3.0)]
