@@ -101,7 +101,7 @@ class MethodEntry(NamedTuple):
     replications: int = REPLICATIONS
 
 
-METHODS = {  # seconds an ask at 5 to 25 values of branin, by `record --trials`; at 100 values, or in 20 dimensions, more
+METHODS = {  # with seconds an ask at 5 to 25 values of branin; at 100 values, or in 20 dimensions, it is more
     "random": MethodEntry("modern", 0.0),
     "cma": MethodEntry("modern", 0.001),
     "optuna-tpe": MethodEntry("modern", 0.001),
@@ -218,5 +218,6 @@ def core_hours(
     numbers = Counter(method for _, method, _ in needs)
     return {
         method: METHODS[method].ask_s * METHODS[method].replications * number * BUDGETS[-1] / 3600
-        for method, number in numbers.items()
+        for method in METHODS
+        if (number := numbers[method])
     }
