@@ -67,7 +67,7 @@ def compare(same: Comparison, decision: Decision, may_be: Rounding, loss: Loss) 
 
 
 def repeatable(decision: Decision) -> tuple[Event, Event]:
-    """What of an ask can be repeated, as it was recorded and as it is computed again."""
+    """The repeatable part of an ask, as it was recorded and as it is computed again."""
     left_out = {*UNREPEATABLE, *(key for key in ADDED if key not in decision.recorded)}
     recorded, recomputed = ({k: e[k] for k in e if k not in left_out} for e in (decision.recorded, decision.recomputed))
     return recorded, recomputed
