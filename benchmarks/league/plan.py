@@ -27,12 +27,21 @@ BUDGETS = (30, 60, 100)  # trials after which a point is recommended; a run has 
 REPLICATIONS, DEAR_REPLICATIONS = 20, 8
 
 
+OF_REPEATS = ("clean", "repeats", "any-5", "any-10", "any-20")
+EXACT = ("clean", "crash", "flakes")  # of a sum: noise is scaled by values of points that break it
+
+
 class ProblemEntry(NamedTuple):
-    """A problem of the league: its name in the registry, its options, and whether its values are real repeats."""
+    """A problem: its name in the registry, its options, and the settings that it can be in, all unless said."""
 
     registered: str
     options: dict[str, Any] = {}  # noqa: RUF012 (nobody changes it)
-    has_repeats: bool = False
+    settings: tuple[str, ...] | None = None
+
+    @property
+    def has_repeats(self) -> bool:
+        """True if its values are real repeats, whose noise is their own."""
+        return self.settings == OF_REPEATS
 
 
 PROBLEMS = {
@@ -42,11 +51,11 @@ PROBLEMS = {
     "hartmann3": ProblemEntry("hartmann3"),
     "svr": ProblemEntry("svr-diabetes"),  # 3
     "powell": ProblemEntry("powell"),  # 4
-    "mixture": ProblemEntry("mixture"),  # 4, a sum
-    "crossed-barrel": ProblemEntry("crossed-barrel", has_repeats=True),  # 4, a pool
+    "mixture": ProblemEntry("mixture", settings=EXACT),  # 4, a sum
+    "crossed-barrel": ProblemEntry("crossed-barrel", settings=OF_REPEATS),  # 4, a pool
     "ackley-5": ProblemEntry("ackley", {"d": 5}),
     "hartmann6": ProblemEntry("hartmann6"),
-    "hplc": ProblemEntry("hplc", has_repeats=True),  # 6, a pool
+    "hplc": ProblemEntry("hplc", settings=OF_REPEATS),  # 6, a pool
     "boosting": ProblemEntry("boosting-diabetes"),  # 6, mixed
     "conditional": ProblemEntry("conditional"),  # 10, mixed and conditional
     "levy-10": ProblemEntry("levy", {"d": 10}),
@@ -55,7 +64,7 @@ PROBLEMS = {
 }
 DATA = "ROBUSTBO_DATA"  # the folder of data that are not ours to ship
 if (photo := Path(os.environ.get(DATA, ""), "transfer", "photo_pce10.csv")).is_file():
-    PROBLEMS["photo"] = ProblemEntry("table", {"file": str(photo), "direction": "minimize"})  # 4, a pool
+    PROBLEMS["photo"] = ProblemEntry("table", {"file": str(photo), "direction": "minimize"}, settings=OF_REPEATS)
 
 LITTLE = {"share": 0.02}
 GROSS = {"good": ("too-good", {"ranges": 1.0}), "bad": ("too-good", {"ranges": -1.0}), "any": ("in-range", {})}
@@ -90,7 +99,6 @@ ABOUT = {
     "repeats": "real measurements with real repeats, of pools alone",
 }
 ALWAYS = ("clean", "noise-5", "repeats")  # in the core
-OF_REPEATS = ("clean", "repeats", "any-5", "any-10", "any-20")
 
 
 class MethodEntry(NamedTuple):
@@ -129,8 +137,9 @@ KNOW_MORE = ("informed", "oracle")  # than a user can
 
 
 def is_allowed(problem: str, setting: str) -> bool:
-    """Return whether a problem can be in a setting: real repeats have noise of their own."""
-    return setting in OF_REPEATS if PROBLEMS[problem].has_repeats else setting != "repeats"
+    """Return whether a problem can be in a setting."""
+    allowed = PROBLEMS[problem].settings
+    return setting != "repeats" if allowed is None else setting in allowed
 
 
 def is_core(problem: str, setting: str) -> bool:

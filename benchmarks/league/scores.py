@@ -7,6 +7,7 @@ by Holm's rule.
 """
 
 import math
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +17,6 @@ from scipy.stats import norm
 
 from benchmarks.league import plan
 from benchmarks.league.cells import Cell
-from robustbo.tasks.problem import Problem
 
 ROWS = "rows.csv.gz"
 CASE = ["setting", "problem", "replication"]
@@ -42,14 +42,18 @@ def row(cell: Cell, entry: dict[str, Any]) -> dict[str, Any]:
         )
     values |= {f"value_{number}": clean for number, clean in entry["recommended_clean"].items()}
     line |= {name: value for name, value in values.items() if name in VALUES}
-    line |= {"least": float(f"{floor_of(plan.problem_of(cell.problem)):.6g}")}
+    line |= {"least": float(f"{floor_of(cell.problem):.6g}")}
     line |= {"ask_s": float(f"{np.mean(entry['ask_s']):.3g}")}
     return line | {"drawn": entry.get("drawn", 0), "refused": entry.get("refused", 0)} | {"cannot": ""}
 
 
-def floor_of(problem: Problem) -> float:
-    """The least regret of a problem that is told from none, in its values' unit."""
-    return (FLOOR if problem.optimum is not None else FLOOR_OF_SEEN) * float(problem.sample.std())
+@cache
+def floor_of(name: str) -> float:
+    """The least regret of a problem that is told from none, in its values' unit; of a pool the spread is all rows'."""
+    problem = plan.problem_of(name)
+    space, share = problem.space, FLOOR if problem.optimum is not None else FLOOR_OF_SEEN
+    sample = [problem(space.point(i)) for i in range(space.size or 0)] if space.is_pool else problem.sample
+    return share * float(np.std(sample))
 
 
 def with_regrets(rows: pd.DataFrame) -> pd.DataFrame:
