@@ -1,0 +1,188 @@
+"""Models whose data are in single precision, or on another device than the CPU.
+
+A model computes in double precision, and lives where its data live: its posterior, gradients and fantasies are computed
+there. What takes NumPy and SciPy (the search of a fit, beliefs, diagnoses) is done on the CPU, which is the faster of the
+two for up to some thousand values: the model goes there for it, with all that it holds, and comes back. Results are on
+the data's device, and in the type of the points that were asked for.
+"""
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import is_dataclass
+from functools import wraps
+from typing import Any
+
+import torch
+from botorch.posteriors import GPyTorchPosterior, Posterior, TransformedPosterior
+from gpytorch.distributions import MultivariateNormal
+from linear_operator import to_linear_operator
+from torch import Tensor
+from torch.nn import Module
+
+CPU = torch.device("cpu")
+PRECISIONS = (torch.float32, torch.float64)
+MODULES_OWN = ("_parameters", "_buffers", "_modules", "_non_persistent_buffers_set")  # what `Module._apply` moves
+Move = Callable[[Tensor], Tensor]
+
+
+def in_double(**data: Tensor | None) -> tuple[Any, ...]:
+    """Training data in double precision, where they are; None stays None.
+
+    Raises:
+        ValueError: If they are of a type of less than single precision, or on several devices.
+    """
+    tensors = {name: x for name, x in data.items() if x is not None}
+    types, devices = ({name: of(x) for name, x in tensors.items()} for of in (_type, _device))
+    if not set(types.values()) <= set(PRECISIONS):
+        said = ", ".join(f"{name} {dtype}" for name, dtype in types.items())
+        raise ValueError(f"training data must be torch.float32 or torch.float64, got {said}; call .double() on them")
+    if len(set(devices.values())) > 1:
+        said = ", ".join(f"{name} on {device}" for name, device in devices.items())
+        raise ValueError(f"training data must be on one device, got {said}; call .to(device) on them")
+    return tuple(None if x is None else x.double() for x in data.values())
+
+
+def _type(x: Tensor) -> torch.dtype:
+    return x.dtype
+
+
+def _device(x: Tensor) -> torch.device:
+    return x.device
+
+
+def moved(value: Any, move: Move, memo: dict[int, tuple[Any, Any]] | None = None) -> Any:
+    """A value with all tensors in it moved: in tuples, lists, dictionaries, data classes and modules (these in place).
+
+    What has no tensor in it is the same object as before, and what is in it twice still is.
+
+    Args:
+        value: The value.
+        move: From a tensor to one elsewhere.
+        memo: Of what has been moved already, by identity.
+    """
+    memo = {} if memo is None else memo
+    if id(value) not in memo:
+        memo[id(value)] = value, _moved(value, move, memo)  # the first keeps the identity taken
+    return memo[id(value)][1]
+
+
+def _moved(value: Any, move: Move, memo: dict[int, tuple[Any, Any]]) -> Any:
+    if isinstance(value, Tensor):
+        return move(value)
+    if isinstance(value, Module):
+        return value._apply(move)
+    if isinstance(value, dict):
+        parts = {key: moved(part, move, memo) for key, part in value.items()}
+        return parts if any(parts[key] is not part for key, part in value.items()) else value
+    if isinstance(value, list | tuple):
+        places = [moved(part, move, memo) for part in value]
+        if all(new is old for new, old in zip(places, value, strict=True)):
+            return value
+        return type(value)(*places) if hasattr(value, "_fields") else type(value)(places)
+    if is_dataclass(value) and not isinstance(value, type):
+        return _moved_attributes(value, move, memo)
+    return value
+
+
+def _moved_attributes(value: Any, move: Move, memo: dict[int, tuple[Any, Any]]) -> Any:
+    attributes = {name: moved(part, move, memo) for name, part in vars(value).items()}
+    if all(new is vars(value)[name] for name, new in attributes.items()):
+        return value
+    twin = copy(value)
+    for name, part in attributes.items():
+        object.__setattr__(twin, name, part)  # it may be frozen
+    return twin
+
+
+class Placed(Module):
+    """A model that `to` moves with all that it holds, and that knows where its data are."""
+
+    def settle(self) -> None:
+        """Compute what predictions need and only the CPU can; a fit has ended, or the model has other data."""
+
+    def _apply(self, fn: Move, *args: Any) -> Any:
+        before: Any = getattr(self, "train_targets", None)
+        super()._apply(fn, *args)
+        if getattr(self, "train_targets", None) is not before:  # else GPyTorch would predict by what it has kept there
+            vars(self)["prediction_strategy"] = None
+        memo: dict[int, tuple[Any, Any]] = {id(self): (self, self)}
+        for name, value in list(vars(self).items()):
+            if name not in MODULES_OWN and not name.endswith("_hooks"):
+                vars(self)[name] = moved(value, fn, memo)
+        return self
+
+
+def on_cpu(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of a model that runs on the CPU, with the model; a result comes to where the data are."""
+
+    @wraps(method)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        device = self.train_targets.device
+        if device == CPU:
+            return method(self, *args, **kwargs)
+        args, kwargs = moved((args, kwargs), _to(CPU), {id(self): (self, self)})
+        self.to(CPU)
+        try:
+            result = method(self, *args, **kwargs)
+            self.settle()
+        finally:
+            self.to(device)
+        return moved(result, _to(device), {id(self): (self, self)})
+
+    return call
+
+
+def in_type_asked(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of a model that takes points of single precision too, and answers in the type of the first tensor."""
+
+    @wraps(method)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        tensors = (x for x in (*args, *kwargs.values()) if isinstance(x, Tensor))
+        asked = next((x.dtype for x in tensors if x.dtype.is_floating_point), torch.float64)
+        if asked == torch.float64:
+            return method(self, *args, **kwargs)
+        args, kwargs = ([_double(x) for x in args], {name: _double(x) for name, x in kwargs.items()})
+        return in_type(method(self, *args, **kwargs), asked)
+
+    return call
+
+
+def in_type(result: Any, dtype: torch.dtype) -> Any:
+    """What a model has answered in double precision, in another type; a model stays as it is."""
+    if type(result) is GPyTorchPosterior:
+        return _normal_in_type(result, dtype)
+    if isinstance(result, Posterior):
+        return TransformedPosterior(result, _to(dtype), lambda mean, _: mean.to(dtype), lambda _, v: v.to(dtype))
+    return result if isinstance(result, Module) else moved(result, _to(dtype))
+
+
+def _normal_in_type(posterior: GPyTorchPosterior, dtype: torch.dtype) -> GPyTorchPosterior:
+    normal = posterior.distribution
+    covariance = to_linear_operator(normal.covariance_matrix.to(dtype))
+    return GPyTorchPosterior(MultivariateNormal(normal.mean.to(dtype), covariance))
+
+
+def _to(where: torch.device | torch.dtype) -> Move:
+    def move(x: Tensor) -> Tensor:
+        return x if isinstance(where, torch.dtype) and not x.dtype.is_floating_point else x.to(where)
+
+    return move
+
+
+def _double(x: Any) -> Any:
+    return x.double() if isinstance(x, Tensor) and x.dtype.is_floating_point else x
+
+
+ON_CPU = (
+    *("custom_fit", "_renew", "diagnose", "diagnose_others", "probability_right", "tails", "quantiles", "predictive"),
+    *("noise_dof", "at_inputs", "single_fits"),
+)
+IN_TYPE_ASKED = (
+    *("posterior", "condition_on_observations", "fantasize", "marginals", "quantiles", "diagnose_others", "at_inputs"),
+)
+
+
+def placed(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    """A model's method of that name, where and in which type it is to be computed."""
+    method = on_cpu(method) if name in ON_CPU else method
+    return in_type_asked(method) if name in IN_TYPE_ASKED else method
