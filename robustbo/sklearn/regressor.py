@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from robustbo.sklearn.arguments import RowNoise, probabilities
 from robustbo.sklearn.features import FROM_DTYPE, FeatureEncoder, categorical_columns
 from robustbo.sklearn.fitted_regression import FittedRegression
 from robustbo.sklearn.groups import labels_of
@@ -91,13 +92,21 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(
-        self, X: Any, y: ArrayLike, noise_sd: ArrayLike | None = None, groups: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        noise_sd: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> "RobustGPRegressor":
         """Fit to ``n`` rows.
 
         Args:
             X: ``n x d`` rows.
             y: ``n`` target values, of which some may be wrong.
+            sample_weight: ``n`` weights, by which the noise variance of a right value is divided: one that is the mean
+                of two measurements has twice the weight of a single one. A row of weight 0 is judged and not learned
+                from. Only their ratios count (by "relevance-pursuit" and "standard").
             noise_sd: Standard deviation of the noise of right values, where it is known: one for all, or ``n``, of
                 which NaN are not known (by "relevance-pursuit" and "standard").
             groups: ``n`` labels, such as the batch or the instrument of each row, of which one may be in error (by
@@ -111,12 +120,13 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
         n = len(y)
         method = ("relevance-pursuit" if n <= EXACT else "committee") if self.method == AUTO else self.method
         name_in_registry("method", method, [AUTO, *sorted(NAMES)])
-        inputs = self._encode(X)
+        noise = RowNoise.of(noise_sd, sample_weight, n)
+        inputs = self._encode(X, noise.counts)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         options = dict(self.method_options or {})
         self.method_ = method
         labels = None if groups is None else labels_of(groups, n)
-        self._fitted = FittedRegression.fit(method, options, inputs, y, _noise(noise_sd, n), seed, labels)
+        self._fitted = FittedRegression.fit(method, options, inputs, y, noise, seed, labels)
         for name, value in self._fitted.diagnosis.items():
             setattr(self, name, value)
         self.model_, self.kernel_ = self._fitted.model, self._fitted.kernel
@@ -152,7 +162,7 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
             return self._fitted.joint(inputs)
         mean, sd = self._fitted.marginals(inputs)
         if quantiles is not None:
-            return mean, self._fitted.quantiles(inputs, _probabilities(quantiles))
+            return mean, self._fitted.quantiles(inputs, probabilities(quantiles))
         return (mean, sd) if return_std else mean
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: int | np.random.RandomState | None = 0) -> Array:
@@ -177,8 +187,9 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
             raise ValueError(f"X and y must have as many rows, got {len(X)} and {len(y)}")
         return X, y
 
-    def _encode(self, X: Any) -> Array:
-        self._encoder = FeatureEncoder(X, self._categorical)
+    def _encode(self, X: Any, counts: NDArray[np.bool_] | None) -> Array:
+        rows = X if counts is None else getattr(X, "loc", X)[counts]
+        self._encoder = FeatureEncoder(rows, self._categorical)
         return self._encoder(X)
 
     def _inputs(self, X: Any) -> Array:
@@ -187,25 +198,6 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
         else:
             X = validate_data(self, X, reset=False, dtype=np.float64)
         return self._encoder(X)
-
-
-def _noise(sd: ArrayLike | None, n: int) -> Array | None:
-    """``n`` noise variances where any are known, NaN of those that are not."""
-    if sd is None:
-        return None
-    sds = np.asarray(sd, dtype=np.float64)
-    if sds.shape not in ((), (n,)) or not ((sds > 0) & (sds < np.inf) | np.isnan(sds)).all():
-        raise ValueError(f"noise_sd must be a positive number, or one for each of {n} rows, got {sd!r}")
-    if np.isnan(sds).all():
-        return None
-    return np.broadcast_to(np.square(sds), n).copy()
-
-
-def _probabilities(quantiles: Sequence[float]) -> Array:
-    p = np.asarray(quantiles, dtype=np.float64)
-    if p.ndim != 1 or not ((p > 0) & (p < 1)).all():
-        raise ValueError(f"quantiles must be a list of probabilities between 0 and 1, got {quantiles!r}")
-    return p
 
 
 def outliers(X: Any, y: ArrayLike, **options: Any) -> pd.DataFrame:

@@ -5,6 +5,7 @@ all that comes and goes is counted.
 """
 
 from collections import Counter
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -100,7 +101,7 @@ def _is_there(device):
 class Watch(TorchDispatchMode):
     """Count what comes and goes within it; tensors that are made on `DEVICE` are there."""
 
-    moves = Counter()
+    moves: ClassVar = Counter()
 
     def __enter__(self):
         Watch.moves.clear()

@@ -1,4 +1,4 @@
-"""Models that fit and predict on one thread, and where they are to, by whichever way they are called: ours or BoTorch's."""
+"""Models that fit and predict on one thread, and where they are to, however they are called: by us or by BoTorch."""
 
 from functools import wraps
 from typing import Any

@@ -1,9 +1,9 @@
 """Models whose data are in single precision, or on another device than the CPU.
 
 A model computes in double precision, and lives where its data live: its posterior, gradients and fantasies are computed
-there. What takes NumPy and SciPy (the search of a fit, beliefs, diagnoses) is done on the CPU, which is the faster of the
-two for up to some thousand values: the model goes there for it, with all that it holds, and comes back. Results are on
-the data's device, and in the type of the points that were asked for.
+there. What takes NumPy and SciPy (the search of a fit, beliefs, diagnoses) is done on the CPU, which is the faster of
+the two for up to some thousand values: the model goes there for it, with all that it holds, and comes back. Results are
+on the data's device, and in the type of the points that were asked for.
 """
 
 from collections.abc import Callable
