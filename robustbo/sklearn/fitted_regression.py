@@ -24,6 +24,7 @@ from robustbo.surrogates.common.quiet import quiet
 
 Array = NDArray[np.float64]
 
+AT_ONCE = 4096  # rows that are judged together
 HALF = 0.5  # probability beyond which a value is called wrong
 
 
@@ -42,8 +43,12 @@ class Weightless(NamedTuple):
 
     def among(self, judged: dict[str, Any], model: Any) -> dict[str, Any]:
         """The verdicts on all rows, from those on the rows that count."""
-        of_others = model.diagnose_others(torch.tensor(self.X), torch.tensor(self.y), None)
-        mine = _verdicts(of_others, of_others.weight)
+        parts = zip(torch.tensor(self.X).split(AT_ONCE), torch.tensor(self.y).split(AT_ONCE), strict=True)
+        verdicts = [_verdicts(of, of.weight) for of in (model.diagnose_others(X, y, None) for X, y in parts)]
+        mine = {
+            name: None if of is None else np.concatenate([part[name] for part in verdicts])
+            for name, of in verdicts[0].items()
+        }
         return {name: None if of is None else self._place(of, mine[name]) for name, of in judged.items()}
 
     def _place(self, of_counting: NDArray[Any], mine: NDArray[Any]) -> NDArray[Any]:
