@@ -52,6 +52,12 @@ class RowNoise(NamedTuple):
         variance = np.asarray(np.nan if self.variance is None else self.variance)
         return np.nan_to_num(variance) / self._divisor, np.isnan(variance) / self._divisor
 
+    def among(self, count: int, n: int, generator: np.random.Generator) -> Self:
+        """The noise where no more than so many of ``n`` rows, drawn, count."""
+        weight = np.ones(n) if self.weight is None else self.weight
+        drawn = generator.permutation(np.flatnonzero(weight))[:count]
+        return type(self)(self.variance, np.where(np.isin(np.arange(n), drawn), weight, 0.0))
+
     def at(self, rows: NDArray[np.bool_]) -> Self:
         """The noise of some rows."""
         weight = None if self.weight is None else _ratios(self.weight[rows])

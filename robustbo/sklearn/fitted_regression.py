@@ -152,6 +152,12 @@ class FittedRegression:
                 judged = self.weightless.among(judged, self.model)
         return judged | {"group_errors_": None if self.grouped is None else self.grouped.table}
 
+    @property
+    def approximation(self) -> str:
+        """Sentence on how the posterior is computed, and which rows are only judged."""
+        how = contract.approximation(self.model)
+        return how if self.weightless is None else f"{how}; {len(self.weightless.y)} more are judged by these"
+
     def marginals(self, X: Array) -> tuple[Array, Array]:
         """Means and standard deviations of the function at ``m x d`` inputs."""
         with seed_everything(self.seed), quiet(), torch.no_grad():

@@ -21,7 +21,7 @@ from robustbo.validation import name_in_registry
 Array = NDArray[np.float64]
 
 AUTO = "auto"
-EXACT = 2000  # rows up to which the exact process is fitted, if nothing else is said
+EXACT = 2000  # rows that are learned from at most, if nothing else is said
 
 
 class RobustGPRegressor(RegressorMixin, BaseEstimator):
@@ -31,12 +31,12 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
     quartiles. Hyperparameters are found by the fit.
 
     Args:
-        method: A surrogate's name, such as "relevance-pursuit", "student-t" or "committee"; "auto" is relevance pursuit
-            up to 2,000 rows, and beyond them a committee of GPs with heavy-tailed noise.
+        method: A surrogate's name, such as "relevance-pursuit", "student-t" or "committee"; "auto" is relevance
+            pursuit, which learns from 2,000 rows at most, drawn, and judges the others by these.
         method_options: The surrogate's own options, such as ``{"outlier_rate": 0.02}``.
         categorical_features: Columns that are categories: "from_dtype" (columns of a data frame that are no numbers),
             names, places or booleans, or None.
-        random_state: Of methods that draw, and of `sample_y`.
+        random_state: Of which rows are drawn, and of methods that draw.
 
     Attributes:
         outlier_mask_: ``n`` booleans: which training values are more probably wrong than right (of a method that has
@@ -118,11 +118,13 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
         """
         X, y = self._training_rows(X, y)
         n = len(y)
-        method = ("relevance-pursuit" if n <= EXACT else "committee") if self.method == AUTO else self.method
+        method = "relevance-pursuit" if self.method == AUTO else self.method
         name_in_registry("method", method, [AUTO, *sorted(NAMES)])
-        noise = RowNoise.of(noise_sd, sample_weight, n)
-        inputs = self._encode(X, noise.counts)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        noise = RowNoise.of(noise_sd, sample_weight, n)
+        if self.method == AUTO and n > EXACT:
+            noise = noise.among(EXACT, n, np.random.default_rng(seed))
+        inputs = self._encode(X, noise.counts)
         options = dict(self.method_options or {})
         self.method_ = method
         labels = None if groups is None else labels_of(groups, n)
@@ -131,7 +133,7 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
             setattr(self, name, value)
         self.model_, self.kernel_ = self._fitted.model, self._fitted.kernel
         self.log_marginal_likelihood_value_ = contract.log_likelihood(self.model_)
-        self.approximation_ = contract.approximation(self.model_)
+        self.approximation_ = self._fitted.approximation
         return self
 
     def predict(

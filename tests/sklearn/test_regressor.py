@@ -83,11 +83,19 @@ def test_each_method_has_the_same_manners(method):
     assert regressor.method_ == method
 
 
-def test_many_rows_have_a_committee(monkeypatch):
+def test_of_many_rows_some_are_learned_from_and_all_are_judged(monkeypatch):
     monkeypatch.setattr("robustbo.sklearn.regressor.EXACT", 20)
+    X, y, right = curve()
+    regressor = RobustGPRegressor(random_state=0).fit(X, y)
+    assert regressor.approximation_ == "exact, 20 values; 10 more are judged by these"
+    assert np.flatnonzero(regressor.outlier_mask_).tolist() == WRONG
+    assert np.abs(regressor.expected_ - right).max() < 0.6
+    light = np.where(np.arange(30) < 15, 1.0, 0.0)
+    assert RobustGPRegressor().fit(X, y, light).approximation_ == "exact, 15 values; 15 more are judged by these"
+
+
+def test_a_committee_says_how_many_experts_it_has():
     X, y, _ = curve()
-    regressor = RobustGPRegressor(method_options=None).fit(X, y)
-    assert regressor.method_ == "committee"
     small = RobustGPRegressor("committee", method_options={"num_experts": 3}).fit(X, y)
     assert small.approximation_ == "3 experts, about 10 of 30 values each"
 
@@ -161,7 +169,7 @@ def test_a_row_of_no_weight_is_judged_and_not_learned_from(fitted):
     weight[[4, 7]] = 0
     regressor = RobustGPRegressor().fit(X, y, sample_weight=weight)
     counts = weight > 0
-    assert (regressor.predict(X) == RobustGPRegressor().fit(X[counts], y[counts]).predict(X)).all()
+    assert regressor.predict(X) == pytest.approx(RobustGPRegressor().fit(X[counts], y[counts]).predict(X))
     assert np.flatnonzero(regressor.outlier_mask_).tolist() == WRONG
     assert regressor.expected_[[4, 7]] == pytest.approx(right[[4, 7]], abs=0.3)
     assert regressor.probability_wrong_[4] > 0.9 > 0.1 > regressor.probability_wrong_[7]

@@ -15,6 +15,8 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 DEVICE = torch.device("meta")  # by name; autograd knows its streams, and the numbers are ours
 
+INDEXING = (torch.ops.aten.index.Tensor, torch.ops.aten.index_put_.default, torch.ops.aten.index_put.default)
+
 
 class Elsewhere(Tensor):
     """A tensor on `DEVICE`; its numbers are in `inner`."""
@@ -61,7 +63,9 @@ def run(func, args, kwargs):
     leaves = [x for x in tree_leaves((args, kwargs)) if isinstance(x, Tensor)]
     is_there = any(isinstance(x, Elsewhere) for x in leaves)
     if is_there and func is not torch.ops.aten.copy_.default:
+        may_index = func in INDEXING  # by places on the CPU, as on a GPU
         strangers = [x for x in leaves if not isinstance(x, Elsewhere) and x.dim() > 0]
+        strangers = [x for x in strangers if not (may_index and x.dtype in (torch.int64, torch.bool))]
         if strangers:
             raise RuntimeError(f"{func}: expected all tensors on {DEVICE}, got one on {strangers[0].device}")
     goes_there = is_there

@@ -150,7 +150,7 @@ def leave_one_out(belief: WeightBelief, A_ii: Tensor, K_ii: Tensor) -> LatentPre
     Q, R = torch.linalg.qr(plane / size)
     d2, u2 = (R * size).unbind(-1)
     cross = d2.unsqueeze(-1) * u2.unsqueeze(-2)
-    M = torch.eye(2, dtype=d.dtype) - cross - cross.mT - A_ii[:, None, None] * d2.unsqueeze(-1) * d2.unsqueeze(-2)
+    M = torch.eye(2).to(d) - cross - cross.mT - A_ii[:, None, None] * d2.unsqueeze(-1) * d2.unsqueeze(-2)
     values, vectors = torch.linalg.eigh(M)
     is_there = values > SINGULAR
     inverse = torch.where(is_there, 1 / values.masked_fill(~is_there, 1.0), torch.zeros_like(values))

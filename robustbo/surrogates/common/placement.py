@@ -97,6 +97,8 @@ def _moved_attributes(value: Any, move: Move, memo: dict[int, tuple[Any, Any]]) 
 class Placed(Module):
     """A model that `to` moves with all that it holds, and that knows where its data are."""
 
+    _home: torch.device | None = None  # where the data live, while the model is on the CPU
+
     def settle(self) -> None:
         """Compute what predictions need and only the CPU can; a fit has ended, or the model has other data."""
 
@@ -121,13 +123,30 @@ def on_cpu(method: Callable[..., Any]) -> Callable[..., Any]:
         if device == CPU:
             return method(self, *args, **kwargs)
         args, kwargs = moved((args, kwargs), _to(CPU), {id(self): (self, self)})
-        self.to(CPU)
+        self.to(CPU)._home = device
         try:
             result = method(self, *args, **kwargs)
             self.settle()
         finally:
+            self._home = None
             self.to(device)
         return moved(result, _to(device), {id(self): (self, self)})
+
+    return call
+
+
+def at_home(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of a model that runs where the data live, although its caller is `on_cpu`: products of large kernels."""
+
+    @wraps(method)
+    def call(self: Any, *args: Any) -> Any:
+        if (home := self._home) is None:
+            return method(self, *args)
+        self.to(home)._home = None
+        try:
+            return method(self, *args)
+        finally:
+            self.to(CPU)._home = home
 
     return call
 

@@ -20,6 +20,7 @@ from robustbo.numerics.weighted import map_fit
 from robustbo.numerics.weighted.rcgp import PredictionErrors
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.map_gp import MapGP
+from robustbo.surrogates.common.placement import at_home
 from robustbo.surrogates.weighted.observation_weights import ObservationWeights, WeightOptions
 from robustbo.validation import one_of, whole_number
 
@@ -134,8 +135,9 @@ class ComputationAwareGP(ObservationWeights, MapGP):
             self.mean_module.constant = log_posterior(model, estimate.theta, estimate.rho).evidence.m
         self._follow(model)
 
+    @at_home
     def _follow(self, model: Model) -> None:
-        """Compute the posterior of this model's own rows."""
+        """Compute the posterior of this model's own rows, where they are."""
         kernel, scales, s2f = self._stationary()
         r = self.train_targets - self.mean_module.constant.detach()
         noise = self.likelihood.noise.detach().expand_as(r)

@@ -110,6 +110,15 @@ def test_a_fit_to_data_elsewhere_is_that_to_the_same_data_here():
     torch.testing.assert_close(found, fit(StudentTGP(X[few], Y[few])).posterior(Z).mean)
 
 
+def test_products_of_a_large_kernel_are_computed_where_the_data_are():
+    few = slice(0, 8)
+    with Watch():
+        there = fit(ComputationAwareGP(X[few].to(DEVICE), Y[few].to(DEVICE), iterations=4))
+        assert there.solution.belief.D.device == DEVICE
+        found = there.posterior(Z.to(DEVICE)).mean.inner
+    torch.testing.assert_close(found, fit(ComputationAwareGP(X[few], Y[few], iterations=4)).posterior(Z).mean)
+
+
 def test_the_only_outcome_can_be_chosen_and_no_other(pursuit):
     assert torch.equal(pursuit.subset_output([0]).posterior(Z).mean, pursuit.posterior(Z).mean)
     with pytest.raises(ValueError, match=r"idcs must be \[0\], since RelevancePursuitGP has one outcome, got \[1\]"):
