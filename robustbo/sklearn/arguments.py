@@ -42,7 +42,7 @@ class RowNoise(NamedTuple):
         return None if self.weight is None or (self.weight > 0).all() else self.weight > 0
 
     @property
-    def known(self) -> Array | None:
+    def complete(self) -> Array | None:
         """``n`` noise variances, where all are known."""
         return None if self.variance is None or self.is_mixed else self.variance / self._divisor
 

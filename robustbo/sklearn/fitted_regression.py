@@ -51,7 +51,7 @@ class Weightless(NamedTuple):
         }
         return {name: None if of is None else self._place(of, mine[name]) for name, of in judged.items()}
 
-    def _place(self, of_counting: NDArray[Any], mine: NDArray[Any]) -> NDArray[Any]:
+    def _place(self, of_counting: NDArray[Any], mine: Any) -> NDArray[Any]:
         both = np.empty(len(self.counts), dtype=of_counting.dtype)
         both[self.counts], both[~self.counts] = of_counting, mine
         return both
@@ -127,7 +127,7 @@ class FittedRegression:
             return replace(fitted, weightless=Weightless(counts, X[~counts], y[~counts]))
 
         def build(values: Array) -> Any:
-            columns = [torch.tensor(x) for x in (values, noise.known) if x is not None]
+            columns = [torch.tensor(x) for x in (values, noise.complete) if x is not None]
             model = model_class(torch.tensor(X), *(column.unsqueeze(-1) for column in columns), **options)
             if noise.is_mixed:
                 model.set_noise_parts(*(torch.tensor(part).expand(len(y)) for part in noise.parts))

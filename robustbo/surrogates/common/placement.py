@@ -34,11 +34,11 @@ def in_double(**data: Tensor | None) -> tuple[Any, ...]:
     tensors = {name: x for name, x in data.items() if x is not None}
     types, devices = ({name: of(x) for name, x in tensors.items()} for of in (_type, _device))
     if not set(types.values()) <= set(PRECISIONS):
-        said = ", ".join(f"{name} {dtype}" for name, dtype in types.items())
-        raise ValueError(f"training data must be torch.float32 or torch.float64, got {said}; call .double() on them")
+        listed = ", ".join(f"{name} {dtype}" for name, dtype in types.items())
+        raise ValueError(f"training data must be torch.float32 or torch.float64, got {listed}; call .double() on them")
     if len(set(devices.values())) > 1:
-        said = ", ".join(f"{name} on {device}" for name, device in devices.items())
-        raise ValueError(f"training data must be on one device, got {said}; call .to(device) on them")
+        listed = ", ".join(f"{name} on {device}" for name, device in devices.items())
+        raise ValueError(f"training data must be on one device, got {listed}; call .to(device) on them")
     return tuple(None if x is None else x.double() for x in data.values())
 
 
@@ -94,7 +94,7 @@ def _moved_attributes(value: Any, move: Move, memo: dict[int, tuple[Any, Any]]) 
     return twin
 
 
-class Placed(Module):
+class Placed:
     """A model that `to` moves with all that it holds, and that knows where its data are."""
 
     _home: torch.device | None = None  # where the data live, while the model is on the CPU
@@ -104,7 +104,8 @@ class Placed(Module):
 
     def _apply(self, fn: Move, *args: Any) -> Any:
         before: Any = getattr(self, "train_targets", None)
-        super()._apply(fn, *args)
+        module: Any = super()
+        module._apply(fn, *args)
         if getattr(self, "train_targets", None) is not before:  # else GPyTorch would predict by what it has kept there
             vars(self)["prediction_strategy"] = None
         memo: dict[int, tuple[Any, Any]] = {id(self): (self, self)}
@@ -157,11 +158,11 @@ def in_type_asked(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         tensors = (x for x in (*args, *kwargs.values()) if isinstance(x, Tensor))
-        asked = next((x.dtype for x in tensors if x.dtype.is_floating_point), torch.float64)
-        if asked == torch.float64:
+        dtype = next((x.dtype for x in tensors if x.dtype.is_floating_point), torch.float64)
+        if dtype == torch.float64:
             return method(self, *args, **kwargs)
-        args, kwargs = ([_double(x) for x in args], {name: _double(x) for name, x in kwargs.items()})
-        return in_type(method(self, *args, **kwargs), asked)
+        precise = [_double(x) for x in args], {name: _double(x) for name, x in kwargs.items()}
+        return in_type(method(self, *precise[0], **precise[1]), dtype)
 
     return call
 
