@@ -74,7 +74,7 @@ def _beside(other: str, rows: pd.DataFrame) -> dict[str, str]:
 
 
 def _best(rows: pd.DataFrame) -> list[dict[str, str]]:
-    """In how many cases a method is the best, or within one paired standard error of it, by score."""
+    """Counts of the cases in which a method is the best, or within one paired standard error of it, by score."""
     lines = []
     groups = dict(iter(rows.groupby(CASE)))
     for method in _methods(rows):

@@ -50,10 +50,10 @@ def rows_of(case: Case, labelled: Path | None = None) -> Rows:
         case: The case.
         labelled: The folder of labelled tables.
     """
-    return _labelled_rows(case, labelled) if case.kind == LABELLED and labelled else _corrupted_rows(case)
+    return _labelled_rows(case, labelled) if case.kind == LABELLED and labelled else _rows_with_corruption(case)
 
 
-def _corrupted_rows(case: Case) -> Rows:
+def _rows_with_corruption(case: Case) -> Rows:
     X, y = _table(case.table)
     order = seeds.generator(case.seed, 0, f"split {case.table}").permutation(len(y))[:MOST]
     test, train = np.split(order, [round(HELD_OUT * len(order))])

@@ -55,8 +55,8 @@ class RowNoise(NamedTuple):
     def among(self, count: int, n: int, generator: np.random.Generator) -> Self:
         """The noise where no more than so many of ``n`` rows, drawn, count."""
         weight = np.ones(n) if self.weight is None else self.weight
-        drawn = generator.permutation(np.flatnonzero(weight))[:count]
-        return type(self)(self.variance, np.where(np.isin(np.arange(n), drawn), weight, 0.0))
+        rows = generator.permutation(np.flatnonzero(weight))[:count]
+        return type(self)(self.variance, np.where(np.isin(np.arange(n), rows), weight, 0.0))
 
     def at(self, rows: NDArray[np.bool_]) -> Self:
         """The noise of some rows."""

@@ -4,7 +4,7 @@ from functools import wraps
 from typing import Any
 
 from robustbo.determinism.threads import on_one_thread
-from robustbo.surrogates.common.placement import Placed, placed
+from robustbo.surrogates.common.placement import Placed, place_method
 
 # Where linear algebra is done: a fit, and whatever is asked of one.
 COMPUTING = (
@@ -17,7 +17,7 @@ COMPUTING = (
 class OnOneThread(Placed):
     """A class whose methods that compute do so on one thread (`determinism.threads`): its own, and inherited ones.
 
-    They are `placed`, too: on the CPU what has to be, and in the type of the points.
+    They are placed (`placement.place_method`), too: on the CPU what has to be, and in the type of the points.
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -26,7 +26,7 @@ class OnOneThread(Placed):
             own = vars(cls).get(name)
             method = own or getattr(cls, name, None)
             if method is not None and not getattr(method, "is_on_one_thread", False):
-                setattr(cls, name, on_one_thread(placed(name, own or _call_parent(cls, name, method))))
+                setattr(cls, name, on_one_thread(place_method(name, own or _call_parent(cls, name, method))))
 
 
 def _call_parent(cls: type, name: str, method: Any) -> Any:

@@ -50,7 +50,7 @@ def _device(x: Tensor) -> torch.device:
     return x.device
 
 
-def moved(value: Any, move: Move, memo: dict[int, tuple[Any, Any]] | None = None) -> Any:
+def move_tensors(value: Any, move: Move, memo: dict[int, tuple[Any, Any]] | None = None) -> Any:
     """A value with all tensors in it moved: in tuples, lists, dictionaries, data classes and modules (these in place).
 
     What has no tensor in it is the same object as before, and what is in it twice still is.
@@ -62,30 +62,30 @@ def moved(value: Any, move: Move, memo: dict[int, tuple[Any, Any]] | None = None
     """
     memo = {} if memo is None else memo
     if id(value) not in memo:
-        memo[id(value)] = value, _moved(value, move, memo)  # the first keeps the identity taken
+        memo[id(value)] = value, _move_parts(value, move, memo)  # the first keeps the identity taken
     return memo[id(value)][1]
 
 
-def _moved(value: Any, move: Move, memo: dict[int, tuple[Any, Any]]) -> Any:
+def _move_parts(value: Any, move: Move, memo: dict[int, tuple[Any, Any]]) -> Any:
     if isinstance(value, Tensor):
         return move(value)
     if isinstance(value, Module):
         return value._apply(move)
     if isinstance(value, dict):
-        parts = {key: moved(part, move, memo) for key, part in value.items()}
+        parts = {key: move_tensors(part, move, memo) for key, part in value.items()}
         return parts if any(parts[key] is not part for key, part in value.items()) else value
     if isinstance(value, list | tuple):
-        places = [moved(part, move, memo) for part in value]
+        places = [move_tensors(part, move, memo) for part in value]
         if all(new is old for new, old in zip(places, value, strict=True)):
             return value
         return type(value)(*places) if hasattr(value, "_fields") else type(value)(places)
     if is_dataclass(value) and not isinstance(value, type):
-        return _moved_attributes(value, move, memo)
+        return _move_attributes(value, move, memo)
     return value
 
 
-def _moved_attributes(value: Any, move: Move, memo: dict[int, tuple[Any, Any]]) -> Any:
-    attributes = {name: moved(part, move, memo) for name, part in vars(value).items()}
+def _move_attributes(value: Any, move: Move, memo: dict[int, tuple[Any, Any]]) -> Any:
+    attributes = {name: move_tensors(part, move, memo) for name, part in vars(value).items()}
     if all(new is vars(value)[name] for name, new in attributes.items()):
         return value
     twin = copy(value)
@@ -111,7 +111,7 @@ class Placed:
         memo: dict[int, tuple[Any, Any]] = {id(self): (self, self)}
         for name, value in list(vars(self).items()):
             if name not in MODULES_OWN and not name.endswith("_hooks"):
-                vars(self)[name] = moved(value, fn, memo)
+                vars(self)[name] = move_tensors(value, fn, memo)
         return self
 
 
@@ -123,7 +123,7 @@ def on_cpu(method: Callable[..., Any]) -> Callable[..., Any]:
         device = self.train_targets.device
         if device == CPU:
             return method(self, *args, **kwargs)
-        args, kwargs = moved((args, kwargs), _to(CPU), {id(self): (self, self)})
+        args, kwargs = move_tensors((args, kwargs), _to(CPU), {id(self): (self, self)})
         self.to(CPU)._home = device
         try:
             result = method(self, *args, **kwargs)
@@ -131,7 +131,7 @@ def on_cpu(method: Callable[..., Any]) -> Callable[..., Any]:
         finally:
             self._home = None
             self.to(device)
-        return moved(result, _to(device), {id(self): (self, self)})
+        return move_tensors(result, _to(device), {id(self): (self, self)})
 
     return call
 
@@ -152,7 +152,7 @@ def at_home(method: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def in_type_asked(method: Callable[..., Any]) -> Callable[..., Any]:
+def answer_in_type_of_points(method: Callable[..., Any]) -> Callable[..., Any]:
     """A method of a model that takes points of single precision too, and answers in the type of the first tensor."""
 
     @wraps(method)
@@ -168,12 +168,12 @@ def in_type_asked(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def in_type(result: Any, dtype: torch.dtype) -> Any:
-    """What a model has answered in double precision, in another type; a model stays as it is."""
+    """The answer of a model, in double precision, in another type; a model stays as it is."""
     if type(result) is GPyTorchPosterior:
         return _normal_in_type(result, dtype)
     if isinstance(result, Posterior):
         return TransformedPosterior(result, _to(dtype), lambda mean, _: mean.to(dtype), lambda _, v: v.to(dtype))
-    return result if isinstance(result, Module) else moved(result, _to(dtype))
+    return result if isinstance(result, Module) else move_tensors(result, _to(dtype))
 
 
 def _normal_in_type(posterior: GPyTorchPosterior, dtype: torch.dtype) -> GPyTorchPosterior:
@@ -197,12 +197,12 @@ ON_CPU = (
     *("custom_fit", "_renew", "diagnose", "diagnose_others", "probability_right", "tails", "quantiles", "predictive"),
     *("noise_dof", "at_inputs", "single_fits"),
 )
-IN_TYPE_ASKED = (
+IN_TYPE_OF_POINTS = (
     *("posterior", "condition_on_observations", "fantasize", "marginals", "quantiles", "diagnose_others", "at_inputs"),
 )
 
 
-def placed(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+def place_method(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     """A model's method of that name, where and in which type it is to be computed."""
     method = on_cpu(method) if name in ON_CPU else method
-    return in_type_asked(method) if name in IN_TYPE_ASKED else method
+    return answer_in_type_of_points(method) if name in IN_TYPE_OF_POINTS else method
