@@ -41,9 +41,8 @@ def _line(method: str, rows: pd.DataFrame, kinds: list[str] | tuple[str, ...]) -
     for kind in kinds:
         of = mine[mine["kind"] == kind]
         name = "" if kind == LABELLED else f", {kind}"
-        middle = of[["rmse", "log_density"]].agg(
-            "median" if kind == LABELLED else "mean"
-        )  # some tables tell one by few
+        how = "median" if kind == LABELLED else "mean"  # of small tables some fits are far off
+        middle = of[["rmse", "log_density"]].agg(how)
         line |= {f"RMSE{name}": f"{middle['rmse']:.3f}", f"log density{name}": _number(middle["log_density"])}
     wrong = mine[mine["kind"] != "none"]
     is_silent = wrong["flagged"].isna().all()
