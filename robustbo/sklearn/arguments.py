@@ -83,10 +83,10 @@ def _weights(weight: ArrayLike | None, n: int) -> Array | None:
     if weight is None:
         return None
     weights = np.asarray(weight, dtype=np.float64)
-    if weights.shape not in ((), (n,)) or not ((weights >= 0) & (weights < np.inf)).all() or not weights.any():
-        raise ValueError(
-            f"sample_weight must be a number of at least 0 for each of {n} rows, not all of them 0, got {weight!r}"
-        )
+    if weights.shape not in ((), (n,)) or not ((weights >= 0) & (weights < np.inf)).all():
+        raise ValueError(f"sample_weight must be a number of at least 0 for each of {n} rows, got {weight!r}")
+    if not weights.any():  # in scikit-learn's words
+        raise ValueError("Sample weights must contain at least one non-zero number, got zeros alone")
     return _ratios(np.broadcast_to(weights, n))
 
 

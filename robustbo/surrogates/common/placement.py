@@ -103,10 +103,10 @@ class Placed:
         """Compute what predictions need and only the CPU can; a fit has ended, or the model has other data."""
 
     def _apply(self, fn: Move, *args: Any) -> Any:
-        before: Any = getattr(self, "train_targets", None)
+        before = vars(self).get("_train_targets")
         module: Any = super()
         module._apply(fn, *args)
-        if getattr(self, "train_targets", None) is not before:  # else GPyTorch would predict by what it has kept there
+        if vars(self).get("_train_targets") is not before:  # else GPyTorch would predict by what it has kept there
             vars(self)["prediction_strategy"] = None
         memo: dict[int, tuple[Any, Any]] = {id(self): (self, self)}
         for name, value in list(vars(self).items()):
