@@ -66,8 +66,8 @@ def _pairs(rows: pd.DataFrame, method: str, other: str, column: str) -> pd.Serie
 
 def _beside(other: str, rows: pd.DataFrame) -> dict[str, str]:
     """Our regressor less another method: means over cases with their standard errors; and how many times as fast."""
-    line = {"beside": other}
-    for name, (column, _) in SCORES.items():
+    line, rows = {"beside": other}, rows.assign(log_rmse=np.log(rows["rmse"]))
+    for name, column in {"log RMSE": "log_rmse", "log density": "log_density", "misjudged": "misjudged"}.items():
         means = _pairs(rows, OURS, other, column).groupby(CASE).mean()
         line[name] = "" if means.empty else f"{means.mean():.3f} ± {means.std(ddof=1) / np.sqrt(len(means)):.3f}"
     times = rows.assign(seconds=np.log(rows["seconds"]))
