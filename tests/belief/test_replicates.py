@@ -14,6 +14,7 @@ def replicated(num_points, repeats, level, noise, apart=0.0, seed=0):
     return levels + noise * rng.standard_normal(num_points * repeats)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("great", "others", "unit"),
     [

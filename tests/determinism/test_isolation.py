@@ -177,6 +177,11 @@ class TestSurroundings:
             assert torch.get_default_dtype() == dtype
             torch.set_default_dtype(before)
 
+    @pytest.fixture(scope="class")
+    def plain(self):
+        with self.default_type(torch.float32):
+            return self.run()
+
     @pytest.mark.few(2)
     @pytest.mark.parametrize(
         "surroundings",
@@ -191,9 +196,7 @@ class TestSurroundings:
         ],
         ids=["no_grad", "inference_mode", "errstate", "meta", "float16", "float64", "threads"],
     )
-    def test_they_change_nothing(self, surroundings):
-        with self.default_type(torch.float32):
-            plain = self.run()
+    def test_they_change_nothing(self, surroundings, plain):
         with surroundings():
             assert self.run() == plain
 

@@ -195,6 +195,7 @@ class TestHowMany:
         assert "the study has 2 trials already; num_trials counts all" in caplog.text
         assert len(opt.history) == 2
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize("is_shared", [True, False])
     def test_calls_at_once_begin_no_more_than_is_wanted(self, tmp_path, is_shared):
         first = optimizer(journal=tmp_path / "journal")

@@ -317,7 +317,7 @@ def test_a_range_that_changes_is_asked_in_and_a_value_beyond_it_is_moved_to_its_
 
 
 def test_values_with_and_without_a_parameter_that_comes_and_goes_do_not_look_wrong():
-    study = study_of(surrogate="relevance-pursuit")
+    study = study_of(surrogate="relevance-pursuit", num_initial=12)
 
     def coming_and_going(trial):
         value = (trial.suggest_float("x", -5, 5) - 1) ** 2

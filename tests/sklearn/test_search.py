@@ -69,7 +69,7 @@ def search_of(estimator=None, space=UNIT, **options):
 @pytest.mark.few(1)
 @pytest.mark.parametrize("value", [1000.0, -1000.0])
 def test_a_wrong_score_is_flagged_and_wins_nothing(value):
-    found = search_of(scoring=Flaky(3, 8, value=value), replicate="never").fit(X, Y)
+    found = search_of(scoring=Flaky(3, 8, value=value), replicate="never", num_initial=9).fit(X, Y)
     results = found.cv_results_
     is_wrong = results["mean_test_score"] == value
     assert np.flatnonzero(is_wrong).tolist() == [3, 8]
@@ -366,11 +366,11 @@ def test_bad_arguments_are_told_before_anything_is_fitted(options, error, match)
 
 
 def test_folds_are_sources_of_the_scores():
-    search = RobustSearchCV(Bowl(), UNIT, n_trials=8, cv=KFold(3), random_state=0)
+    search = RobustSearchCV(Bowl(), UNIT, n_trials=7, cv=KFold(3), random_state=0)
     with pytest.raises(AttributeError, match="before it is fitted"):
         search.fold_sources()
     frame = search.fit(X, Y).fold_sources()
     concerned = {number for numbers in frame["trials"] for number in numbers}
     assert {*frame["source"]} <= {"fold", ""}
     assert {*frame["level"].dropna()} == {"0", "1", "2"}
-    assert max(concerned) == 3 * 8 - 1
+    assert max(concerned) == 3 * 7 - 1

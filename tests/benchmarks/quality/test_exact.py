@@ -72,6 +72,7 @@ def test_the_grid_is_fine_enough(reference, errors, exact):
     np.testing.assert_allclose(coarse, fine, atol=2e-3)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("n", [6, 9])
 def test_what_is_said_is_nearly_exact(exact, n):
     """Of few values by enumeration, of more by many draws; some are doubtful."""

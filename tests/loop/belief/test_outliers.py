@@ -103,6 +103,7 @@ class TestQuarantined:
         made = told(VALUES).apply(ask | {"expected": 0.3, "expected_sd": 0.05})
         return made.apply({"event": "tell", "trial": 12, "value": settings.sign * value, "sd": None})
 
+    @pytest.mark.few(1)
     def test_a_value_that_disappoints_beyond_belief_is_flagged_with_its_evidence(self, settings):
         made = self.history(settings, -5.0)
         assert fit.fit(settings, made).quarantined == (12,)
@@ -114,6 +115,7 @@ class TestQuarantined:
     def test_one_that_pleases_is_left_to_the_surrogate(self, settings):
         assert fit.fit(settings, self.history(settings, 5.0)).quarantined == ()
 
+    @pytest.mark.few(1)
     def test_one_that_a_later_model_finds_credible_comes_back(self, settings):
         made = told(VALUES)
         ask = {"event": "ask", "trial": 12, "params": {"x": 0.95}, "origin": "model"}

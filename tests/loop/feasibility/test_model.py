@@ -188,7 +188,7 @@ class TestManyTrials:
 
 
 class TestAsks:
-    @pytest.mark.few(1)
+    @pytest.mark.slow
     def test_they_keep_away_from_where_trials_fail(self):
         studies = ([driven(24, seed=seed, failures=mode) for seed in (1, 2)] for mode in ("learn", "ignore"))
         learns, ignores = (sum(study.history.counts()["failed"] for study in each) for each in studies)

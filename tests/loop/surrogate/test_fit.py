@@ -51,7 +51,7 @@ def theta(found):
 def test_a_fit_is_the_same_whether_a_run_went_on_or_is_resumed(surrogate):
     settings = Settings(SPACE, surrogate=surrogate)
     fits = FitCache()
-    for n in range(10, 18):
+    for n in range(14, 18):
         made = history(n, wrong=(3, 12))
         going_on = fit(settings, made, fits)
         for look in (outliers, incumbent):  # what a run does in between

@@ -35,6 +35,7 @@ def flagged(X, values, direction="maximize", **options):
     return {o.trial.number for o in reports if o.flagged}, texts
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("n", "d", "share", "unit", "side"),
     [(120, 2, 0.3, 1.0, 1), (60, 4, 0.5, 1e-6, 1), (40, 1, 0.2, 1e3, -1), (40, 2, 0.3, 1.0, -1)],

@@ -130,7 +130,7 @@ class TestInformed:
         with pytest.raises(ReplayMismatch, match=f"{what}: recorded"):
             verify(other)
 
-    @pytest.mark.few(6)
+    @pytest.mark.few(1)
     @pytest.mark.parametrize("kept", range(1, 24))
     def test_it_goes_on_from_anywhere(self, informed, tmp_path, kept):
         again = copied(informed, tmp_path, "informed")
