@@ -59,7 +59,7 @@ def test_a_gross_value_on_either_side_is_named_and_not_followed(bad):
     assert len(report) == 20
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("surrogate", sorted(SURROGATES))
 def test_every_surrogate_fits_generates_cross_validates_and_is_saved(surrogate, tmp_path):
     made = go_on(client(surrogate), 6)

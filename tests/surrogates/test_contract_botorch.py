@@ -105,6 +105,7 @@ def exact_prior(model, sample_shape):
 class TestMoreObservations:
     X, Y = torch.tensor([[0.2, 0.3], [0.9, 0.1]]).double(), torch.tensor([[1.2], [-0.5]]).double()
 
+    @pytest.mark.few(14)
     @pytest.mark.parametrize("is_known", [False, True])
     @pytest.mark.parametrize("noise", [None, 0.05])
     @each(CONDITIONED)
@@ -228,6 +229,7 @@ class TestLeavingOneOut:
 
 
 class TestCopies:
+    @pytest.mark.few(24)
     @pytest.mark.parametrize("is_known", [False, True])
     @pytest.mark.parametrize(
         "copied", [deepcopy, lambda model: pickle.loads(pickle.dumps(model))], ids=["deep", "pickle"]

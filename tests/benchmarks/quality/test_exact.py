@@ -53,6 +53,7 @@ def errors(load):
     return load("quality.exact_errors")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("of", "n"), [("known", 4), ("heavy", 3), ("belief", 2)])
 def test_the_enumeration_is_the_sum_over_all_densities(reference, errors, of, n):
     models = {

@@ -106,7 +106,9 @@ def test_the_correlation_of_errors_is_that_of_experts_in_one_place(fitted, files
 
 @pytest.mark.slow
 def test_few_parts_may_do_for_the_fit(files, worker_processes):
-    with StreamedCommittee(files, worker_processes, expert_size=50, memory_mib=1, fit_experts=1, noise="normal") as model:
+    with StreamedCommittee(
+        files, worker_processes, expert_size=50, memory_mib=1, fit_experts=1, noise="normal"
+    ) as model:
         model.fit()
         assert model.predict(torch.full((1, 2), 15.0)).mean.isfinite().all()
 
