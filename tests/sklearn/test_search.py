@@ -69,7 +69,7 @@ def search_of(estimator=None, space=UNIT, **options):
 @pytest.mark.few(1)
 @pytest.mark.parametrize("value", [1000.0, -1000.0])
 def test_a_wrong_score_is_flagged_and_wins_nothing(value):
-    found = search_of(scoring=Flaky(3, 8, value=value), replicate="never", num_initial=9, surrogate="auto").fit(X, Y)
+    found = search_of(scoring=Flaky(3, 8, value=value), replicate="never", surrogate="auto").fit(X, Y)
     results = found.cv_results_
     is_wrong = results["mean_test_score"] == value
     assert np.flatnonzero(is_wrong).tolist() == [3, 8]
