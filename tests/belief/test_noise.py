@@ -40,6 +40,7 @@ def near_a_curve(off):
     return x, values
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("sd", [None, 0.01])
 def test_what_is_off_by_less_than_is_negligible_is_no_error(sd):
     x, values = near_a_curve(0.4)

@@ -35,6 +35,7 @@ def series(kind, seed):
     return x, y
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("kind", "seed"), [("gross", 0), ("step", 1), ("heavy", 3), ("steep", 0)])
 def test_expectation_evidence_and_probability_agree(kind, seed):
     for report in reports(study(line(high=8.0), *series(kind, seed))):

@@ -136,6 +136,7 @@ class TestMoreObservations:
         y = model.outcome_transform(Y)[0].squeeze(-1)
         assert_same(inside(more, Z), built(model, X, y, own_variances(model)[1]))
 
+    @pytest.mark.few(7)
     @pytest.mark.parametrize("is_known", [False, True])
     @each(CONDITIONED)
     def test_imagined_ones_do_so_in_any_batch(self, cls, is_known, models):
@@ -180,6 +181,7 @@ class TestMoreObservations:
 
 
 class TestSamplePaths:
+    @pytest.mark.few(10)
     @pytest.mark.parametrize("is_known", [False, True])
     @each(all_but(PATHLESS))
     def test_have_mean_and_spread_of_the_posterior(self, cls, is_known, models):

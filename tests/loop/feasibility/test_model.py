@@ -223,6 +223,7 @@ class TestAsks:
         opt.tell({"x": 0.2, "y": 0.1}, 0.9)
         assert opt.ask().origin == "model"
 
+    @pytest.mark.few(6)
     @pytest.mark.parametrize("surrogate", sorted(SURROGATES))
     def test_every_surrogate_has_them(self, surrogate):
         opt = rb.Optimizer(SQUARE, direction="minimize", seed=1, surrogate=surrogate)

@@ -152,6 +152,7 @@ def renumbered(data, order):
     return replace(data, trials=Trials(trials))
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("surrogate", ["relevance-pursuit", "student-t", "conjugate", "filtered", "standard"])
 def test_the_order_of_trials_changes_nothing(surrogate):
     settings, n = Settings(SPACE, surrogate=surrogate), 21

@@ -54,6 +54,7 @@ def test_good_values_beside_a_heap_at_a_limit_are_not_flagged(n, d, share, unit,
     assert f"rb.{bound}(" in text
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("share", [0.12, 0.25])
 def test_a_stuck_sensor_is_no_limit(share):
     X, f = table(60, 2, seed=5)
