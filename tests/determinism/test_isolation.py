@@ -178,9 +178,10 @@ class TestSurroundings:
             torch.set_default_dtype(before)
 
     @pytest.fixture(scope="class")
-    def plain(self):
-        with self.default_type(torch.float32):
-            return self.run()
+    @classmethod
+    def plain(cls):
+        with cls.default_type(torch.float32):
+            return cls.run()
 
     @pytest.mark.few(2)
     @pytest.mark.parametrize(
