@@ -689,7 +689,8 @@ class TestSeveralAtOnce:
 class TestProgress:
     def lines(self, act):
         console = Console(file=io.StringIO(), force_terminal=True, width=200)
-        with Display(optimizer().settings, FitCache(), 9, is_wanted=True, console=console) as display:
+        settings = optimizer(surrogate="relevance-pursuit").settings
+        with Display(settings, FitCache(), 9, is_wanted=True, console=console) as display:
             act(display)
         return console.file.getvalue()
 
