@@ -177,6 +177,7 @@ def test_a_category_that_was_never_measured_can_be_predicted(mixed):
     assert found["y_sd"][is_new].min() > found["y_sd"][~is_new].median()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("scaler", [None, Standardize()])
 def test_inputs_are_scaled_as_bofire_has_it(branin, scaler):
     domain, experiments = branin

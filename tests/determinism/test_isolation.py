@@ -183,7 +183,7 @@ class TestSurroundings:
         with cls.default_type(torch.float32):
             return cls.run()
 
-    @pytest.mark.few(2)
+    @pytest.mark.few(1)
     @pytest.mark.parametrize(
         "surroundings",
         [

@@ -78,7 +78,7 @@ def test_a_network_that_trains_meanwhile_is_not_disturbed(default_type, surrogat
     assert sum(training.losses[-50:]) < sum(training.losses[:50])
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("surrogate", [*SURROGATES, "laplace-variational", "botorch-relevance-pursuit", "trimmed"])
 def test_torchs_default_type_changes_no_decision(surrogate):
     plain, before = asked(surrogate), torch.get_default_dtype()

@@ -48,6 +48,8 @@ SLOW = {  # many fits, or many processes
     "docs/explanation/filtered.md",
     "docs/explanation/relevance-pursuit.md",
     "docs/explanation/reproducibility.md",
+    "docs/howto/limits.md",
+    "docs/howto/old-data.md",
     "docs/howto/optimize.md",
     "docs/howto/own-surrogate.md",
     "docs/howto/spreadsheet.md",

@@ -152,6 +152,7 @@ class TestMoreObservations:
                     y = fantasies.train_targets[i, j, 30:]
                     assert_same((mean[i, j], variance[i, j]), built(model, X[j], y, noise.expand(2)))
 
+    @pytest.mark.few(3)
     @each(CONDITIONED)
     def test_may_be_transformed(self, cls):
         X, Y = data(outliers=0.1)
@@ -255,6 +256,7 @@ class TestCopies:
         assert torch.equal(copied.posterior(Z).mean, other.posterior(Z).mean)
 
 
+@pytest.mark.few(3)
 @each([cls for cls in EXACT if cls is not Peer])
 def test_the_outliers_of_other_data_are_found_anew(cls):
     X, Y = data(outliers=0.1)

@@ -33,6 +33,7 @@ def settings(request):
     return Settings(SPACE, request.param, num_initial=4)
 
 
+@pytest.mark.few(1)
 def test_the_liar_comes_first_with_what_was_expected_in_its_place(settings):
     first, *others = outliers(settings, told(WRONG))
     assert (first.trial.number, first.value, first.flagged) == (7, 30.0, True)
@@ -52,6 +53,7 @@ def test_the_number_of_threads_changes_no_bit(settings):
         torch.set_num_threads(1)
 
 
+@pytest.mark.few(1)
 def test_an_overview_names_the_suspects_and_the_incumbent(settings):
     found = overview(View(settings, told(WRONG)))
     assert [(row["trial"], row["flagged"]) for row in found["outliers"]][:1] == [(7, True)]
@@ -112,6 +114,7 @@ class TestQuarantined:
         assert first.expected == pytest.approx(0.55**2, abs=0.05)
         assert first.evidence > 8
 
+    @pytest.mark.few(1)
     def test_one_that_pleases_is_left_to_the_surrogate(self, settings):
         assert fit.fit(settings, self.history(settings, 5.0)).quarantined == ()
 
@@ -126,6 +129,7 @@ class TestQuarantined:
         assert fitted.quarantined == ()
         assert 12 in fitted.observations.numbers
 
+    @pytest.mark.few(1)
     def test_none_is_left_out_where_that_is_off_or_the_surrogate_doubts_nothing(self, settings):
         made = self.history(settings, -5.0)
         assert fit.fit(dataclasses.replace(settings, quarantine=False), made).quarantined == ()
