@@ -24,14 +24,15 @@ PEERS = re.compile("botorch.?relevance.?pursuit|variational|huber", re.IGNORECAS
 FIXTURES = Path(__file__).parent / "fixtures"
 
 
+@pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Collect tests without going through what stays again and again: a seventh of the time."""
+    """Collect tests without garbage collections, and keep later ones from going through what has come to stay."""
     gc.disable()
-
-
-def pytest_collection_finish():
-    gc.freeze()  # nor while they run
-    gc.enable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)  # before those are left out that are slow
