@@ -14,16 +14,12 @@ import math
 import warnings
 from collections.abc import Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 
-from benchmarks.common import csv_rows, pages, recording
-from benchmarks.common.commands import add_page, parser_of
-from benchmarks.common.tables import put
+from benchmarks.common.commands import parser_of_seeds, record_seeds
 from benchmarks.quality.transfer_data import CASES, JUDGES, SIZES, TABLES, Case, case_of
 from benchmarks.quality.transfer_methods import METHODS
 
@@ -110,21 +106,12 @@ def densities(rows: pd.DataFrame) -> pd.DataFrame:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the cells, and print or write their rows and summaries."""
-    parser = parser_of(__doc__)
+    parser = parser_of_seeds(__doc__, 4)
     parser.add_argument("--problems", nargs="+", default=(*TABLES, *JUDGES))
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=tuple(METHODS))
-    parser.add_argument("--seeds", type=recording.replications, default=range(4))
-    parser.add_argument("--work", type=Path, required=True, help="the rows, which it goes on with")
-    parser.add_argument("--out", type=Path, help="a folder for the tables")
-    add_page(parser)
     o = parser.parse_args(arguments)
-    torch.set_num_threads(1)
-    csv_rows.record_missing(o.work, KEY, cells_of(o.problems, o.seeds), partial(run_cell, o.methods))
-    rows = pd.read_csv(o.work)
-    tables = {"errors": summary(rows), "densities": densities(rows)}
-    put({"rows": rows, **tables}, o.out)
-    if o.page:
-        pages.put(o.page, {name: pages.markdown(table.to_dict("records")) for name, table in tables.items()})
+    tables = lambda rows: {"errors": summary(rows), "densities": densities(rows)}  # noqa: E731
+    record_seeds(o, KEY, cells_of(o.problems, o.seeds), partial(run_cell, o.methods), tables)
 
 
 if __name__ == "__main__":

@@ -13,17 +13,13 @@ Cells that --work has are not run again. Seeds come first, so that it may be sto
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 
 import robustbo as rb
-from benchmarks.common import csv_rows, pages, recording
-from benchmarks.common.commands import add_page, parser_of
-from benchmarks.common.tables import put
+from benchmarks.common.commands import parser_of_seeds, record_seeds
 from benchmarks.quality.transfer import mean_and_error
 from benchmarks.quality.transfer_data import NOISE, Function, objective, source_function, standardize
 from robustbo.searchspace.sobol import sobol_rows
@@ -100,19 +96,10 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the cells, and print or write their rows and their summary."""
-    parser = parser_of(__doc__)
+    parser = parser_of_seeds(__doc__, 8)
     parser.add_argument("--problems", nargs="+", default=PROBLEMS)
-    parser.add_argument("--seeds", type=recording.replications, default=range(8))
-    parser.add_argument("--work", type=Path, required=True, help="the rows, which it goes on with")
-    parser.add_argument("--out", type=Path, help="a folder for the tables")
-    add_page(parser)
     o = parser.parse_args(arguments)
-    torch.set_num_threads(1)
-    csv_rows.record_missing(o.work, KEY, cells_of(o.problems, o.seeds), run_cell)
-    rows = pd.read_csv(o.work)
-    put({"rows": rows, "loops": summary(rows)}, o.out)
-    if o.page:
-        pages.put(o.page, {"loops": pages.markdown(summary(rows).to_dict("records"))})
+    record_seeds(o, KEY, cells_of(o.problems, o.seeds), run_cell, lambda rows: {"loops": summary(rows)})
 
 
 if __name__ == "__main__":
