@@ -8,7 +8,7 @@ from robustbo.trials.sources import DEFAULT_KIND, kinds_of
 
 
 class ResultSources(NamedTuple):
-    """What may have measured a result.
+    """Sources that may have measured a result.
 
     Attributes:
         kinds: The keys of results that say it.
