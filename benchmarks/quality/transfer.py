@@ -89,6 +89,19 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
+def claim(rows: pd.DataFrame) -> pd.DataFrame:
+    """Errors of the average beside those of the target alone: a source a row, and the difference by size, paired."""
+    lines = []
+    for case, group in rows.groupby("case", sort=False):
+        line: dict[str, Any] = {"source": case, "cells": len(group)}
+        for n, cells in group.groupby("n"):
+            alone, averaged = cells[f"{ALONE}: rmse"], cells["averaged: rmse"]
+            line[f"alone, {n} values"], line[f"with it, {n}"] = f"{alone.mean():.2f}", f"{averaged.mean():.2f}"
+            line[f"difference, {n}"] = mean_and_error(averaged - alone, 2)
+        lines.append(line)
+    return pd.DataFrame(lines)
+
+
 def densities(rows: pd.DataFrame) -> pd.DataFrame:
     """Mean log densities by case and size, and how often single wrong values are named."""
     lines = []
@@ -110,8 +123,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--problems", nargs="+", default=(*TABLES, *JUDGES))
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=tuple(METHODS))
     o = parser.parse_args(arguments)
-    tables = lambda rows: {"errors": summary(rows), "densities": densities(rows)}  # noqa: E731
-    record_seeds(o, KEY, cells_of(o.problems, o.seeds), partial(run_cell, o.methods), tables)
+    record_seeds(o, KEY, cells_of(o.problems, o.seeds), partial(run_cell, o.methods), tables_of)
+
+
+def tables_of(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The tables of the page, by their marks."""
+    return {"claim": claim(rows), "errors": summary(rows), "densities": densities(rows)}
 
 
 if __name__ == "__main__":

@@ -99,10 +99,11 @@ class RunSpec(Strict):
     @classmethod
     def _old_studies_can_be(cls, studies: dict[str, OldStudySpec], info: ValidationInfo) -> dict[str, OldStudySpec]:
         sources_of_method(studies)
-        for study in studies.values() if (problem := _problem(info)) is not None else ():
+        if studies and (problem := _problem(info)) is not None:
             if isinstance(problem, SeveralProblem):
                 raise ValueError("old_studies need a problem of one outcome")
-            study.build(problem)
+            for study in studies.values():
+                study.build(problem)
         return studies
 
     @field_validator("methods", mode="before")
