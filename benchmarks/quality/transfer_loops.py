@@ -55,8 +55,7 @@ def run_cell(problem: str, case: str, seed: int) -> dict[str, Any]:
 def _loop(readings: dict[str, Function], d: int, seed: int) -> tuple[rb.Optimizer, dict[str, float]]:
     """A study whose budget is spent, and what each source has cost."""
     sources = {"lab": rb.Source(target=True), "other": rb.Source(cost=COST)} if len(readings) > 1 else {}
-    space = rb.Space({f"x{i}": rb.Float(0.0, 1.0) for i in range(d)})
-    study = rb.Optimizer(space, direction="minimize", sources=sources, seed=seed, num_initial=NUM_INITIAL)
+    study = _study(d, seed, sources)
     generators = {name: np.random.default_rng([seed, i]) for i, name in enumerate(readings)}
     spent = dict.fromkeys(readings, 0.0)
     while sum(spent.values()) + COST <= BUDGET + 1e-9:
@@ -66,6 +65,16 @@ def _loop(readings: dict[str, Function], d: int, seed: int) -> tuple[rb.Optimize
         study.tell(trial, value)
         spent[name] += 1.0 if name == "lab" else COST
     return study, spent
+
+
+def _study(d: int, seed: int, sources: dict[str, rb.Source]) -> rb.Optimizer:
+    space = rb.Space({f"x{i}": rb.Float(0.0, 1.0) for i in range(d)})
+    return rb.Optimizer(space, direction="minimize", sources=sources, seed=seed, num_initial=NUM_INITIAL)
+
+
+def first_points(d: int, seed: int, count: int) -> list[list[float]]:
+    """The points that loops of a seed begin with, for others' loops."""
+    return [[trial.params[f"x{i}"] for i in range(d)] for trial in _study(d, seed, {}).ask(count)]
 
 
 def _at(f: Function, params: Any, d: int) -> float:

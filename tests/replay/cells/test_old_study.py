@@ -23,7 +23,10 @@ SPEC = {
     "replications": 1,
     "noise": {"share": 0.02},
     "old_studies": {"2024": {"relation": "offset", "values": 4}, "2025": {"values": 2, "wrong": 1.0}},
-    "methods": {"told": {"surrogate": "relevance-pursuit"}, "hidden": {"surrogate": "standard", "sources": "hidden"}},
+    "methods": {
+        "told": {"surrogate": "relevance-pursuit", "acquisition": "sobol"},
+        "hidden": {"surrogate": "standard", "acquisition": "sobol", "sources": "hidden"},
+    },
 }
 
 
