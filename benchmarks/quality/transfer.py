@@ -70,9 +70,10 @@ def _flags(values: Case, wrong: np.ndarray) -> dict[str, int]:
 
 
 def mean_and_error(x: pd.Series, digits: int = 3) -> str:
-    """A mean and its standard error."""
-    error = x.std(ddof=1) / math.sqrt(len(x)) if len(x) > 1 else math.nan
-    return f"{x.mean():.{digits}f} ± {error:.{digits}f}"
+    """A mean and its standard error, which one value does not have."""
+    if len(x) < 2:
+        return f"{x.mean():.{digits}f} (one)"
+    return f"{x.mean():.{digits}f} ± {x.std(ddof=1) / math.sqrt(len(x)):.{digits}f}"
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:

@@ -125,9 +125,9 @@ def _bounds(d: int) -> Tensor:
 
 def summary(loops: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     """Regrets of the knowledge gradient by case, beside those of our loops in the same cells."""
-    ours, lines = loops.set_index(list(KEY)), []
+    lines = []
     for case, group in rows.groupby("case", sort=False):
-        pairs = group.set_index(list(KEY)).join(ours, rsuffix=" ours", how="inner")
+        pairs = group.merge(loops, on=list(KEY), suffixes=("", " ours"))
         shares = [f"{100 * pairs[column].mean():.0f}" for column in ("share", "share ours")]
         lines.append(
             {
