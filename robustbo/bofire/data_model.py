@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from bofire.data_models.features.api import ContinuousOutput
+from bofire.data_models.features.api import ContinuousOutput, TaskInput
 from bofire.data_models.kernels.api import AnyKernel
 from bofire.data_models.surrogates.api import ScalerEnum, TrainableBotorchSurrogate
 from botorch.models import SingleTaskGP
@@ -32,7 +32,7 @@ class RobustSurrogate(TrainableBotorchSurrogate):
 
     Raises:
         ValidationError: A ValueError of pydantic's, if there is more than one output, or one that is not continuous; if
-            there is no such method or option; or if the outcomes are to be scaled in another way.
+            an input is a task; if there is no such method or option; or if the outcomes are to be scaled otherwise.
 
     Example:
         >>> from bofire.data_models.domain.api import Inputs, Outputs
@@ -76,6 +76,16 @@ class RobustSurrogate(TrainableBotorchSurrogate):
         """Check that there is one output."""
         if len(self.outputs) != 1:
             raise ValueError(f"outputs must be one, got {self.outputs.get_keys()}; take a RobustSurrogate for each")
+        return self
+
+    @model_validator(mode="after")
+    def validate_no_task(self) -> "RobustSurrogate":
+        """Refuse a task: as one more parameter its experiments would count without being asked what they say."""
+        if tasks := self.inputs.get_keys(TaskInput):
+            raise ValueError(
+                f"inputs must have no task, got {tasks}; leave out the experiments of other tasks, take BoFire's "
+                "MultiTaskGPSurrogate, or tell robustbo.Optimizer of them as sources, whose wrong values are looked for"
+            )
         return self
 
     @model_validator(mode="after")

@@ -1,6 +1,12 @@
 import pytest
 from bofire.data_models.domain.api import Inputs, Outputs
-from bofire.data_models.features.api import CategoricalOutput, ContinuousInput, ContinuousOutput
+from bofire.data_models.features.api import (
+    CategoricalOutput,
+    CategoricalTaskInput,
+    ContinuousInput,
+    ContinuousOutput,
+    ContinuousTaskInput,
+)
 from bofire.data_models.kernels.api import RBFKernel
 from bofire.data_models.objectives.api import ConstrainedCategoricalObjective
 from bofire.data_models.surrogates.api import BotorchSurrogates, ScalerEnum, SingleTaskGPSurrogate
@@ -42,6 +48,15 @@ def test_a_list_of_surrogates_is_read_beside_bofires_own():
     both = BotorchSurrogates(surrogates=[made(), other])
     assert [type(each) for each in read(both).surrogates] == [RobustSurrogate, SingleTaskGPSurrogate]
     assert read(both).model_dump_json() == both.model_dump_json()
+
+
+@pytest.mark.parametrize(
+    "task", [CategoricalTaskInput(key="t", categories=["lab", "old"]), ContinuousTaskInput(key="t", bounds=(0, 1))]
+)
+def test_tasks_are_refused_with_what_to_do_instead(task):
+    inputs = Inputs(features=[*INPUTS.features, task])
+    with pytest.raises(ValidationError, match=r"inputs must have no task, got \['t'\]; .* robustbo.Optimizer"):
+        made(inputs=inputs)
 
 
 def test_the_variational_one_is_no_exact_model():
