@@ -206,7 +206,7 @@ def test_a_folder_that_is_made_is_said(tmp_path, caplog):
         begun(journal=tmp_path / "there" / "a.jsonl")
         assert "folder" not in caplog.text
         begun(journal=tmp_path / "dta" / "lab" / "a.jsonl")
-    assert f"the folder {tmp_path / 'dta' / 'lab'} was not there; it has been made" in caplog.text
+    assert f"the folder {tmp_path / 'dta' / 'lab'} did not exist, and robustbo made it" in caplog.text
 
 
 def test_a_journal_at_home_is_at_home(tmp_path, monkeypatch):
@@ -234,7 +234,7 @@ class TestDirection:
         assert rb.Optimizer(SPACE, objectives={"a": "maximize"}).settings.direction == "maximize"
         for other in ("minimize", "maximize"):
             objectives = {"a": "maximize" if other == "minimize" else "minimize"}
-            with pytest.raises(ValueError, match=f"objectives say theirs, got '{other}'"):
+            with pytest.raises(ValueError, match=f"objectives have their own; got '{other}'"):
                 rb.Optimizer(SPACE, objectives=objectives, direction=other)
 
 

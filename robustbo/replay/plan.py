@@ -38,7 +38,7 @@ def plan(spec: AnySpec, folder: Path, resume: bool) -> ReplayPlan:
     cells = kind.cells(spec, folder)
     counts = {(cell.method, cell.replication): min(len(cell.entries()), spec.trials) for cell in cells}
     if any(counts.values()) and not resume:
-        raise SpecError(f"{folder}: holds results; leave --no-resume away to continue them, or choose another --out")
+        raise SpecError(f"{folder}: holds results; omit --no-resume to continue them, or choose another --out")
     return ReplayPlan(spec, folder, cells, counts)
 
 

@@ -132,7 +132,7 @@ def columns_of_kinds(
             raise SpaceError(f"{argument}: {name!r} {use}; what measured, and when, has columns of its own")
         if not own:
             columns_there = f"{list(frame.columns)}{nearest(name, map(str, frame.columns))}"
-            raise SpaceError(f"{argument}: there must be a column {name!r}, as it was named, got {columns_there}")
+            raise SpaceError(f"{argument}: there must be a column {name!r}, as you named it, got {columns_there}")
         columns[kind] = own[0]
     return columns
 

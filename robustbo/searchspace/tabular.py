@@ -89,10 +89,13 @@ def warn_of_violations(space: Space, points: Iterable[Mapping[str, Any]]) -> Non
         first = next(iter(outside))
         subject = f"{points[first]} is outside the space ({outside[first]})"
         more = f", and so are {len(outside) - 1} others" if len(outside) > 1 else ""
-        warn(f"{subject}{more}; it is kept where it was measured, and not asked for", SpaceWarning)
+        warn(f"{subject}{more}; robustbo keeps it where it was measured, and does not ask for it", SpaceWarning)
     for point in points:
         if broken := space.broken(point):
-            warn(f"{point} breaks {' and '.join(map(repr, broken))}; it is kept, since it was measured", SpaceWarning)
+            warn(
+                f"{point} breaks {' and '.join(map(repr, broken))}; robustbo keeps it, because it was measured",
+                SpaceWarning,
+            )
 
 
 def rows_of(

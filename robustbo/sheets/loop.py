@@ -90,7 +90,7 @@ class Sheets(Asking):
                 if sheet.add_rows(numbers, rows):
                     _warn_of_others(sheet, [trial.number for trial in pending if trial not in rows])
                     return [own(trial) for trial in rows]
-            raise SheetError(f"{file}: others change it all the time; try again")
+            raise SheetError(f"{file}: other processes keep changing it; try again")
         except SheetError as error:
             raise _with_progress(error, told, new) from error
 
@@ -137,7 +137,7 @@ class Sheets(Asking):
                 told += now
                 if not numbers or sheet.add_rows(numbers, []):
                     return told
-            raise SheetError(f"{file}: others change it all the time; try again")
+            raise SheetError(f"{file}: other processes keep changing it; try again")
         except SheetError as error:
             raise _with_progress(error, told, []) from error
 

@@ -66,7 +66,7 @@ class FittedRegression:
             check_method(model_class, name)
         is_partly_known = noise is not None and bool(np.isnan(noise).any())
         if is_partly_known and not contract.capabilities_for(model_class, options).mixes_noise:
-            raise ValueError(f"noise_sd must be known of all rows or of none by {name!r}, got NaN among them")
+            raise ValueError(f"noise_sd must be known for all rows or for none with {name!r}, got NaN among them")
 
         def build(values: Array) -> Any:
             columns = [torch.tensor(x) for x in (values, None if is_partly_known else noise) if x is not None]

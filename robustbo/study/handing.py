@@ -159,7 +159,7 @@ def warn_of_copies(history: History, rows: Sequence[Measurement]) -> None:
     if copies := sum(measurement(point_of(row.params), row.value) in measurements for row in rows):
         statement = f"{copies} of {len(rows)} rows are in this study already, with the same values"
         warn(
-            f"{statement}: they are kept as repeats, by which wrong values confirm themselves; exclude the copies",
+            f"{statement}: robustbo keeps them as repeats, so that a wrong value confirms itself; exclude the copies",
             SpaceWarning,
         )
 

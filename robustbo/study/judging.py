@@ -171,7 +171,7 @@ class Judging(Queueing):
             raise ValueError(f"error must be finite, got {number}; use exclude to leave the values out")
         if self.settings.outcomes and outcome is None:
             names = [outcome_of.name for outcome_of in self.settings.outcomes]
-            raise ValueError(f"correct must be given an outcome, one of {names}: each has a unit of its own")
+            raise ValueError(f"correct needs an outcome, one of {names}: each has a unit of its own")
         return self._judge("correct", None, source, since, self._of(outcome, reason) | {"error": number})
 
     def _judge(
@@ -185,7 +185,7 @@ class Judging(Queueing):
         if trial is not None:
             raise ValueError(f"{verdict} takes a trial, or a source (and since), got both; leave one of them out")
         if source is None and since is None:
-            raise ValueError(f"{verdict} must be given a trial, or a source, or since when; got none of them")
+            raise ValueError(f"{verdict} needs a trial, a source or since, got none of them")
 
         def decide(state: State) -> list[Event]:
             return [verdict_event(state.history, verdict, source, since, content)]
@@ -203,7 +203,7 @@ class Judging(Queueing):
     def _measured_place(self, trial: TrialLike | Point, params: Point) -> dict[str, Any]:
         """The point at which a trial was measured: of what is not given, as it was asked for."""
         if is_point(trial):
-            raise TypeError("params say where a trial was measured, got a point in the place of the trial")
+            raise TypeError("params say where a trial was measured, got a point instead of the trial")
         if not is_point(params):
             raise TypeError(f"params must be a mapping of parameters to measured values, got {params!r}")
         number = trial.number if isinstance(trial, Trial) else index(trial)

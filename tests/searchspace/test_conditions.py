@@ -39,7 +39,7 @@ def test_a_point_has_what_exists_in_the_spaces_order():
 @pytest.mark.parametrize(
     ("point", "match"),
     [
-        ({"booster": "dart", "level": 1}, "mode: every parameter must be given, it is missing in"),
+        ({"booster": "dart", "level": 1}, "mode: every parameter must have a value, and one is missing in"),
         (
             {"booster": "tree", "level": 1, "mode": "p"},
             r"mode: exists only where booster is one of \['dart', True\]; leave",
@@ -89,7 +89,7 @@ def test_what_is_fixed_is_plain_and_in_order():
         ({"x": rb.Float(0, 1, when={"y": 0.5}), "y": rb.Float(0, 1)}, "'y' must have at most 1000 values"),
         (
             {"x": rb.Int(0, 1, when={"y": 0}), "y": rb.Int(0, 1, when={"x": 0})},
-            r"\w\.when: conditions go round in a circle: \['., 'y', 'x'\]|\w\.when: conditions go round in a circle",
+            r"\w\.when: conditions form a circle: \['., 'y', 'x'\]|\w\.when: conditions form a circle",
         ),
     ],
 )

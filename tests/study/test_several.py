@@ -110,7 +110,7 @@ def test_predictions_are_by_outcome(opt):
 
 def test_several_objectives_have_no_best(opt):
     for raw in (False, True):
-        with pytest.raises(ValueError, match=r"no single best of several objectives \['a', 'c'\]; front"):
+        with pytest.raises(ValueError, match=r"several objectives \['a', 'c'\] have no single best point; front"):
             opt.best(raw=raw)
     with pytest.raises(ValueError, match="a front needs several objectives"):
         rb.Optimizer(SPACE, direction="minimize", seed=0).front()

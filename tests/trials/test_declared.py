@@ -87,7 +87,7 @@ def test_what_a_sources_own_space_must_be(options, error, match):
 def test_what_a_source_must_be(options):
     with pytest.raises(ValueError, match="must be"):
         Source(**options)
-    with pytest.raises(ValueError, match="trusted is said of other sources"):
+    with pytest.raises(ValueError, match="trusted is for other sources"):
         Source(target=True, trusted=True)
 
 

@@ -138,7 +138,7 @@ class RunSpec(Strict):
         if noise_spec is not None and isinstance(_problem(info), SeveralProblem):
             raise ValueError("noise needs a problem of one outcome")
         if noise_spec is not None and (wrong := info.data.get("corruption")) is not None and wrong.kind == REPEATS:
-            raise ValueError(f"noise must not be said of {REPEATS!r}, whose values have noise of their own")
+            raise ValueError(f"noise must not be set for {REPEATS!r}, whose values have their own noise")
         return noise_spec
 
     @field_validator("methods", mode="before")
@@ -155,7 +155,7 @@ class RunSpec(Strict):
                 count = "several outcomes" if is_several else "one outcome"
                 raise ValueError(f"method {name!r} must be for {count}, got the engine {method.engine!r}")
             if is_several and method.negligible_error:
-                raise ValueError(f"method {name!r}: negligible_error must not be said where there are several outcomes")
+                raise ValueError(f"method {name!r}: negligible_error must not be set with several outcomes")
         return methods
 
     @field_validator("num_initial", mode="before")

@@ -133,7 +133,7 @@ class RegressionSpec(Strict):
         for name in table if isinstance(table, dict) else ():
             meant = NAMED.get(name, {})
             if not set(meant) <= set(FitMethod.model_fields) or meant.get("sees") == "errors":
-                raise ValueError(f"{name!r} says how to optimize, and cannot be fitted; leave it away")
+                raise ValueError(f"{name!r} says how to optimize, and cannot be fitted; leave it out")
         return table
 
     @field_validator("published")

@@ -103,7 +103,7 @@ def read_comparisons(text: Any, names: Collection[str] | None = None) -> list[tu
     tree = _tree(source)
     if not isinstance(tree, ast.Compare):
         _program(tree, source, names)  # errors within its parts come first
-        raise source.error("compares nothing; write <=, >= or ==")
+        raise source.error("has no comparison; write <=, >= or ==")
     for relation in tree.ops:
         if type(relation) not in COMPARISONS:
             raise source.error(f"{REFUSED[type(relation)]!r} is not allowed; write <=, >= or ==")

@@ -149,7 +149,7 @@ class MapGP(ClosedFormGP, Surrogate, RowVariancesGP):
             estimate = self.search(self.search_model())
             if not math.isfinite(estimate.F):
                 n = len(self.train_targets)
-                raise FitError(f"{n} outcomes must give a finite likelihood for some hyperparameters, they do not")
+                raise FitError(f"{n} outcomes must give a finite likelihood for some hyperparameters, but they do not")
             self.map_estimate = estimate
             self._adopt(estimate)
         return mll.eval()

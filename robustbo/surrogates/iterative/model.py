@@ -114,7 +114,9 @@ class ComputationAwareGP(ObservationWeights, MapGP):
     def begin(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
         """Raise a ValueError for a custom kernel."""
         if self._named is None:
-            raise ValueError("covar_module must not be given: the kernel's products are our own; say which by its name")
+            raise ValueError(
+                "covar_module must not be given: this model has its own kernel products; give the kernel's name"
+            )
 
     def search_model(self, rows: Tensor | slice | None = None) -> Model:
         """The model for the search: of the rows that hyperparameters are fitted to, unless others are given."""

@@ -31,7 +31,7 @@ def is_address(place: Place) -> bool:
     if "://" not in text and is_mistyped(text):
         raise JournalError(
             f"a database's address must be like postgresql://user:password@host/database#study, got "
-            f"{hide_passwords(text)!r}; write it so, or ./ before it if it is a file"
+            f"{hide_passwords(text)!r}; write it in this form, or put ./ before it if it is a file"
         )
     return "://" in text
 

@@ -34,7 +34,7 @@ def create(path: Path, data: bytes) -> None:
             os.link(new, path)
         except FileExistsError:
             if not path.exists():
-                raise OSError(None, f"it is a link to what is not there, {os.readlink(path)}") from None
+                raise OSError(None, f"it is a link to a missing file, {os.readlink(path)}") from None
             raise
         except OSError:  # a file system without links
             with lock_file(lock_beside(path), disk.TIMEOUT_S):

@@ -137,7 +137,7 @@ def test_several_outcomes_without_any_surrogate_say_so(monkeypatch):
     opt = several_of()
     monkeypatch.setattr("robustbo.loop.surrogate.fallback.fit_to", lambda *_: [][1])
     assert opt.ask().origin == "sobol"
-    with pytest.raises(rb.FitError, match="no surrogates could say what is best"):
+    with pytest.raises(rb.FitError, match="no surrogates could find the best points"):
         opt.front()
     said = as_overview(opt)
     assert {*said["not_computed"]} == {"outliers", "front"}

@@ -157,7 +157,7 @@ def test_a_server_that_does_not_come_back_is_an_error_that_says_what_is_not_know
 
     with monkeypatch.context() as gone:
         gone.setattr(database, "_insert", broken)
-        with pytest.raises(JournalWriteError, match=r"connection broke during a write \(gone\) .* look before"):
+        with pytest.raises(JournalWriteError, match=r"connection broke during a write \(gone\) .* before you tell"):
             study.tell({"x": 0.5}, 1.0)
     assert study.tell({"x": 0.5}, 1.0).number == 0
 
