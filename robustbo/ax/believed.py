@@ -11,7 +11,7 @@ from robustbo.searchspace.parameters import Value
 class Best(NamedTuple):
     """The best of the tried arms, with posterior mean and standard deviation of the objective there.
 
-    With fixed parameters, ``parameters`` are those of the arm but for these, and so are mean and deviation.
+    With fixed parameters, ``parameters`` are those of the arm except for these, and so are mean and deviation.
 
     Attributes:
         outcomes: Where there are outcome constraints: mean and standard deviation of each metric.
@@ -33,7 +33,7 @@ class FrontArm(NamedTuple):
     Attributes:
         trial_index: Ax's number of the trial.
         arm_name: Ax's name of the arm.
-        parameters: Its parameters; with fixed ones, those of the arm but for these.
+        parameters: Its parameters; with fixed ones, those of the arm except for these.
         means: Posterior mean of each metric of an objective or an outcome constraint.
         sds: Standard deviation of each.
         probability: That it keeps the outcome constraints and is beaten by no other arm tried, by joint samples.

@@ -37,7 +37,7 @@ def outliers(client: Any, metric: str | None = None) -> pd.DataFrame:
 
     Args:
         client: An Ax client; it is only read.
-        metric: One metric; all that were measured unless given.
+        metric: One metric; all that were measured by default.
 
     Raises:
         ValueError: If there is no such metric.
@@ -162,7 +162,7 @@ def next_replicate(
     Args:
         client: An Ax client; it is only read. With several objectives or with outcome constraints, a replicate measures
             all metrics.
-        surrogate: A registry name, that of the client's strategy unless given; with "flagged" it must be one that
+        surrogate: A registry name, that of the client's strategy by default; with "flagged" it must be one that
             flags outliers, or nothing is ever repeated.
         replicate: "flagged", "any" or "never".
         max_replicates: How many replicates one point may get.

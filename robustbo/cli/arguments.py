@@ -81,7 +81,7 @@ def by_outcome(takes: str, texts: Sequence[str], read: Callable[[str, str], floa
     Args:
         takes: What the command takes, for errors.
         texts: They.
-        read: How a number is read, called with its text and what it is; as a mere number unless given.
+        read: How a number is read, called with its text and what it is; as a mere number by default.
     """
     read = read_number if read is None else read
     numbers: dict[str, float] = {}

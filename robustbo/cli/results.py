@@ -159,7 +159,7 @@ def report_journals(places: list[str], out: Path | None) -> Path:
 
     Args:
         places: Of the journals.
-        out: The path; unless said that of the only journal with the suffix .html, or report.html.
+        out: The path; by default that of the only journal with the suffix .html, or report.html.
     """
     from robustbo.report.page import journals
     from robustbo.trials.codec import open_journal

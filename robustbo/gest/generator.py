@@ -43,7 +43,7 @@ class RobustGenerator(Generator):
         log: Names of variables with a log scale.
         sources: The keys of results that say what measured them, each a kind of source, such as "sim_worker"; a result
             may lack them. It is learned which source is in error.
-        blocks: Those of them whose levels differ as a matter of course.
+        blocks: Those of them whose levels differ as expected.
         surrogate: As for `robustbo.Optimizer`, which explains these and what follows.
         surrogate_options: Keyword options of the surrogate.
         acquisition: What a new point is chosen by.
@@ -53,7 +53,7 @@ class RobustGenerator(Generator):
         quarantine: Whether a value that the surrogate did not expect is left out for now.
         failures: "learn" where evaluations fail, and keep away from there; or "ignore" it.
         negligible_error: What a value of the objective may be off without being wrong (`robustbo.Outcome`).
-        seed: Root of all randomness; drawn unless given.
+        seed: Root of all randomness; drawn by default.
         journal: A file, or the address of a database, that records every suggestion and result.
         if_exists: What to do if the journal exists: "error"; or "resume" it, and suggest again, under the same
             identifiers, the points of processes that have ended.

@@ -32,7 +32,7 @@ class OldStudy:
     Attributes:
         study: It, or a list of its trials.
         was: Values that parameters of the new study had in it, where it did not have them.
-        trusted: Whether it is known to measure the same, but for noise.
+        trusted: Whether it is known to measure the same, except for noise.
     """
 
     study: Study | Sequence[FrozenTrial]

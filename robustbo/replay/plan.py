@@ -51,7 +51,7 @@ def plan_all(
         runs: Spec files, or folders with one.
         overrides: Entries of the specs, as ``key=value``.
         methods: The only ones; all if none.
-        out: Folder of the results, of several runs with a folder for each in it; results/NAME unless given.
+        out: Folder of the results, of several runs with a folder for each in it; results/NAME by default.
         resume: Whether results that are there are continued.
 
     Raises:

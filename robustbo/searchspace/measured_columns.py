@@ -1,4 +1,4 @@
-"""The columns of a data frame that hold measurements: values, their noise, and what else is said of them."""
+"""The columns of a data frame that hold measurements: values, their noise, and what else is known."""
 
 from __future__ import annotations
 

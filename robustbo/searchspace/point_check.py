@@ -22,7 +22,7 @@ def measured_point(parameters: Parameters, conditions: Conditions, params: Mappi
     """The point at which something was measured; see `robustbo.Space.measured_point`.
 
     Raises:
-        SpaceError: As `validate_point`, but for bounds and steps.
+        SpaceError: As `validate_point`, except for bounds and steps.
     """
     decisive = {other for needed in conditions.values() for other in needed}  # on which it hangs what there is
 

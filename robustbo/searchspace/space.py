@@ -138,7 +138,7 @@ class Space(Constrained):
         """The point at which something was measured, inside the space or not, as plain values in the space's order.
 
         Raises:
-            SpaceError: As `validate`, but for bounds and steps; and where a value is no finite number, is not above 0
+            SpaceError: As `validate`, except for bounds and steps; also if a value is not finite, or is not above 0
                 on a log scale, or is a thousand ranges away.
 
         Example:

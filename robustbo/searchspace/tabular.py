@@ -61,7 +61,7 @@ def points_of(space: Space, points: Points, *, ignore_extra: bool = True) -> lis
     """The points in a data frame's rows (a parameter's column has its name, or ``params.NAME``), or in a list.
 
     Raises:
-        SpaceError: If any is no point of the space; the message tells of each.
+        SpaceError: If a point is not in the space; the message names each.
     """
     if is_frame(points):
         rows = rows_of(space, as_numbers_of(space.names, points), (), ignore_extra)

@@ -48,7 +48,7 @@ class RowRules:
         decimal: What separates decimals in the sheet.
         tell: A value, its noise and how many measurements it is the mean of, as an event.
         check: Raises a ValueError of a value that may not be told.
-        check_amended: The same of one in the place of a value that was told.
+        check_amended: The same of one in place of a value that was told.
         amends: Whether values that were told may change.
         are_measured: Whether other settings than those asked for are where a trial was measured.
         declared: The sources that the study was begun with.

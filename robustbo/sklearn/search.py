@@ -128,7 +128,7 @@ class RobustSearchCV(BaseSearchCV):
         return float(self.cv_results_[name][self.best_index_])
 
     def fold_sources(self) -> "SourceFrame":
-        """The folds as sources of the scores: which gives higher ones as a matter of course, and which is in error.
+        """The folds as sources of the scores: which gives higher ones as expected, and which is in error.
 
         Each score of each candidate is looked at by itself. A fold on which the parameters matter more, or less, than
         on the others looks broken, too.

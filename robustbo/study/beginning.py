@@ -58,7 +58,7 @@ def settings_of(
     seed: int | None = None,
     **rest: Any,
 ) -> Settings:
-    """Settings as people give them: "auto" and None are what they stand for, and a seed is drawn unless said.
+    """Settings as people give them: "auto" and None are what they stand for, and a seed is drawn by default.
 
     A direction of None is that of the objectives, where there are some, else "minimize".
 

@@ -1,6 +1,6 @@
 """Events of queueing trials and of ending them: whose value is whose.
 
-Of a trial that was given out more than once each value is kept: the first is its own, a later one a trial of its own
+Each value of a trial that was given out more than once is kept: the first is its own, a later one a trial of its own
 that repeats it. No event here needs a model; those that do are in `robustbo.study.next_trials`.
 """
 

@@ -106,7 +106,7 @@ class Outcome:
         return cls(**content)
 
     def check_content(self) -> None:
-        """Raise a ValueError where nothing is said of it, or its name says what has a place of its own."""
+        """Raise a ValueError if the outcome says nothing, or its name holds a unit or a range."""
         if not self.to_dict():
             must = "an outcome must have a name, a unit, a range or a negligible_error"
             raise ValueError(f"{must}, got none; write {WRITTEN.format('yield')}")
@@ -127,7 +127,7 @@ class Outcome:
         return self.heading("value")
 
     def heading(self, plain: str) -> str:
-        """The `label`; ``plain`` in the place of a name where there is none."""
+        """The `label`; ``plain`` in place of a name where there is none."""
         name = self.name or plain
         return f"{name} ({self.unit})" if self.unit else name
 

@@ -62,7 +62,7 @@ class Settings:
         reference_point: What counts as no good, by objective, where there are several; empty: by what is believed.
         outcome: Of what is measured name, unit and possible range, as far as they are said: of the only value, or of
             outcomes by their names.
-        blocks: Kinds of source whose levels differ from each other as a matter of course, such as plates or days.
+        blocks: Kinds of source whose levels differ from each other as expected, such as plates or days.
         sources: Sources that are declared, by name: the target and others; see `trials.declared`.
         outcomes: The outcomes that follow from these: the objectives, then the others; none in the short form.
     """

@@ -128,7 +128,7 @@ class Store:
         """Decide on events that take long to find; others, threads and processes, decide later, and tell meanwhile.
 
         Args:
-            on: Finds the events, given all that has been written; None: there are none to be had.
+            on: Finds the events, given all that has been written; None: there are none.
             adapt: Makes them, decided on in one state, those of a later one; None: they do not fit, and are found anew.
 
         Returns:

@@ -62,7 +62,7 @@ class Measured(Expecting):
         expected_noise: Standard deviation of the noise in it; None where that is not known, as in old journals.
         expected_error, expected_error_sd: As of a `Trial`.
         is_excluded: Whether it is excluded by itself.
-        is_lost: Whether it was told as no finite number: what was measured came to nothing.
+        is_lost: Whether its value was not a finite number: the measurement failed.
         is_vouched: Whether the user vouches for it: it is believed, whatever a model says.
         note: Why the user excluded it, or included it, by itself, where that was said.
         as_told: The value as it was told, where a correction of its source has changed it.

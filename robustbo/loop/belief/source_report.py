@@ -102,7 +102,7 @@ class SourceReport:
         size = self.quantity.with_unit(f"{digits(abs(self.error), self.sd)} +- {self.sd:.1g}")
         direction = "high" if self.error >= 0 else "low"
         if self.kind == BLOCK:
-            return f"reads {size} {direction}er than the others of its kind, as a matter of course"
+            return f"reads {size} {direction}er than the others of its kind, as expected"
         if self.kind == "broken":
             return f"is broken{self._since}: each of its values has an error of its own, of sd {size}"
         if self.kind == "drift":

@@ -65,8 +65,8 @@ def maximize(
         region: Where.
         best: ``k x d`` unit-cube rows near which it may well be.
         seed: Of what is drawn.
-        coarse: Nearly the same, and cheaper: by which it is seen where to begin; the score itself unless given.
-        gradient: The score with its gradient along continuous parameters; by automatic differentiation unless given.
+        coarse: Nearly the same, and cheaper: by which it is seen where to begin; the score itself by default.
+        gradient: The score with its gradient along continuous parameters; by automatic differentiation by default.
 
     Raises:
         SpaceError: If no point of the region is found.

@@ -95,7 +95,7 @@ def _cell_rows(cell: OptimizationCell) -> pd.DataFrame:
 
 
 def _of_one(cell: OptimizationCell, entries: Entries, told: list[Any], flagged: Any) -> dict[str, Any]:
-    """The columns of values and of what is said of them."""
+    """The columns of values and of judgments on them."""
     return {
         "clean": [entry["clean"] for entry in entries],
         "value": pd.array(told, dtype=float),

@@ -44,8 +44,8 @@ class CorruptionSpec(Frozen):
 
     Attributes:
         probability: None where it is not said, which a "failure" in a region alone may leave so.
-        trials: Those that may be hit; all unless said.
-        strikes: Of several outcomes the one that is hit, or "all" (so unless said).
+        trials: Those that may be hit; all by default.
+        strikes: Of several outcomes the one that is hit, or "all" (the default).
     """
 
     model_config = ConfigDict(extra="allow")
@@ -72,7 +72,7 @@ class NoiseSpec(Strict):
 
     Attributes:
         share: Its scale, as a share of the spread of the problem's values.
-        dof: Degrees of freedom of a Student-t distribution; Gaussian unless said.
+        dof: Degrees of freedom of a Student-t distribution; Gaussian by default.
     """
 
     later = frozenset({"dof"})
@@ -89,13 +89,13 @@ class RunSpec(Strict):
         problem: A registered problem.
         problem_options: What it takes, where it takes any.
         corruption: What goes wrong with the values; None for nothing.
-        noise: The error that all values have, before anything goes wrong with them; none unless said.
+        noise: The error that all values have, before anything goes wrong with them; none by default.
         methods: Name -> method; a plain list of names will do in the file.
         trials: Trials a replication, the initial ones included.
-        num_initial: How many Sobol points come first; 2 (d + 1), at least 5, unless said.
+        num_initial: How many Sobol points come first; 2 (d + 1), at least 5, by default.
         replications: How often all of it is repeated.
         seed: Root of all randomness.
-        recommend_every: After how many trials it is asked again what is recommended: after each, unless said.
+        recommend_every: After how many trials it is asked again what is recommended: after each, by default.
     """
 
     later = frozenset({"kind", "problem_options", "noise", "recommend_every"})

@@ -46,7 +46,7 @@ class TaskSpec(Frozen):
     """A task and what it is told; the rest of its keys are its source's options.
 
     Attributes:
-        task: Its registered name; as the spec calls it unless said.
+        task: Its registered name; as the spec calls it by default.
     """
 
     model_config = ConfigDict(extra="allow")

@@ -44,7 +44,7 @@ Program = tuple[ProgramStep, ...]
 
 @dataclass(frozen=True)
 class ConstraintText:
-    """A constraint's text, and a copy in which an identifier stands in the place of every name in backquotes.
+    """A constraint's text, and a copy in which an identifier stands in place of every name in backquotes.
 
     Its first ``indent`` characters are left out: Python wants no space before the first token.
     """

@@ -42,9 +42,9 @@ class MapGP(ClosedFormGP, Surrogate, RowVariancesGP):
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` known noise variances.
         likelihood: Not to be given: the added variances live in the model's own.
-        covar_module: Any GPyTorch kernel (fitted through autograd, slower); the named ``kernel`` unless given.
+        covar_module: Any GPyTorch kernel (fitted through autograd, slower); the named ``kernel`` by default.
         mean_module: A `ConstantMean`, whose constant is profiled out.
-        outcome_transform: Of the class's own kind (`RobustArcsinh`) unless given.
+        outcome_transform: Of the class's own kind (`RobustArcsinh`) by default.
         input_transform: As in `SingleTaskGP`.
         options: Those of `GPOptions`; a subclass has its own.
 

@@ -86,7 +86,7 @@ class ComputationAwareGP(ObservationWeights, MapGP):
             of rank 50), "unit" (one observation after the other), "weight" (the same, the weightiest first),
             "eigenvectors" (of the covariance in units of the noise, the largest first), or "pseudo-inputs" (kernel
             columns at the observations that a pivoted Cholesky factorization picks).
-        iterations: Actions at most, 100 unless said; n is as many as there can be.
+        iterations: Actions at most, 100 by default; n is as many as there can be.
         tolerance: Residual, relative to the targets, at which to stop; 0 goes on, for the sake of the variance.
         robust: Whether observations are weighted as in `ConjugateGP` (IterRCGP) or not (IterGP).
         quantile, threshold, rounds, is_weighted: As in `ConjugateGP`.

@@ -52,7 +52,7 @@ def connect(address: Address, failed: Failed = unwritable) -> Iterator[sa.Connec
     """A connection that has been seen to work; what was not committed at its end has not been.
 
     Raises:
-        JournalError: If there is none to be had.
+        JournalError: If no connection is possible.
     """
     with explain_errors(failed, address):
         connection = engine(address).connect()

@@ -221,6 +221,6 @@ def _insert(connection: sa.Connection, rows: Sequence[Mapping[str, Any]]) -> Non
 
 
 def _line_at(connection: sa.Connection, row: Mapping[str, Any]) -> str | None:
-    """The line in the place of a row; None if there is none."""
+    """The line in place of a row; None if there is none."""
     is_there = (TABLE.c.study == row["study"]) & (TABLE.c.number == row["number"])
     return connection.scalar(sa.select(TABLE.c.line).where(is_there))

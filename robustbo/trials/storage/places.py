@@ -37,7 +37,7 @@ def is_address(place: Place) -> bool:
 
 
 def check_file(place: Place) -> None:
-    """Raise a `JournalError` for an address in the place of a file."""
+    """Raise a `JournalError` for an address in place of a file."""
     if is_address(place):
         raise JournalError(f"{hide_passwords(os.fspath(place))!r} must be a file, is a database's address; name a file")
 
