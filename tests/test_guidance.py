@@ -96,7 +96,7 @@ CALLS = {
     "a decimal comma": (lambda o: o.tell(1, "3,4"), "got '3,4'; write 3.4, with a decimal point"),
     "a unit": (lambda o: o.tell(1, "3.4 MPa"), "write the number alone"),
     "a word": (lambda o: o.tell(1, "n/a"), "write `fail` where there is no value"),
-    "nothing": (lambda o: o.tell(1, None), "record by `fail`"),
+    "nothing": (lambda o: o.tell(1, None), "call `fail`"),
     "a truth": (lambda o: o.tell(1, True), "write 1, or float"),
     "a number as text": (lambda o: o.tell("1", 1.0), "got '1'; write 1, without quotes"),
     "a point as a list": (lambda o: o.tell([0.5, 60, "a"], 1.0), "a point as {NAME: VALUE, ...}"),

@@ -157,7 +157,7 @@ class TestAskAndTell:
                 ("tell", "j.jsonl", 1, "--params", "x=1"),
                 "--params must be a JSON object, such as '{\"x\": 1}', got 'x=1'",
             ),
-            (("tell", "j.jsonl", 1, "--params", '{"x": 0}'), "c: every parameter must be given"),
+            (("tell", "j.jsonl", 1, "--params", '{"x": 0}'), "c: every parameter must have a value"),
             (("amend", "j.jsonl", 0, 1), "trial 0 must be told or excluded or failed to amend it, it is pending"),
             (("fail", "j.jsonl", 7), "trial must be 0, the only one so far"),
             (("exclude", "j.jsonl", 0), "trial 0 must be told to exclude it"),

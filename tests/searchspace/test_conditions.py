@@ -46,8 +46,8 @@ def test_a_point_has_what_exists_in_the_spaces_order():
         ),
         ({"booster": "dart", "level": 1, "mode": "p", "deep": 1}, "deep: exists only where mode is 'q'; leave it out"),
         ({"booster": "tree", "level": 1, "mdoe": "p"}, "mdoe: no such parameter"),
-        ({"booster": "tree"}, "level: every parameter must be given"),
-        ({"level": 1}, "booster: every parameter must be given"),
+        ({"booster": "tree"}, "level: every parameter must have a value"),
+        ({"level": 1}, "booster: every parameter must have a value"),
     ],
 )
 def test_a_point_that_breaks_a_rule_is_refused(point, match):

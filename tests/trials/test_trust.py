@@ -42,7 +42,7 @@ def write(path, settings):
 
 
 def test_reading_imports_nothing_and_says_so(forged, tmp_path):
-    with pytest.warns(rb.JournalWarning, match="names the class 'evil_module:Evil', to which nothing is done"):
+    with pytest.warns(rb.JournalWarning, match="names the class 'evil_module:Evil', which robustbo ignores here"):
         settings, history = open_journal(forged)
     assert (settings.surrogate, len(history)) == ("standard", 3)
     assert not (tmp_path / "mark").exists()

@@ -57,7 +57,7 @@ def test_a_commit_of_sqlite_survives_a_power_cut(tmp_path):
 @pytest.mark.parametrize("address", ["oracle+cx_oracle://user:s3cret@host/lab", "nonsense://user:s3cret@host/lab"])
 def test_a_driver_that_is_not_there_is_an_error_that_says_what_to_install(address):
     with pytest.raises(
-        JournalError, match=r"needs a driver that is not there .* pip install 'robustbo\[database\]'"
+        JournalError, match=r"needs a driver that is not installed .* pip install 'robustbo\[database\]'"
     ) as e:
         places.resume(address)
     assert "s3cret" not in str(e.value)
