@@ -85,7 +85,7 @@ def test_what_a_sources_own_space_must_be(options, error, match):
 
 @pytest.mark.parametrize("options", [{"cost": 0.0}, {"cost": -1}, {"target": True, "ask": False}])
 def test_what_a_source_must_be(options):
-    with pytest.raises(ValueError, match="must (be|allow)"):
+    with pytest.raises(ValueError, match=r"must (be|allow)"):
         Source(**options)
     with pytest.raises(ValueError, match="trusted is for other sources"):
         Source(target=True, trusted=True)
