@@ -186,7 +186,7 @@ def _outcomes(
 ) -> dict[str, Any]:
     """The optimizer's arguments about several outcomes, from what was typed."""
     if direction is not None and objectives:
-        raise ValueError("--direction is that of one value without a name; with --objective say NAME:DIRECTION")
+        raise ValueError("--direction is for one value without a name; with --objective write NAME:DIRECTION")
     pairs = [objective(text) for text in objectives]
     if len(dict(pairs)) < len(pairs):
         raise ValueError(f"each --objective must have a name of its own, got {[name for name, _ in pairs]}")

@@ -77,7 +77,7 @@ class TestCreate:
             (["--objective", "yield"], "--objective must be NAME:DIRECTION, such as yield:maximize, got 'yield'"),
             (["--objective", "yield:up"], "the direction of 'yield' must be one of"),
             (["--objective", "a:maximize", "--objective", "a:minimize"], "must have a name of its own"),
-            (["--objective", "a:maximize", "--direction", "maximize"], "with --objective say NAME:DIRECTION"),
+            (["--objective", "a:maximize", "--direction", "maximize"], "with --objective write NAME:DIRECTION"),
             (["--objective", "a:maximize", "--outcome-constraint", "b = 3"], "NAME >= NUMBER"),
             (["--objective", "a:maximize", "--reference-point", "a=1"], "each of several objectives"),
             ([*TWO, "--reference-point", "yield"], "--reference-point must be like NAME=NUMBER, got 'yield'"),

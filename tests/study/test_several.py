@@ -236,7 +236,7 @@ def test_optimize_takes_a_function_of_several_outcomes():
     [
         ({"objectives": {"state": "maximize"}}, "another name than a column of `frame`, got 'state'"),
         ({"objectives": {"a": "maximize"}, "outcome_constraints": ["a.sd <= 3"]}, "got 'a.sd'"),
-        ({"objectives": {"a": "minimize"}, "direction": "maximize"}, "direction is that of one value without a name"),
+        ({"objectives": {"a": "minimize"}, "direction": "maximize"}, "direction is for one value without a name"),
     ],
 )
 def test_names_and_directions_that_contradict_others_are_refused(given, says):

@@ -195,7 +195,7 @@ def test_a_value_that_is_not_possible_is_excluded_with_its_source_too():
         (lambda opt: opt.tell({"x": 0.5}, 1.0, source=" "), ValueError, "source must not be an empty text, got ' '"),
         (lambda opt: opt.ask(by=""), ValueError, "must not be an empty text"),
         (lambda opt: opt.tell({"x": 0.5}, 1.0, measured_at=""), ValueError, "measured_at must be a time"),
-        (lambda opt: opt.exclude(), ValueError, "a trial, or a source"),
+        (lambda opt: opt.exclude(), ValueError, "a trial, a source or since"),
         (lambda opt: opt.exclude(0, source="R3"), ValueError, "got both"),
         (lambda opt: opt.exclude(source="R3", since=5), ValueError, "since must be 0, the only one so far, got 5"),
         (lambda opt: opt.correct(source="R3", error=float("nan")), ValueError, "must be finite"),
