@@ -102,7 +102,7 @@ def _of_trial(
     if not changed:
         return None
     if is_again:
-        raise ValueError(f"trial {number} is in several rows with different values; of a further measurement {OWN_ROW}")
+        raise ValueError(f"trial {number} has several rows with different values; for a further measurement, {OWN_ROW}")
     is_addition = is_completed(trial, changed)
     if not (rules.amends or is_addition):
         raise ValueError(question_about(trial, row, changed))

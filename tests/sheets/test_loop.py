@@ -137,7 +137,7 @@ class TestRead:
 
     def test_two_rows_of_a_trial_must_agree(self, lab, filled):
         line = filled().read_text().splitlines()[1]
-        with pytest.raises(rb.SheetError, match="line 4: trial 0 is in several rows with different values"):
+        with pytest.raises(rb.SheetError, match="line 4: trial 0 has several rows with different values"):
             lab.read_sheet(filled("1", "", line + "2"), amend=True)
         assert states(lab)[0] == (0, "pending", None)
 

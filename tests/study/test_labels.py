@@ -45,7 +45,7 @@ class TestTold:
         [
             ("lot", "labels must be a mapping of names"),
             ({7: "lot"}, "labels must be a mapping of names"),
-            ({"lot": [7]}, "the label 'lot' must be a text, a number or a truth"),
+            ({"lot": [7]}, "the label 'lot' must be text, a number or a boolean"),
             ({"note": "x" * 1001}, "at most 1000 characters"),
             ({f"{i}": i for i in range(101)}, "at most 100, got 101"),
         ],
