@@ -51,7 +51,7 @@ def test_the_best_recipe_and_what_to_do_next_come_first(opt, page):
     assert len(titles) == len({*titles})
     best = opt.best()
     recipe = page.split("<h2>What to do next")[0]
-    assert f"is the point of trial {best.trial.number}: yield {best.mean:.4g} % (sd " in recipe
+    assert f"is that of trial {best.trial.number}: yield {best.mean:.4g} % (sd " in recipe
     assert f"<td>x</td><td>{best.params['x']:.6g}</td>" in recipe
     assert "robustbo amend lab.jsonl 8 VALUE" in page
 
