@@ -134,7 +134,7 @@ def test_a_page_has_labels_beside_trials():
     page = journal_page.page("lab", opt.view)
     assert "<th>lot</th>" in page.replace(' scope="col"', "")
     assert "row 3" in page
-    assert "the point of row 0 (trial 0)" in page
+    assert "that of row 0 (trial 0)" in page
 
 
 def test_words_in_the_index_of_a_pool_are_names_of_what_is_measured_there(tmp_path):
