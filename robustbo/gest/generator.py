@@ -32,39 +32,39 @@ from robustbo.view.sources import SourceFrame
 
 @reads_old_names
 class RobustGenerator(Generator):
-    """Suggests points of a VOCS, and is not led astray by results that are wrong or missing.
+    """Suggests points of a VOCS, and resists wrong and missing results.
 
-    A point to be replicated is suggested again, with an identifier of its own. It may be asked for more before its
-    points are evaluated, used from any number of threads, and pickled. A copy without a journal goes its own way; with
-    one, all copies share what they are told.
+    A replicate is a new suggestion of the same point, with its own identifier. The generator may be asked for more
+    points before the last ones are evaluated, used from any number of threads, and pickled. Copies share a journal;
+    without a journal, each copy goes its own way.
 
     Args:
         vocs: Continuous, integer and discrete variables, and one objective to MINIMIZE or MAXIMIZE. It is read once.
             A result that breaks one of its constraints counts as one without a value.
-        batch_size: How many points are suggested where the loop does not say.
-        log: The names of variables that are searched on a log scale.
+        batch_size: Number of suggested points if the loop does not set it.
+        log: Names of variables with a log scale.
         sources: The keys of results that say what measured them, each a kind of source, such as "sim_worker"; a result
             may lack them. It is learned which source is in error. Or a mapping of names to `robustbo.Source`, the
             target and old studies (``ask=False``): results whose key ``source`` has such a name are learned from as far
             as they say something of the target.
-        blocks: Those of them whose levels differ as a matter of course.
+        blocks: Those of them whose levels differ as expected.
         surrogate: As for `robustbo.Optimizer`, which explains these and what follows.
         surrogate_options: Keyword options of the surrogate.
         acquisition: What a new point is chosen by.
-        num_initial: How many space-filling points come first.
+        num_initial: Number of space-filling points at the beginning.
         replicate: Which values may be replicated.
         max_replicates: How many replicates one point may get.
-        quarantine: Whether a value that was not to be expected is left out for now.
+        quarantine: Whether a value that the surrogate did not expect is left out for now.
         failures: "learn" where evaluations fail, and keep away from there; or "ignore" it.
         negligible_error: What a value of the objective may be off without being wrong (`robustbo.Outcome`).
-        seed: Root of all randomness; drawn unless given.
-        journal: A file, or the address of a database, that keeps all that is suggested and ingested.
-        if_exists: What to do where there is such a journal: "error"; or "resume" it, where the points that were
-            suggested to a process that is gone are the next to be suggested, under the same identifiers.
+        seed: Root of all randomness; drawn by default.
+        journal: A file, or the address of a database, that records every suggestion and result.
+        if_exists: What to do if the journal exists: "error"; or "resume" it, and suggest again, under the same
+            identifiers, the points of processes that have ended.
 
     Raises:
         ValueError, TypeError: If the VOCS asks for what this generator does not have, or an argument breaks its rule.
-        JournalError: If the journal exists and is not to be resumed, or was begun with other settings.
+        JournalError: If the journal exists and ``if_exists`` is "error", or it was begun with other settings.
 
     Attributes:
         vocs: As given.
@@ -139,7 +139,7 @@ class RobustGenerator(Generator):
         problem_of(vocs)
 
     def suggest(self, num_points: int | None = None) -> list[dict[str, Any]]:
-        """The next points to evaluate: exactly so many, or the batch size.
+        """The next ``num_points`` points to evaluate, by default the batch size.
 
         Returns:
             A dict each: the variables, the constants, and ``_id``, a whole number.

@@ -82,7 +82,7 @@ def results_of(
     if errors:
         more = [f"... and {len(errors) - SHOWN} more"] if len(errors) > SHOWN else []
         told = "\n".join([*errors[:SHOWN], *more])
-        raise ValueError(f"{len(errors)} of {len(rows)} results break a rule, and none is recorded:\n{told}")
+        raise ValueError(f"{len(errors)} of {len(rows)} results break a rule, and robustbo recorded none:\n{told}")
     return results
 
 
@@ -126,7 +126,7 @@ def _suggested_trial(history: History, number: int) -> Trial:
     if 0 <= number < len(history) and history[number].handouts:
         return history[number]
     raise ValueError(
-        f"{ID} must be one of a point that this generator suggested, got {number}; leave {ID} out of points of others"
+        f"{ID} must be that of a point that this generator suggested, got {number}; leave {ID} out for points of others"
     )
 
 

@@ -25,7 +25,7 @@ EXACT = 2000  # rows that are learned from at most, if nothing else is said
 
 
 class RobustGPRegressor(RegressorMixin, BaseEstimator):
-    """Gaussian-process regression that some wrong values do not mislead, and that says which they are.
+    """Gaussian-process regression that resists wrong values, and names them.
 
     Numbers need no scaling: columns are scaled to the range of the training rows, targets by their median and
     quartiles. Hyperparameters are found by the fit.
@@ -36,11 +36,11 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
         method_options: The surrogate's own options, such as ``{"outlier_rate": 0.02}``.
         categorical_features: Columns that are categories: "from_dtype" (columns of a data frame that are no numbers),
             names, places or booleans, or None.
-        random_state: Of which rows are drawn, and of methods that draw.
+        random_state: Random state of the drawn rows, of methods that draw, and of `sample_y`.
 
     Attributes:
-        outlier_mask_: ``n`` booleans: which training values are more probably wrong than right (of a method that has
-            no such probability: which it treats as outliers).
+        outlier_mask_: ``n`` booleans: the training values that are more probably wrong than right (for a method without
+            this probability, those that it treats as outliers).
         probability_wrong_: ``n`` probabilities that a training value is wrong; None where the method has none.
         expected_: ``n`` values that the other rows predict.
         expected_sd_: ``n`` standard deviations of these predictions, noise included.
@@ -50,8 +50,8 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
             high), sd, since (a row), probability; None without groups.
         kernel_: The kernel with its hyperparameters, as scikit-learn's, for inputs scaled to [0, 1] and standardized
             targets; None of methods whose kernel has another form.
-        log_marginal_likelihood_value_: Of the training values in the units of the fit, at these; None where the
-            method maximizes something else.
+        log_marginal_likelihood_value_: Log marginal likelihood of the training values at these hyperparameters, in the
+            units of the fit; None if the method maximizes something else.
         method_: The surrogate that was fitted.
         approximation_: A sentence: exact, or by which approximation.
         model_: The fitted BoTorch model.
@@ -103,15 +103,14 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
 
         Args:
             X: ``n x d`` rows.
-            y: ``n`` target values, of which some may be wrong.
-            sample_weight: ``n`` weights, by which the noise variance of a right value is divided: one that is the mean
-                of two measurements has twice the weight of a single one. A row of weight 0 is judged and not learned
-                from. Only their ratios count (by "relevance-pursuit" and "standard").
-            noise_sd: Standard deviation of the noise of right values, where it is known: one for all, or ``n``, of
-                which NaN are not known (by "relevance-pursuit" and "standard").
-            groups: ``n`` labels, such as the batch or the instrument of each row, of which one may be in error (by
-                "relevance-pursuit"); rows are taken to be in the order of their times. The function is predicted
-                without the errors that are believed.
+            y: ``n`` target values; some may be wrong.
+            sample_weight: ``n`` weights, by which the noise variance of a right value is divided: the mean of two
+                measurements has twice the weight of a single one. A row of weight 0 is judged, and the fit does not
+                learn from it. Only the ratios of weights count ("relevance-pursuit" and "standard" only).
+            noise_sd: Standard deviation of the noise of right values, if known: one number, or ``n`` with NaN for
+                unknown ones ("relevance-pursuit" and "standard" only).
+            groups: ``n`` labels, such as the batch or the instrument of each row, any of which may be in error
+                ("relevance-pursuit" only); rows must be in the order of time. Predictions leave the errors out.
 
         Returns:
             The regressor itself.
@@ -147,10 +146,10 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
 
         Args:
             X: ``m x d`` rows.
-            return_std: Whether standard deviations of the function are wanted.
-            return_cov: Whether its covariance is wanted, which takes the square of ``m`` numbers.
-            quantiles: Probabilities between 0 and 1 of which quantiles of a new, right measurement are wanted: of the
-                function and its noise, tails included.
+            return_std: Whether to return standard deviations of the function.
+            return_cov: Whether to return its covariance, which has ``m`` times ``m`` numbers.
+            quantiles: Probabilities between 0 and 1 for quantiles of a new, right measurement: function and noise, with
+                tails.
 
         Returns:
             ``m`` means; with one of the other arguments a pair of these and ``m`` standard deviations, an ``m x m``
@@ -203,16 +202,16 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
 
 
 def outliers(X: Any, y: ArrayLike, **options: Any) -> pd.DataFrame:
-    """Table of ``n`` values, with how probable it is that each is wrong, by what the others predict of it.
+    """Table of ``n`` values with the probability that each is wrong, by its prediction from the others.
 
     Args:
         X: ``n x d`` rows.
         y: ``n`` values.
-        options: Of `RobustGPRegressor`.
+        options: Options of `RobustGPRegressor`.
 
     Returns:
-        A row a value, in their order: the value, what is expected of it, the standard deviation of that, the evidence
-        against it in nats, the probability that it is wrong, and whether it is more probably wrong than right.
+        One row for each value, in their order: the value, its prediction, the standard deviation of the prediction, the
+        evidence against the value in nats, the probability that it is wrong, and whether that exceeds 1/2.
 
     Example:
         >>> import numpy as np

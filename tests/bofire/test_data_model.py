@@ -74,7 +74,10 @@ def test_the_variational_one_is_no_exact_model():
         ({"output_scaler": ScalerEnum.LOG}, "output_scaler must be one of .*, got 'LOG'"),
         ({"output_scaler": ScalerEnum.CHAINED_LOG_STANDARDIZE}, "got 'CHAINED_LOG_STANDARDIZE'"),
         ({"surrogate_options": {"kernel": "rbf"}, "kernel": RBFKernel()}, "kernel must be given once"),
-        ({"outputs": Outputs(features=[ContinuousOutput(key=key) for key in "yz"])}, "outputs must be one, got"),
+        (
+            {"outputs": Outputs(features=[ContinuousOutput(key=key) for key in "yz"])},
+            "outputs must have one entry, got",
+        ),
         ({"outputs": Outputs(features=[QUALITY])}, "Invalid output type"),
         ({"noise": 0.1}, "Extra inputs are not permitted"),
     ],

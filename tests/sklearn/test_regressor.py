@@ -144,7 +144,7 @@ def test_a_known_noise_counts():
     sds[:] = np.nan
     sds[4] = 10.0
     assert np.flatnonzero(RobustGPRegressor().fit(X, y, noise_sd=sds).outlier_mask_).tolist() == [19]
-    with pytest.raises(ValueError, match="known of all rows or of none by 'student-t'"):
+    with pytest.raises(ValueError, match="known for all rows or for none with 'student-t'"):
         RobustGPRegressor("student-t").fit(X, y, noise_sd=sds)
     with pytest.raises(ValueError, match="noise_sd must be a positive number, or one for each of 30 rows"):
         RobustGPRegressor().fit(X, y, noise_sd=[0.1, 0.2])

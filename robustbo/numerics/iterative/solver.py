@@ -87,7 +87,7 @@ def iterate(
         max_iter: Actions at most; those that bring nothing do not count.
         tol: Residual, relative to the targets, at which to stop; 0 to go on, for the sake of the variance.
         N: ``n`` noise variances, in whose units both are measured, or a gross value is all there is to them; all alike
-            unless given.
+            by default.
     """
     sd = torch.ones_like(z) if N is None else N.sqrt()
     v, r, enough = torch.zeros_like(z), z.clone(), tol * (z / sd).norm()

@@ -5,7 +5,7 @@ nothing (but where its method knows the errors), holds for each trial the clean 
 trial failed), whether that was corrupted, and the recommendation after it. Both follow from the spec and the seed, so
 whatever a kill left out is computed again, to the same bits.
 
-Of several outcomes values are by name, what is corrupted is a list of names, and where there are several objectives a
+With several outcomes values are by name, what is corrupted is a list of names, and where there are several objectives a
 recommendation is a list of trials, those of the believed front.
 """
 

@@ -101,7 +101,7 @@ def _replicate_of(cell: OptimizationCell, ask: Mapping[str, Any]) -> int | None:
 
 
 def _of_one(cell: OptimizationCell, entries: Entries, told: list[Any], flagged: Any) -> dict[str, Any]:
-    """The columns of values and of what is said of them."""
+    """The columns of values and of judgments on them."""
     return {
         "clean": [entry["clean"] for entry in entries],
         "value": pd.array(told, dtype=float),

@@ -15,8 +15,8 @@ class CorruptionSpec(Frozen):
 
     Attributes:
         probability: None where it is not said, which a "failure" in a region alone may leave so.
-        trials: Those that may be hit; all unless said.
-        strikes: Of several outcomes the one that is hit, or "all" (so unless said).
+        trials: Those that may be hit; all by default.
+        strikes: Of several outcomes the one that is hit, or "all" (the default).
     """
 
     model_config = ConfigDict(extra="allow")
@@ -43,7 +43,7 @@ class NoiseSpec(Strict):
 
     Attributes:
         share: Its scale, as a share of the spread of the problem's values.
-        dof: Degrees of freedom of a Student-t distribution; Gaussian unless said.
+        dof: Degrees of freedom of a Student-t distribution; Gaussian by default.
     """
 
     later = frozenset({"dof"})

@@ -41,14 +41,14 @@ class RunSpec(Strict):
         problem: A registered problem.
         problem_options: What it takes, where it takes any.
         corruption: What goes wrong with the values; None for nothing.
-        noise: The error that all values have, before anything goes wrong with them; none unless said.
+        noise: The error that all values have, before anything goes wrong with them; none by default.
         old_studies: Name -> values of another source, which every method is told first unless they are hidden from it.
         methods: Name -> method; a plain list of names will do in the file.
         trials: Trials a replication, the initial ones included.
-        num_initial: How many Sobol points come first; 2 (d + 1), at least 5, unless said.
+        num_initial: How many Sobol points come first; 2 (d + 1), at least 5, by default.
         replications: How often all of it is repeated.
         seed: Root of all randomness.
-        recommend_every: After how many trials it is asked again what is recommended: after each, unless said.
+        recommend_every: After how many trials it is asked again what is recommended: after each, by default.
     """
 
     later = frozenset({"kind", "problem_options", "noise", "old_studies", "recommend_every"})
@@ -92,7 +92,7 @@ class RunSpec(Strict):
         if noise_spec is not None and isinstance(_problem(info), SeveralProblem):
             raise ValueError("noise needs a problem of one outcome")
         if noise_spec is not None and (wrong := info.data.get("corruption")) is not None and wrong.kind == REPEATS:
-            raise ValueError(f"noise must not be said of {REPEATS!r}, whose values have noise of their own")
+            raise ValueError(f"noise must not be set for {REPEATS!r}, whose values have their own noise")
         return noise_spec
 
     @field_validator("old_studies")
@@ -120,7 +120,7 @@ class RunSpec(Strict):
                 count = "several outcomes" if is_several else "one outcome"
                 raise ValueError(f"method {name!r} must be for {count}, got the engine {method.engine!r}")
             if is_several and method.negligible_error:
-                raise ValueError(f"method {name!r}: negligible_error must not be said where there are several outcomes")
+                raise ValueError(f"method {name!r}: negligible_error must not be set with several outcomes")
             if info.data.get("old_studies"):
                 check_method(name, method)
         return methods

@@ -43,9 +43,9 @@ class MapGP(ClosedFormGP, Surrogate, RowVariancesGP):
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` known noise variances.
         likelihood: Not to be given: the added variances live in the model's own.
-        covar_module: Any GPyTorch kernel (fitted through autograd, slower); the named ``kernel`` unless given.
+        covar_module: Any GPyTorch kernel (fitted through autograd, slower); the named ``kernel`` by default.
         mean_module: A `ConstantMean`, whose constant is profiled out.
-        outcome_transform: Of the class's own kind (`RobustArcsinh`) unless given.
+        outcome_transform: Of the class's own kind (`RobustArcsinh`) by default.
         input_transform: As in `SingleTaskGP`.
         options: Those of `GPOptions`; a subclass has its own.
 
@@ -148,7 +148,7 @@ class MapGP(ClosedFormGP, Surrogate, RowVariancesGP):
             estimate = self.search(self.search_model())
             if not math.isfinite(estimate.F):
                 n = len(self.train_targets)
-                raise FitError(f"{n} outcomes must give a finite likelihood for some hyperparameters, they do not")
+                raise FitError(f"{n} outcomes must give a finite likelihood for some hyperparameters, but they do not")
             self.map_estimate = estimate
             self._adopt(estimate)
         return mll.eval()
