@@ -178,10 +178,11 @@ WITHIN = {
     "gest": {
         "variables": set(),
         "problem": {"variables"},
+        "sources": set(),
         "results": {"problem"},
         "recording": {"results"},
         "frames": {"problem"},
-        "generator": {"problem", "results", "recording", "frames"},
+        "generator": {"problem", "sources", "results", "recording", "frames"},
     },
     "sheets": {
         "cells": set(),
@@ -210,6 +211,7 @@ WITHIN = {
         "kinds": {"spec", "cells", "score", "check", "sections"},  # all that differs between them, said once
         "output": {"spec", "cells", "sections", "kinds"},
         "listing": {"spec"},
+        "catalog": {"spec", "listing"},
         "plan": {"spec", "cells", "execute", "kinds"},
         "verify": {"spec", "cells", "check", "output", "kinds"},
     },

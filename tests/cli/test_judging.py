@@ -56,6 +56,7 @@ def test_a_single_value_is_judged_as_before(begun):
     assert history()[3].is_vouched
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize(
     ("command", "words"),
     [
@@ -65,9 +66,9 @@ def test_a_single_value_is_judged_as_before(begun):
         (("tell", "j.jsonl", "3", "1.0", "--source", "a=1", "--source", "a=2"), "'a' must be given once"),
         (("correct", "j.jsonl", "abc", "--source", "R1"), "error must be a number, such as 4.8, got 'abc'"),
         (("correct", "j.jsonl", "1,5", "--source", "R1"), "got '1,5'; write 1.5"),
-        (("correct", "j.jsonl", "--source", "R1"), "got no number; write robustbo correct j.jsonl 4.8"),
-        (("correct", "j.jsonl", "--sauce"), "there is no option --sauce"),
-        (("correct", "j.jsonl", "1.0"), "must be given a trial, or a source"),
+        (("correct", "j.jsonl", "--source", "R1"), "got none; write robustbo correct j.jsonl 4.8"),
+        (("correct", "j.jsonl", "--sauce"), "no such option: --sauce"),
+        (("correct", "j.jsonl", "1.0"), "needs a trial, a source or since"),
         (("correct", "j.jsonl", "1.0", "--source", "reactor=R1", "--since", "-1"), "--since must be one of the trials"),
         (("exclude", "j.jsonl", "--source", "reacto=R1"), "got 'reacto'; did you mean 'reactor'?"),
         (("tell", "j.jsonl", "--params", '{"x": 0.9, "c": "a"}', "1.0", "--measured-at", ""), "--measured-at must be"),

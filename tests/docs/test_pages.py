@@ -41,14 +41,23 @@ def blocks(page):
 
 
 SLOW = {  # many fits, or many processes
+    "docs/explanation/acquisition.md",
     "docs/explanation/best-values.md",
+    "docs/explanation/computation-aware.md",
     "docs/explanation/doubt.md",
+    "docs/explanation/filtered.md",
     "docs/explanation/relevance-pursuit.md",
     "docs/explanation/reproducibility.md",
+    "docs/howto/limits.md",
+    "docs/howto/old-data.md",
     "docs/howto/optimize.md",
     "docs/howto/own-surrogate.md",
     "docs/howto/spreadsheet.md",
     "docs/tutorial.md",
+}
+SLOW |= {f"docs/gallery/{path.name}" for path in (ROOT / "docs" / "gallery").glob("*.md")} - {
+    "docs/gallery/hills.md",  # one fit each
+    "docs/gallery/sensor.md",
 }
 HERE = [page for page in PAGES if str(page.relative_to(ROOT)) not in ELSEWHERE and any(blocks(page))]
 

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from robustbo.determinism.generator import no_draws
 from robustbo.numerics.belief.densities import log_odd
 from robustbo.numerics.belief.draws import Draw
 from robustbo.numerics.belief.left_out import Expectations, Mixtures
@@ -57,7 +58,7 @@ class PursuitBelief(ModelAveraging, WarpedGP):
 
     def _sample(self, effort: int = 1) -> Belief:
         self.eval()
-        with torch.no_grad():
+        with torch.no_grad(), no_draws():  # of torch's: the chains have a generator of their own
             model = self.search_model()
             fits = [WeightedFit(weight, fit, self._cache_at(model, fit)) for weight, fit, *_ in self.components]
             fits = fits or [WeightedFit(1.0, self.fit_now(model), lambda: self.prediction_cache)]
@@ -75,6 +76,12 @@ class PursuitBelief(ModelAveraging, WarpedGP):
         if self._processes is None or self._processes[0] is not draws:
             self._processes = draws, [(draw.weight, self._process_of(draw)) for draw in draws]  # eq. 19.12
         return self._processes[1]
+
+    def settle(self) -> None:
+        """Draw the belief, and from it the processes that predict."""
+        if self.components:
+            self.belief()
+            self.predictors()
 
     def _draws(self) -> Sequence[Draw]:
         is_averaged = self.options.is_averaged and self.options.capabilities.is_robust and not self._is_by_fits

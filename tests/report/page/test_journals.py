@@ -1,4 +1,5 @@
 import re
+from functools import cache
 
 import pytest
 
@@ -14,6 +15,7 @@ from robustbo.view.view import View
 OFF = {2: 60.0, 5: -40.0}
 
 
+@cache  # nobody changes it
 def told(seed, *, is_wrong=True):
     """Twelve values, two of which lie far from the others; one trial has failed, one is excluded, one is pending."""
     opt = Optimizer(Space(x=Float(0, 1)), direction="minimize", seed=seed)
@@ -33,7 +35,7 @@ def test_the_incumbent_is_the_same_everywhere():
     assert so_far[-1] == best
     *_, line = timeline.values(found.view).lines
     assert line.y[-1] == best.mean
-    assert f"The best by what is believed is the point of trial {best.trial.number}: " in journals.page([found])
+    assert f"The best point by the posterior is that of trial {best.trial.number}: " in journals.page([found])
 
 
 def test_trials_without_a_value_that_counts_are_listed_and_a_traceback_is_whole_only_when_opened():

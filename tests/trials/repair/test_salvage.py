@@ -107,7 +107,7 @@ class TestWhatIsRefused:
     def test_what_is_no_journal(self, tmp_path, text):
         path = tmp_path / "table.csv"
         path.write_text(text)
-        with pytest.raises(JournalError, match=r"table.csv: is no journal of robustbo"):
+        with pytest.raises(JournalError, match=r"table.csv: is not a journal of robustbo"):
             salvage_journal(path)
 
     def test_a_missing_file_and_a_database(self, tmp_path):
@@ -119,7 +119,7 @@ class TestWhatIsRefused:
     def test_a_file_that_exists_is_not_overwritten(self, journal, tmp_path):
         found, there = journal(EVENTS, lost(3)), tmp_path / "there.jsonl"
         there.write_text("mine")
-        with pytest.raises(JournalError, match=r"there.jsonl: exists, and is not overwritten"):
+        with pytest.raises(JournalError, match=r"there.jsonl: exists, and robustbo does not overwrite it"):
             write(found, there)
         assert there.read_text() == "mine"
 
@@ -282,6 +282,7 @@ class TestThreads:
         assert found.history[2].repeats == 1
 
 
+@pytest.mark.few(15)
 @pytest.mark.parametrize("seed", range(60))
 def test_whatever_happens_to_a_journal_nothing_is_invented(journal, tmp_path, seed):
     """Bytes change, lines are lost, torn, copied and moved: each trial that is left has its point and its value."""
