@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from robustbo.serve import beginning, downloads, pages, recording, uploads
+from robustbo.serve import beginning, downloads, model, pages, recording, uploads
 from robustbo.serve.access import Access
 from robustbo.serve.bench import Bench
 from robustbo.serve.environment import answer, charts_style
@@ -29,6 +29,7 @@ ROUTES = [
     Route("/values", pages.values),
     Route("/trials/{number:int}", pages.trial),
     Route("/progress", pages.progress),
+    Route("/model", model.page),
     Route("/report", pages.report),
     Route("/trials", pages.trials),
     Route("/best", pages.best),

@@ -77,7 +77,7 @@ export function merge(id, how) {
 }
 
 export async function refresh() {
-  const response = await fetch(location.pathname, {headers: {Accept: "text/html"}}).catch(() => null);
+  const response = await fetch(location.pathname + location.search, {headers: {Accept: "text/html"}}).catch(() => null);
   if (!response?.ok) return;
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   localize(page);
