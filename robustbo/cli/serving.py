@@ -3,6 +3,7 @@
 Heavy imports happen inside the command, so that ``--help`` answers at once.
 """
 
+import math
 import sys
 from typing import Annotated
 
@@ -30,6 +31,14 @@ def serve(
     token: Annotated[
         bool, typer.Option("--token/--no-token", help="Whether a token is needed; always with --host of others.")
     ] = True,
+    beside: Annotated[
+        list[str] | None,
+        typer.Option(metavar="JOURNAL", help="Another study to draw this one's progress with; may be repeated."),
+    ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(metavar="NUMBER", help="What all measurements may cost; each 1, unless its source has a cost."),
+    ] = None,
 ) -> None:
     """Serve a study as a page to work with: take points, enter values, judge them, see why; until Ctrl-C.
 
@@ -45,4 +54,7 @@ def serve(
         terminal.lines([address])
         sys.stdout.flush()
 
-    server.serve(journal, say, host=host, port=port, names=name or (), has_token=token)
+    limit = math.inf if budget is None else budget
+    server.serve(
+        journal, say, host=host, port=port, names=name or (), has_token=token, beside=beside or (), budget=limit
+    )

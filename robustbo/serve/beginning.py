@@ -68,7 +68,7 @@ async def post_form(request: Request) -> Response:
         async with state.beginning:
             if state.bench is None:
                 opt = await asyncio.to_thread(plan.begin, state.place)
-                state.start(Bench(opt, state.place))
+                state.start(Bench(opt, state.place, state.extras))
     except (RobustBOError, ValueError, TypeError) as error:
         if order == "check" or wants_json(request):
             return JSONResponse({"error": str(error)}, 422)

@@ -36,7 +36,7 @@ def answer(request: Request, template: str, status: int = 200, **data: Any) -> H
     """A page; all text in its data is escaped."""
     bench = bench_of(request)
     frame = {"name": bench.name, "goal": bench.opt.settings.goal, "state": bench.state(), "path": request.url.path}
-    frame["states"] = STATES
+    frame |= {"states": STATES, "has_others": bool(bench.extras.beside)}
     return HTMLResponse(TEMPLATES.get_template(template).render(**frame, **data), status)
 
 
