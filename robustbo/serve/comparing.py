@@ -29,4 +29,11 @@ def page(request: Request) -> Response:
     except (RobustBOError, OSError) as error:
         raise HTTPException(422, str(error)) from None
     reason = result if isinstance(result, str) else None
-    return answer(request, "compare.html", alone=not bench.extras.beside, comparison=None if reason else result, is_now=is_now, reason=reason)
+    return answer(
+        request,
+        "compare.html",
+        alone=not bench.extras.beside,
+        comparison=None if reason else result,
+        is_now=is_now,
+        reason=reason,
+    )

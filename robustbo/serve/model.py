@@ -98,8 +98,7 @@ def _question(bench: Bench, request: Request) -> Question:
     names = settings.space.names
     if (across or up) and (across not in names or up not in names or across == up):
         raise HTTPException(422, "a map is of two different parameters; choose them once more")
-    default = next(iter(settings.objectives or settings.quantities), None)
-    outcome = query.get("outcome") or default
+    outcome = query.get("outcome") or next(iter(settings.quantities))  # an objective, where there are several
     if outcome not in settings.quantities:
         raise HTTPException(422, "this is none of what is measured; choose once more")
     through = query.get("through", "")
@@ -129,7 +128,9 @@ def draw(view: View, question: Question) -> Drawing:
     maps, slices = result or (None, None)
     fixed = [name for name in pair if name and name not in can_move]
     if fixed and not view.space.is_pool and reason is None:
-        reason = f"at {around.where} {' and '.join(fixed)} cannot be moved alone: a constraint or a condition decides it"
+        reason = (
+            f"at {around.where} {' and '.join(fixed)} cannot be moved alone: a constraint or a condition decides it"
+        )
     return Drawing(maps, slices, around.where, reason or "")
 
 

@@ -1,13 +1,18 @@
 """The page of what the model predicts: importance, maps and slices, through the best point or that of a trial."""
 
 import pytest
+from starlette.testclient import TestClient
 
 import robustbo as rb
 from robustbo.report.charts.chart import Chart
 from robustbo.serve import model
+from robustbo.serve.access import Access
+from robustbo.serve.app import application
+from robustbo.serve.bench import Bench
 from robustbo.serve.model import Question, draw
+from robustbo.serve.served import Served
 from robustbo.view.importance import importance
-from tests.serve.conftest import JSON
+from tests.serve.conftest import JSON, PORT
 
 HTML = {"Accept": "text/html"}
 PAIR = {"across": "heat (°C)", "up": "acid"}
@@ -74,6 +79,19 @@ def test_of_several_outcomes_each_has_a_map_and_what_cannot_move_is_said():
     assert drawing.maps is None
     assert "a cannot be moved alone" in drawing.reason
     assert {*importance(opt.view)["cost"]} == {"b", "c"}
+
+
+def test_the_first_objective_is_drawn_unless_another_outcome_is_chosen(tmp_path):
+    place = tmp_path / "two.jsonl"
+    rb.Optimizer(
+        rb.Space(x=rb.Float(0, 1)), objectives={"yield": "maximize", "cost": "minimize"}, journal=place, seed=0
+    )
+    bench = Bench(Served.resume(place), place)
+    client = TestClient(application(bench, Access(PORT, None), place), f"http://127.0.0.1:{PORT}")
+    for query, chosen in (({}, "yield"), ({"outcome": "cost"}, "cost")):
+        page = client.get("/model", params=query, headers=HTML)
+        assert f'<option value="{chosen}" selected>' in page.text
+    bench.close()
 
 
 def test_before_any_value_nothing_is_drawn():

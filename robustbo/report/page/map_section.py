@@ -66,7 +66,11 @@ def maps_section(
         about = f"map over {pair[0]} and {pair[1]}: {title}"
         charts[title] = map_chart(of, of.cells(title, values, hues), dots, about)
     texts = [GUIDE.format(around.where), *([] if of.keeps.all() else [BROKEN])]
-    ends = ("highest", "predicted", mean, mean), ("lowest", "predicted", mean, -mean), ("largest", "standard deviation of", sd, sd)
+    ends = (
+        ("highest", "predicted", mean, mean),
+        ("lowest", "predicted", mean, -mean),
+        ("largest", "standard deviation of", sd, sd),
+    )
     sentences = [
         f"The {which} {what} {quantity.name or 'value'} on the map is {_end(space, pair, of, values, rank, quantity)}."
         for which, what, values, rank in ends[: 3 * bool(of.keeps.any())]
@@ -74,9 +78,7 @@ def maps_section(
     return MapsSection(" ".join(texts), charts, sentences)
 
 
-def _end(
-    space: Space, pair: tuple[str, str], of: Grid, values: np.ndarray, rank: np.ndarray, quantity: Outcome
-) -> str:
+def _end(space: Space, pair: tuple[str, str], of: Grid, values: np.ndarray, rank: np.ndarray, quantity: Outcome) -> str:
     """The value of the highest rank where constraints are kept, and where that is."""
     best = int(np.argmax(np.where(of.keeps, rank, -np.inf)))
     point = space.from_unit(of.rows[best])

@@ -35,7 +35,9 @@ def test_only_parameters_that_exist_and_are_free_can_move():
     assert movable(mixture, {"a": 0.5, "b": 0.5}) == ["b"]
 
 
-@pytest.mark.parametrize("values", [[0.0, 1.0], [-3e9, 7e9], [5.0, 5.0], [1.0, 1.0 + 1e-12], [np.nan], [0.2, 0.3, np.nan]])
+@pytest.mark.parametrize(
+    "values", [[0.0, 1.0], [-3e9, 7e9], [5.0, 5.0], [1.0, 1.0 + 1e-12], [np.nan], [0.2, 0.3, np.nan]]
+)
 def test_bands_hold_all_values(values):
     ends = band_ends(np.array(values))
     finite = [value for value in values if np.isfinite(value)]
