@@ -101,7 +101,7 @@ def trial(request: Request) -> Response:
         is_now=is_now,
         rows=rows,
         quantities=list(bench.opt.settings.quantities.values()),
-        happenings=list(happenings(events)),
+        happenings=list(happenings(events, bench.opt.settings.quantities)),
         last_word=last_word(current, events),
     )
 

@@ -1,9 +1,10 @@
-// The form is checked as it is typed: what is wrong is said, or else the first points are shown.
+// The form is checked as it is typed: what is wrong is said where it is, or else the first points are shown.
 
 const form = document.querySelector("#begin");
 const answer = document.querySelector("#answer");
 const preview = document.querySelector("#preview");
 const more = document.querySelector("#more");
+const noTable = document.querySelector("#no-table");
 const LINES = 40;
 let timer;
 let count = 0;
@@ -38,7 +39,30 @@ function draw(content) {
   scroll.setAttribute("aria-label", "table of the first points");
   scroll.append(table);
   const text = `${content.num_initial} points come first that fill the space; then each is chosen by what was measured. Goal: ${content.goal}.`;
-  preview.replaceChildren(element("h2", "The first points"), scroll, element("p", text));
+  const columns = content.size ? [element("p", `The table has ${content.size} points. Its columns were taken for ${content.columns.join("; ")}.`)] : [];
+  preview.replaceChildren(element("h2", "The first points"), scroll, element("p", text), ...columns);
+}
+
+// What is wrong stands below the form, and in the row that it is of.
+function complain(content) {
+  preview.replaceChildren(element("h2", "Not a study yet"), Object.assign(element("p", content.error), {className: "error"}));
+  const row = form.querySelector(`[data-field="${content.field}"]`);
+  if (!row) return;
+  row.closest("details")?.setAttribute("open", "");
+  row.classList.add("wrong");
+  row.append(Object.assign(element("p", content.error), {className: "error here"}));
+}
+
+function forgive() {
+  form.querySelectorAll(".wrong").forEach((row) => row.classList.remove("wrong"));
+  form.querySelectorAll(".here").forEach((text) => text.remove());
+}
+
+// A table is sent once: the server keeps it for a while, under a word.
+function fieldsOf() {
+  const fields = new FormData(form);
+  if (form.elements.table.value) fields.delete("pool");
+  return fields;
 }
 
 async function check() {
@@ -46,15 +70,24 @@ async function check() {
   const response = await fetch("/begin", {
     method: "POST",
     headers: {Accept: "application/json"},
-    body: new URLSearchParams(new FormData(form)),
+    body: fieldsOf(),
   }).catch(() => null);
   if (!response || current !== count) return;
   const content = await response.json();
-  answer.hidden = response.ok;
-  answer.textContent = content.error ?? "";
+  answer.hidden = true;
+  form.elements.table.value = content.table ?? "";
+  noTable.hidden = !content.table;
+  forgive();
   if (response.ok) draw(content);
-  else preview.replaceChildren();
+  else complain(content);
 }
+
+form.elements.pool.addEventListener("change", () => (form.elements.table.value = ""));
+noTable.addEventListener("click", () => {
+  form.elements.pool.value = "";
+  form.elements.table.value = "";
+  check();
+});
 
 form.addEventListener("input", (event) => {
   const line = event.target.closest(".parameter");
@@ -74,6 +107,9 @@ more.addEventListener("click", () => {
     else if (input.matches("input")) input.value = "";
   }
   copy.setAttribute("aria-label", `parameter ${at + 1}`);
+  copy.dataset.field = `p${at}`;
+  copy.classList.remove("wrong");
+  copy.querySelector(".here")?.remove();
   last.after(copy);
   show(copy);
   more.hidden = at + 1 >= LINES;
@@ -81,3 +117,4 @@ more.addEventListener("click", () => {
 });
 
 lines().forEach(show);
+if (form.elements.table.value) check();
