@@ -168,6 +168,7 @@ WITHIN = {
         "predict": {"prediction"},
         "points": {"predict", "prediction"},
         "sources": set(),
+        "importance": {"points"},
         "view": {"frame", "patterns", "points", "sources"},
     },
     "report": {

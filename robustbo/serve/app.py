@@ -19,7 +19,7 @@ from robustbo.serve import beginning, comparing, downloads, model, pages, record
 from robustbo.serve.access import Access
 from robustbo.serve.bench import Bench
 from robustbo.serve.environment import answer, charts_style
-from robustbo.serve.extras import Extras
+from robustbo.serve.extras import NOTHING, Extras
 from robustbo.serve.forms import wants_json
 from robustbo.serve.guard import Guard
 from robustbo.trials.storage.places import Place
@@ -52,7 +52,7 @@ ROUTES = [
 ]
 
 
-def application(bench: Bench | None, access: Access, place: Place, extras: Extras | None = None) -> Guard:
+def application(bench: Bench | None, access: Access, place: Place, extras: Extras = NOTHING) -> Guard:
     """The application of a study, behind its door.
 
     Args:
@@ -88,7 +88,7 @@ def application(bench: Bench | None, access: Access, place: Place, extras: Extra
         exception_handlers={HTTPException: _refuse, Exception: _fail},
     )
     app.state.bench, app.state.place, app.state.uploads = bench, place, uploads.Uploads()
-    app.state.beginning, app.state.start, app.state.extras = asyncio.Lock(), start, extras or Extras()
+    app.state.beginning, app.state.start, app.state.extras = asyncio.Lock(), start, extras
     return Guard(app, access)
 
 

@@ -52,8 +52,10 @@ def _page(request: Request, fields: Fields, error: str, status: int = 200) -> Re
     texts = {name: value for name, value in fields.items() if isinstance(value, str)}
     seed = text_in(fields, "seed") or str(secrets.randbelow(10**6))
     name = study_name(request.app.state.place)
-    kept = request.app.state.uploads.get(text_in(fields, "table")) is not None
-    return plain_answer("begin.html", status, name=name, has_table=kept, error=error, texts=texts, seed=seed, **rows)
+    has_table = request.app.state.uploads.get(text_in(fields, "table")) is not None
+    return plain_answer(
+        "begin.html", status, name=name, has_table=has_table, error=error, texts=texts, seed=seed, **rows
+    )
 
 
 async def post_form(request: Request) -> Response:

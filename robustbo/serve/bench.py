@@ -20,7 +20,7 @@ from typing import Any
 
 from robustbo.errors import RobustBOError
 from robustbo.loop.surrogate.attempt import describe_error
-from robustbo.serve.extras import COMPARISON, Extras, Histories, are_same
+from robustbo.serve.extras import COMPARISON, NOTHING, Extras, Histories, are_same
 from robustbo.serve.served import Served
 from robustbo.trials.history import Trial
 from robustbo.trials.storage.places import Place, display_name, is_address
@@ -71,7 +71,7 @@ class Bench:
         extras: What is compared with it, and what it may cost.
     """
 
-    def __init__(self, opt: Served, place: Place, extras: Extras = Extras()) -> None:
+    def __init__(self, opt: Served, place: Place, extras: Extras = NOTHING) -> None:
         self.opt, self.name, self.extras = opt, study_name(place), extras
         self.asks: list[AskJob] = []
         self.trouble: str | None = None

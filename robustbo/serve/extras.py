@@ -1,4 +1,4 @@
-"""What a server is told beside its study: other studies to compare it with, and a budget."""
+"""Options of a server beside its study: other studies to compare it with, and a budget."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Histories = tuple[History, ...]
 
 
 class Extras(NamedTuple):
-    """What is told when a server is started.
+    """Options of a server beside its study.
 
     Attributes:
         beside: Other studies, by the name that pages call them.
@@ -32,8 +32,7 @@ class Extras(NamedTuple):
             own: The first one.
             is_looking: Whether to look at what others have written meanwhile.
         """
-        others = (study.history if is_looking else study._store.state.history for _, study in self.beside)
-        return (own, *others)
+        return (own, *(study.history if is_looking else study._store.state.history for _, study in self.beside))
 
     def views(self) -> list[NamedView]:
         """The other studies as they are now."""
@@ -43,3 +42,6 @@ class Extras(NamedTuple):
 def are_same(first: Histories, second: Histories) -> bool:
     """Return whether nothing has been recorded between two looks."""
     return len(first) == len(second) and all(a is b for a, b in zip(first, second, strict=True))
+
+
+NOTHING = Extras()

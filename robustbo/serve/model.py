@@ -52,7 +52,7 @@ class Drawing(NamedTuple):
 
 
 def page(request: Request) -> Response:
-    """What the model predicts: ``GET /model?across=heat&up=time&through=7``."""
+    """The page of what the model predicts: ``GET /model?across=heat&up=time&through=7``."""
     bench = bench_of(request)
     if wants_json(request):
         return JSONResponse({"importance": _shares(bench)})
@@ -121,16 +121,14 @@ def draw(view: View, question: Question) -> Drawing:
             return None, None
         surface = next(of for of in surfaces if question.outcome in (None, of.quantity.name))
         has_map = all(name in can_move for name in pair) and len({*pair}) == 2
-        maps = maps_section(view.space, around, pair, surface, _waiting(view)) if has_map else None
+        maps = maps_section(view.space, around, pair, surface, _open_places(view)) if has_map else None
         return maps, slices_section(view.space, around, [surface])
 
     result, reason = attempt(lambda: with_surfaces(view, singles, use), view.settings.surrogate)
     maps, slices = result or (None, None)
     fixed = [name for name in pair if name and name not in can_move]
     if fixed and not view.space.is_pool and reason is None:
-        reason = (
-            f"at {around.where} {' and '.join(fixed)} cannot be moved alone: a constraint or a condition decides it"
-        )
+        reason = f"at {around.where} {' and '.join(fixed)} cannot move alone: constraints decide"
     return Drawing(maps, slices, around.where, reason or "")
 
 
@@ -143,6 +141,6 @@ def _around(view: View, question: Question) -> Around:
     return around
 
 
-def _waiting(view: View) -> list[Place]:
+def _open_places(view: View) -> list[Place]:
     trials = [*view.history.having("pending"), *view.history.having("queued")]
     return [Place(trial.target_params, "to be measured", trial.title) for trial in trials]

@@ -16,13 +16,13 @@ from robustbo.report.page.policy import EMBEDDED_NOWHERE
 from robustbo.report.page.policy import POLICY as OF_REPORT
 from robustbo.report.summary import overview
 from robustbo.serve.bench import Bench
+from robustbo.serve.costs import cost_summary
 from robustbo.serve.description import document
 from robustbo.serve.environment import answer, bench_of
 from robustbo.serve.forms import wants_json
 from robustbo.serve.overviews import progress as progress_of
 from robustbo.serve.plain import trial_values
 from robustbo.serve.rows import BeliefRow, belief_rows, record_rows, work_rows
-from robustbo.serve.spending import spending
 from robustbo.serve.undo import events_of, happenings, last_word
 from robustbo.serve.why import why
 from robustbo.study.sources import levels_in
@@ -111,9 +111,9 @@ def progress(request: Request) -> Response:
     bench = bench_of(request)
     state, is_now = bench.latest(PROGRESS, lambda view: progress_of(view, bench.opt))
     reason = state if isinstance(state, str) else None
-    sentence, costs = spending(bench.opt.settings, bench.opt.history, bench.extras.budget)
-    now = {"progress": None if reason else state, "is_now": is_now, "reason": reason}
-    return answer(request, "progress.html", **now, spent=sentence, costs=costs)
+    sentence, costs = cost_summary(bench.opt.settings, bench.opt.history, bench.extras.budget)
+    data: dict[str, Any] = {"progress": None if reason else state, "is_now": is_now, "reason": reason}
+    return answer(request, "progress.html", spent=sentence, costs=costs, **data)
 
 
 def report(request: Request) -> Response:

@@ -127,10 +127,10 @@ def quote_names(text: str, names: Sequence[str]) -> str:
 
 
 def _pool(table: IO[bytes], parameters: dict[str, Any], constraints: list[str]) -> Pool:
-    known = {name: read_parameter(name, parameter) for name, parameter in parameters.items()}
+    declared = {name: read_parameter(name, parameter) for name, parameter in parameters.items()}
     table.seek(0)
-    frame = frame_of(table, known)
-    return Pool(frame, **known, **({"constraints": constraints} if constraints else {}))
+    frame = frame_of(table, declared)
+    return Pool(frame, **declared, **({"constraints": constraints} if constraints else {}))
 
 
 def _row(fields: Fields, prefix: str) -> dict[str, str]:

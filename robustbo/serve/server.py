@@ -14,7 +14,7 @@ from robustbo.errors import JournalMissing, JournalWarning, RobustBOError, warn
 from robustbo.serve.access import Access, is_loopback, new_token, own_names
 from robustbo.serve.app import application
 from robustbo.serve.bench import Bench, study_name
-from robustbo.serve.extras import Extras
+from robustbo.serve.extras import NOTHING, Extras
 from robustbo.serve.served import Served
 from robustbo.study.study import Study
 from robustbo.trials.storage.places import Place
@@ -45,7 +45,7 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _bench_of(place: Place, extras: Extras = Extras()) -> Bench | None:
+def _bench_of(place: Place, extras: Extras = NOTHING) -> Bench | None:
     """The study of a journal; None where there is none, and a warning says that it is begun by a form."""
     try:
         return Bench(Served.resume(place), place, extras)

@@ -11,7 +11,7 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -112,7 +112,9 @@ def _row(opt: Served, history: History, event: Event) -> PreviewRow:
             doubts.append(f"expected {quantities[name].amount(*expectation, digits=3)}")
     word = str(event["event"])
     kind = WORDS.get(word, word) if is_known else "new, not asked for"
-    return PreviewRow(number, kind, "; ".join(values_texts(value, quantities)) or str(event.get("reason", "")), "; ".join(doubts))
+    return PreviewRow(
+        number, kind, "; ".join(values_texts(value, quantities)) or str(event.get("reason", "")), "; ".join(doubts)
+    )
 
 
 async def post_sheet(request: Request) -> Response:

@@ -36,11 +36,11 @@ def importance(view: PointView) -> dict[str | None, dict[str, float]]:
     names = [space.names[i] for i in region.free]
     points = sobol_points(region, seeds.derive(ROOT, 0, "importance"), 0, SAMPLES)
     U = torch.tensor([space.to_unit(point) for point in points], dtype=torch.float64)
-    others = U[seeds.generator(ROOT, 0, "importance of parameters").permutation(len(U))]
+    partners = U[seeds.generator(ROOT, 0, "importance of parameters").permutation(len(U))]
     blocks, keeps = [U], []
     for column in region.free:
         moved = U.clone()
-        moved[:, column] = others[:, column]
+        moved[:, column] = partners[:, column]
         moved = region.complete(moved)
         keeps.append(region.holds(moved).numpy())
         blocks.append(region.canonical(moved.clamp(0.0, 1.0)))

@@ -7,7 +7,7 @@ import robustbo as rb
 from robustbo.serve.access import Access
 from robustbo.serve.app import application
 from robustbo.serve.bench import Bench
-from robustbo.serve.extras import COMPARISON, Extras
+from robustbo.serve.extras import Extras
 from robustbo.serve.served import Served
 from tests.serve.conftest import HOST, JSON, PORT, begun
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robustbo.report.charts.chart import Axis, Cells, Chart, Dots, ticks
-from robustbo.report.charts.slices import completed, slices, unit_axis
+from robustbo.report.charts.slices import complete_rows, slices, unit_axis
 from robustbo.searchspace.parameters import Parameter
 from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.space import Space
@@ -69,7 +69,7 @@ def grid(space: Space, params: Mapping[str, Any], across: str, up: str) -> Grid:
             row = list(at)
             row[i], row[j] = a, b
             rows.append(row)
-    rows, keeps = completed(region_of(space), rows)
+    rows, keeps = complete_rows(region_of(space), rows)
     return Grid(unit_axis(across, named[across]), unit_axis(up, named[up]), x, y, rows, keeps)
 
 
@@ -102,7 +102,7 @@ def band_ends(values: np.ndarray) -> list[float]:
 
 
 def colors(hues: Sequence[str], count: int) -> list[str]:
-    """So many colors from light to dark, between the hues.
+    """Colors between hues, evenly from light to dark.
 
     Example:
         >>> colors(["#000000", "#ffffff"], 3)

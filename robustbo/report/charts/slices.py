@@ -77,12 +77,12 @@ def slices(space: Space, params: Mapping[str, Any], where: str = INCUMBENT) -> l
 def _slice(region: Region, at: Sequence[float], i: int, moved: Sequence[str]) -> Slice:
     name, parameter = region.space.parameters[i]
     units = list(parameter.levels or [k / (POINTS - 1) for k in range(POINTS)])
-    rows, keeps = completed(region, [[*at[:i], unit, *at[i + 1 :]] for unit in units])
+    rows, keeps = complete_rows(region, [[*at[:i], unit, *at[i + 1 :]] for unit in units])
     note = f"As it moves, {' and '.join(moved)} follow{'s' * (len(moved) == 1)} by the constraints" if moved else ""
     return Slice(name, parameter, note, at[i], np.array(units), rows, keeps)
 
 
-def completed(region: Region, rows: list[list[float]]) -> tuple[list[list[float]], np.ndarray]:
+def complete_rows(region: Region, rows: list[list[float]]) -> tuple[list[list[float]], np.ndarray]:
     """Unit-cube rows with what follows from others filled in, and which of them keep the constraints."""
     if region.space.is_plain:
         return rows, np.ones(len(rows), dtype=bool)

@@ -66,14 +66,15 @@ def maps_section(
         about = f"map over {pair[0]} and {pair[1]}: {title}"
         charts[title] = map_chart(of, of.cells(title, values, hues), dots, about)
     texts = [GUIDE.format(around.where), *([] if of.keeps.all() else [BROKEN])]
+    label = quantity.name or "value"
     ends = (
-        ("highest", "predicted", mean, mean),
-        ("lowest", "predicted", mean, -mean),
-        ("largest", "standard deviation of", sd, sd),
+        (f"highest predicted {label}", mean, mean),
+        (f"lowest predicted {label}", mean, -mean),
+        (f"largest standard deviation of {label}", sd, sd),
     )
     sentences = [
-        f"The {which} {what} {quantity.name or 'value'} on the map is {_end(space, pair, of, values, rank, quantity)}."
-        for which, what, values, rank in ends[: 3 * bool(of.keeps.any())]
+        f"The {text} on the map is {_end(space, pair, of, values, rank, quantity)}."
+        for text, values, rank in (ends if of.keeps.any() else ())
     ]
     return MapsSection(" ".join(texts), charts, sentences)
 
@@ -91,8 +92,8 @@ def _measured(space: Space, around: Around, pair: tuple[str, str], surface: Surf
     for params, _, is_wrong, title in surface.values:
         if not all(name in params for name in pair):
             continue
-        others = zip(space.names, space.to_unit(params), at, strict=True)
-        is_near = all(abs(a - b) <= NEAR for name, a, b in others if name not in pair)
+        coordinates = zip(space.names, space.to_unit(params), at, strict=True)
+        is_near = all(abs(a - b) <= NEAR for name, a, b in coordinates if name not in pair)
         kind = "called wrong" if is_wrong else "measured near the map" if is_near else "measured elsewhere"
         places.append(Place(params, kind, title))
     return places

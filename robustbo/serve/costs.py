@@ -1,4 +1,4 @@
-"""What the measurements of a study have cost so far, in words: by source where sources have costs, and of a budget."""
+"""Costs of the measurements of a study so far, in words: by source where sources have costs, and of a budget."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def spent_by_source(settings: Settings, history: History) -> dict[str, tuple[int
     return {name: (count, count * costs[name]) for name, count in counts.items()}
 
 
-def spending(settings: Settings, history: History, budget: float) -> tuple[str, Table | None]:
+def cost_summary(settings: Settings, history: History, budget: float) -> tuple[str, Table | None]:
     """A sentence on what has been spent, and a table where there are several sources.
 
     Args:

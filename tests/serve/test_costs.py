@@ -12,7 +12,7 @@ from robustbo.serve import pages
 from robustbo.serve.extras import Extras
 from robustbo.serve.overviews import progress
 from robustbo.serve.server import serve
-from robustbo.serve.spending import spending
+from robustbo.serve.costs import cost_summary
 from robustbo.serve.why import gain_text
 from tests.serve.conftest import JSON
 
@@ -25,9 +25,9 @@ def test_a_budget_counts_what_was_measured_and_not_what_was_there_before_or_was_
     opt.tell(first, 1.0)
     opt.fail(second, "no flow")
     opt.withdraw(third, "no reagent")
-    assert spending(opt.settings, opt.history, 10.0) == ("2 of a budget of 10 are spent: 8 are left.", None)
-    assert spending(opt.settings, opt.history, 2.0)[0] == "2 of a budget of 2 are spent: the budget is spent."
-    assert spending(opt.settings, opt.history, math.inf) == ("", None)
+    assert cost_summary(opt.settings, opt.history, 10.0) == ("2 of a budget of 10 are spent: 8 are left.", None)
+    assert cost_summary(opt.settings, opt.history, 2.0)[0] == "2 of a budget of 2 are spent: the budget is spent."
+    assert cost_summary(opt.settings, opt.history, math.inf) == ("", None)
 
 
 def test_sources_have_costs_of_their_own():
@@ -36,7 +36,7 @@ def test_sources_have_costs_of_their_own():
     for _ in range(2):
         opt.tell(opt.ask(source="simulator"), 1.0)
     opt.tell(opt.ask(source="lab"), 1.0)
-    sentence, table = spending(opt.settings, opt.history, math.inf)
+    sentence, table = cost_summary(opt.settings, opt.history, math.inf)
     assert sentence == "Measurements so far cost 2.1."
     assert table.rows == [["lab", 1, "2"], ["simulator", 2, "0.1"]]
 
