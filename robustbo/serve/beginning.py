@@ -48,7 +48,7 @@ def form(request: Request) -> Response:
 
 
 def _page(request: Request, fields: Fields, error: str, status: int = 200) -> Response:
-    rows = {"parameters": ROWS, "outcomes": OUTCOMES, "kinds": KINDS, "goals": GOALS}
+    rows: dict[str, Any] = {"parameters": ROWS, "outcomes": OUTCOMES, "kinds": KINDS, "goals": GOALS}
     texts = {name: value for name, value in fields.items() if isinstance(value, str)}
     seed = text_in(fields, "seed") or str(secrets.randbelow(10**6))
     name = study_name(request.app.state.place)

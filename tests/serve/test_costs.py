@@ -9,10 +9,10 @@ import pytest
 import robustbo as rb
 from robustbo.errors import RobustBOError
 from robustbo.serve import pages
+from robustbo.serve.costs import cost_summary
 from robustbo.serve.extras import Extras
 from robustbo.serve.overviews import progress
 from robustbo.serve.server import serve
-from robustbo.serve.costs import cost_summary
 from robustbo.serve.why import gain_text
 from tests.serve.conftest import JSON
 
