@@ -10,17 +10,22 @@ from typing import Annotated
 import typer
 
 from robustbo.cli import terminal
-from robustbo.cli.study import Journal
+from robustbo.cli.study import JOURNAL_HELP
 from robustbo.errors import RobustBOError
 
 NEEDED = "robustbo serve needs {}, which comes with the extra robustbo[serve]; pip install 'robustbo[serve]'"
+SERVED = f"{JOURNAL_HELP} A file that is not there yet is begun by a form on the page."
+NAMELESS = (
+    "JOURNAL must be the file that the study is kept in, got none; write such as robustbo serve lab.jsonl: where there "
+    "is no lab.jsonl yet, the page begins a new study there"
+)
 
 commands = typer.Typer(no_args_is_help=True, add_completion=False)
 
 
 @commands.command()
 def serve(
-    journal: Journal,
+    journal: Annotated[str | None, typer.Argument(metavar="JOURNAL", help=SERVED, show_default=False)] = None,
     host: Annotated[
         str, typer.Option(metavar="ADDRESS", help="Where to listen: 0.0.0.0 for the lab; this machine unless said.")
     ] = "127.0.0.1",
@@ -42,9 +47,13 @@ def serve(
 ) -> None:
     """Serve a study as a page to work with: take points, enter values, judge them, see why; until Ctrl-C.
 
+    For example `robustbo serve lab.jsonl`: where there is no lab.jsonl yet, the page has a form that begins the study.
+
     The address that it prints has a token that opens it. Any number of other processes may work on the same study.
     Programs that restart it with the same token set ROBUSTBO_SERVE_TOKEN.
     """
+    if journal is None:
+        raise RobustBOError(NAMELESS)
     try:
         from robustbo.serve import server
     except ModuleNotFoundError as error:
@@ -53,6 +62,7 @@ def serve(
     def say(address: str) -> None:
         terminal.lines([address])
         sys.stdout.flush()
+        terminal.log("open this address in a browser; Ctrl-C ends the server, and nothing that was recorded is lost")
 
     limit = math.inf if budget is None else budget
     server.serve(

@@ -57,12 +57,13 @@ def page(request: Request) -> Response:
     if wants_json(request):
         return JSONResponse({"importance": _shares(bench)})
     question = _question(bench, request)
-    shares, is_known = bench.latest(IMPORTANCE, importance)
+    shares, is_known = bench.latest(IMPORTANCE, shares_of)
     has_shares = isinstance(shares, dict)
     if not question.across and has_shares:
-        question = question._replace(**dict(zip(("across", "up"), shares[question.outcome], strict=False)))
+        names = shares.get(question.outcome, ())
+        question = question._replace(**dict(zip(("across", "up"), names, strict=False)))
     drawing, is_drawn = None, is_known
-    if question.across or not has_shares:
+    if is_known or question.across:
         drawing, is_drawn = bench.latest(f"model {question}", lambda view: draw(view, question))
     settings = bench.opt.settings
     return answer(
@@ -81,10 +82,15 @@ def page(request: Request) -> Response:
 
 def _shares(bench: Bench) -> dict[str, dict[str, float]]:
     try:
-        shares = bench.wait_for(IMPORTANCE, importance)
+        shares = bench.wait_for(IMPORTANCE, shares_of)
     except (RobustBOError, ValueError) as error:
         raise HTTPException(422, str(error)) from None
     return {name or "value": of for name, of in shares.items()}
+
+
+def shares_of(view: View) -> dict[str | None, dict[str, float]]:
+    """The importance of parameters; nothing before values are recorded."""
+    return importance(view) if view.is_measured else {}
 
 
 def _question(bench: Bench, request: Request) -> Question:

@@ -51,6 +51,7 @@ def _work(bench: Bench, rows: Any) -> dict[str, Any]:
     history, settings = bench.opt.history, bench.opt.settings
     return {
         "rows": rows,
+        "num_first": 0 if len(history) else settings.num_initial,
         "names": settings.space.names,
         "quantities": list(settings.quantities.values()),
         "recorded": record_rows(settings, history),

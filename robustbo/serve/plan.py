@@ -150,8 +150,8 @@ def _parameter(name: str, row: dict[str, str]) -> dict[str, Any]:
         values = [_value(text) if kind == "ordinal" else text for text in texts]
         return {"kind": kind, "values": values}
     bounds = {key: _number(name, key, row[key], kind) for key in ("low", "high", "step") if row[key]}
-    if missing := [key for key in ("low", "high") if key not in bounds]:
-        raise ValueError(f"{name}: the {' and the '.join(missing)} end must be filled in")
+    if missing := [label for key, label in (("low", "From"), ("high", "To")) if key not in bounds]:
+        raise ValueError(f"{name}: {' and '.join(missing)} must be filled in")
     return {"kind": kind, **bounds, **({"log": True} if row["log"] else {})}
 
 

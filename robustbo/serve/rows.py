@@ -16,6 +16,7 @@ from robustbo.trials.sources import source_text
 from robustbo.trials.trial import in_a_line
 from robustbo.view.view import View
 
+NOBODY = "page"  # asks where nobody has said who measures
 LAST = 12  # trials that were recorded last,
 RECENT = 1000  # of so many that were asked for last
 
@@ -114,7 +115,8 @@ def _work_row(trial: Trial, names: list[str]) -> WorkRow:
 
 def _name(asker: str | None) -> str:
     """The name of an asker for people: without the number of a process."""
-    return (asker or "").partition(":")[0]
+    name = (asker or "").partition(":")[0]
+    return "" if name == NOBODY else name
 
 
 def record_rows(settings: Settings, history: History) -> list[RecordRow]:

@@ -94,7 +94,7 @@ def test_several_outcomes_have_goals_and_bounds():
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"p0.low": ""}, "heat (°C): the low end must be filled in"),
+        ({"p0.low": ""}, "heat (°C): From must be filled in"),
         ({"p0.low": "cold"}, "must be a number"),
         ({"p0.low": "90"}, "heat (°C)"),
         ({"p1.name": "heat", "p1.unit": "°C"}, "name of its own"),

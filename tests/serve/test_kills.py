@@ -11,6 +11,7 @@ import os
 import random
 import threading
 import time
+from contextlib import closing, suppress
 
 import pytest
 
@@ -31,16 +32,10 @@ def post(connection, address, content):
     return answer.status, json.loads(answer.read())
 
 
-def run_server(place, connection):
-    """Serve, as a process of its own."""
-    os.environ["ROBUSTBO_SERVE_TOKEN"] = TOKEN
-    serve(place, connection.send)
-
-
 def work(port, hand, number, acknowledged):
     """Tell values until the server is gone, and note each that was acknowledged."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-    try:
+    with closing(connection), suppress(OSError, http.client.HTTPException, json.JSONDecodeError):
         while True:
             number += 1
             value = hand + number / 1e4
@@ -49,19 +44,19 @@ def work(port, hand, number, acknowledged):
             )
             assert status == 200, content
             acknowledged.append((content["trial"], value))
-    except (OSError, http.client.HTTPException, json.JSONDecodeError):
-        return
 
 
-def test_what_was_acknowledged_is_on_the_disk_whenever_the_server_is_killed(tmp_path):
+def test_what_was_acknowledged_is_on_the_disk_whenever_the_server_is_killed(tmp_path, monkeypatch):
     place, rng, acknowledged = tmp_path / "lab.jsonl", random.Random(0), []
     rb.Optimizer(rb.Space(x=rb.Float(0, 1)), direction="minimize", journal=place, seed=0)
+    monkeypatch.setenv("ROBUSTBO_SERVE_TOKEN", TOKEN)  # which the processes inherit
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["robustbo.serve.server"])
     for kill in range(KILLS):
         ours, theirs = context.Pipe(duplex=False)
-        process = context.Process(target=run_server, args=(place, theirs))
+        process = context.Process(target=serve, args=(place, theirs.send))
         process.start()
+        theirs.close()
         port = int(ours.recv().partition("/login")[0].rpartition(":")[2])
         threads = [
             threading.Thread(target=work, args=(port, hand, kill * 10**6, acknowledged)) for hand in range(HANDS)
@@ -74,7 +69,6 @@ def test_what_was_acknowledged_is_on_the_disk_whenever_the_server_is_killed(tmp_
         for thread in threads:
             thread.join()
         ours.close()
-        theirs.close()
         history = rb.Study.resume(place).history
         lost = [(number, value) for number, value in acknowledged if history[number].value != value]
         assert lost == []

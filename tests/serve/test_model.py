@@ -20,7 +20,7 @@ PAIR = {"across": "heat (°C)", "up": "acid"}
 
 def computed(client, bench, **query):
     """The page, once all is computed."""
-    bench.wait_for(model.IMPORTANCE, importance)
+    bench.wait_for(model.IMPORTANCE, model.shares_of)
     client.get("/model", params=query, headers=HTML)  # begins
     bench.wait_for("the last", lambda view: None)  # computations come one after the other
     return client.get("/model", params=query, headers=HTML)

@@ -48,6 +48,7 @@ function complain(content) {
   preview.replaceChildren(element("h2", "Not a study yet"), Object.assign(element("p", content.error), {className: "error"}));
   const row = form.querySelector(`[data-field="${content.field}"]`);
   if (!row) return;
+  if (row.matches(".parameter, .outcome") && row.contains(document.activeElement)) return; // is being typed
   row.closest("details")?.setAttribute("open", "");
   row.classList.add("wrong");
   row.append(Object.assign(element("p", content.error), {className: "error here"}));
@@ -96,8 +97,36 @@ form.addEventListener("input", (event) => {
   timer = setTimeout(check, 600);
 });
 
-more.hidden = false;
+form.addEventListener("focusout", (event) => {
+  if (event.target.closest(".line") && !event.target.closest(".line").contains(event.relatedTarget) && preview.children.length) {
+    clearTimeout(timer);
+    timer = setTimeout(check, 100);
+  }
+});
+
+// Rows that are empty are out of the way until somebody wants them.
+function fold(kind, shown, button) {
+  const isEmpty = (line) => ![...line.querySelectorAll("input:not([type=checkbox])")].some((input) => input.value);
+  const rows = [...form.querySelectorAll(kind)];
+  rows.forEach((line, at) => (line.hidden = at >= shown && isEmpty(line)));
+  button.hidden = kind === ".outcome" && !rows.some((line) => line.hidden);
+}
+
+function unfold(kind, button) {
+  const next = form.querySelector(`${kind}[hidden]`);
+  if (!next) return false;
+  next.hidden = false;
+  next.querySelector("input").focus();
+  button.hidden = kind === ".outcome" && !form.querySelector(`${kind}[hidden]`);
+  return true;
+}
+
+const moreOutcomes = document.querySelector("#more-outcomes");
+fold(".parameter", 3, more);
+fold(".outcome", 1, moreOutcomes);
+moreOutcomes.addEventListener("click", () => unfold(".outcome", moreOutcomes));
 more.addEventListener("click", () => {
+  if (unfold(".parameter", more)) return;
   const last = lines().at(-1);
   const at = lines().length;
   const copy = last.cloneNode(true);
