@@ -73,7 +73,7 @@ STUDIES = [
 ]
 ALONE = "alone"
 WRONG = 0.1  # share of the values
-FIELDS = ("asks", "bits", "rounding", "different")
+FIELDS = ("asks", "bits", "rounding", "as good", "different")
 COLUMNS = ("processor", "changed", "records", *FIELDS, "agree", "largest")
 
 
@@ -127,9 +127,8 @@ def verify_records(folders: Sequence[Path]) -> dict[str, Any]:
     for name, check in places(folders):
         agreement = check()
         row = rows.setdefault(name, dict.fromkeys(FIELDS, 0) | {"largest": ""})
-        for field, count in zip(
-            FIELDS, (agreement.count, agreement.bits, agreement.rounding, agreement.different), strict=True
-        ):
+        counts = agreement.count, agreement.bits, agreement.rounding, agreement.as_good, agreement.different
+        for field, count in zip(FIELDS, counts, strict=True):
             row[field] += count
         if agreement.share > shares.get(name, 0.0):
             shares[name], row["largest"] = agreement.share, agreement.largest
@@ -155,7 +154,7 @@ def compare_processors(
         rows: dict[str, dict[str, Any]] = results["rows"]
         totals = {field: sum(row[field] for row in rows.values()) for field in FIELDS} | {"largest": ""}
         for records, row in {**rows, "all": totals}.items():
-            agree = f"{(row['bits'] + row['rounding']) / row['asks']:.4f}" if row["asks"] else ""
+            agree = f"{1 - row['different'] / row['asks']:.4f}" if row["asks"] else ""
             yield {"processor": name, "changed": changed, "records": records, **row, "agree": agree}
 
 

@@ -154,13 +154,14 @@ def verify(
     allow: AllowOption = None,
     format_: FormatOption = Format.table,
 ) -> None:
-    """Recompute recorded runs, or journals, and compare: the same bits, the same to rounding, or different.
+    """Recompute recorded runs, or journals, and compare: the same bits, the same to rounding, as good, or different.
 
     robustbo repeats each decision from its recorded events. Other processors round differently: values may differ
-    by 1e-12 of their size, points by 1e-6 of each range. The exit code is 1 if anything differs by more, and 2 if
+    by 1e-12 of their size, points by 1e-6 of each range. Another point is as good if the same model values it within
+    1e-3 nats of the best. The exit code is 1 if anything differs by more, and 2 if
     something cannot be read.
     """
-    from robustbo.replay.check.comparison import Match
+    from robustbo.replay.check.comparison import ACCEPTED, Match
     from robustbo.replay.verify import verdicts
 
     rows = []
@@ -169,7 +170,7 @@ def verify(
         if row["replication"] is not None:
             terminal.log(f"{row['method']}, replication {row['replication']}: {row['verdict']}")
     terminal.rows(rows, format_, title="verify")
-    enough = (Match.BITS,) if bits else (Match.BITS, Match.ROUNDING)
+    enough = (Match.BITS,) if bits else ACCEPTED
     if unreadable := [row["verdict"] for row in rows if row["agreement"] == Match.UNREADABLE]:
         more = f" (and {len(unreadable) - 1} more could not be read)" if len(unreadable) > 1 else ""
         raise RobustBOError(f"{unreadable[0]}{more}")

@@ -2,8 +2,10 @@
 
 import logging
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 from robustbo import seeds
 from robustbo.determinism.surroundings import pin_surroundings
@@ -14,7 +16,7 @@ from robustbo.loop.candidates.no_signal import NO_SIGNAL, has_signal
 from robustbo.loop.candidates.other_source import choose_source, name_target, suggest_row
 from robustbo.loop.candidates.pending import NOTHING_NEW, is_exhausted
 from robustbo.loop.candidates.retry import retry_by_user
-from robustbo.loop.candidates.rules import UNKNOWN, Promise, rules_of
+from robustbo.loop.candidates.rules import UNKNOWN, Promise, Rules, rules_of
 from robustbo.loop.candidates.search import Search
 from robustbo.loop.candidates.suggestion import Suggestion
 from robustbo.loop.feasibility.model import FeasibilityModel, feasibility_model
@@ -24,6 +26,7 @@ from robustbo.loop.observations.expectation import Expectation, expectation_of, 
 from robustbo.loop.observations.table import Data, Row, observations
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.loop.surrogate.cache import FitCache
+from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.region.region import Fixed
 from robustbo.trials.declared import source_in
 from robustbo.trials.history import RETRY, History
@@ -88,6 +91,55 @@ def promise(settings: Settings, history: History, row: Row, fits: FitCache | Non
 
     result, _ = use_models(settings, data, use, FitCache() if fits is None else fits, is_judging=True)
     return UNKNOWN if result is None else result
+
+
+class Rival(NamedTuple):
+    """Another new point than the one that was decided on.
+
+    Attributes:
+        suggestion: As it would have been.
+        shortfall: How much lower its acquisition is, in nats; negative where it is higher.
+    """
+
+    suggestion: Suggestion
+    shortfall: float
+
+
+@pin_surroundings
+def rival(
+    settings: Settings,
+    history: History,
+    trial: int,
+    points: tuple[Mapping[str, Value], Mapping[str, Value]],
+    fits: FitCache | None = None,
+    fixed: Fixed = (),
+    by: Labels = (),
+) -> Rival | None:
+    """The rival of a new point that `step` decided on, by the same surrogates; None where these could not be used.
+
+    Args:
+        settings: As for `step`.
+        history: As for `step`.
+        trial: As for `step`.
+        points: The point decided on, and the other one.
+        fits: As for `step`.
+        fixed: As for `step`.
+        by: As for `step`.
+    """
+    data, fits = observations(settings, history, fixed, by), FitCache() if fits is None else fits
+    feasibility, _ = _fit_feasibility(settings, data, fits)
+
+    def use(models: OutcomeModels) -> Rival:
+        rules = rules_of(settings, data, models)
+        search = _search(settings, data, trial, feasibility, models, rules)
+        decided, other = search.values_at([data.space.to_unit(point) for point in points]).tolist()
+        suggestion = Suggestion(dict(points[1]), "model")
+        expected = rules.expectation(suggestion)
+        error = _expected_error(expected, data.by, models)
+        return Rival(replace(suggestion, expected=expected, expected_error=error, fixed=fixed), decided - other)
+
+    result, _ = use_models(settings, data, use, fits)
+    return result
 
 
 def _sources_in_doubt(data: Data, suggestion: Suggestion) -> Labels:
@@ -161,13 +213,26 @@ def _decide(
 ) -> Suggestion:
     """The decision by fitted surrogates, one an outcome."""
     started, seed = time.perf_counter(), partial(seeds.derive, settings.seed, trial)
-    rules, unknown = rules_of(settings, data, models), unknown_rows(data, models)
-    search = Search(settings.acquisition, rules.target, feasibility, unknown, data.region, seed("acquisition"))
+    rules = rules_of(settings, data, models)
+    search = _search(settings, data, trial, feasibility, models, rules)
     suggestion = choose(data, reason, search, seed, rules.replicate)
     expected, diagnosis = rules.expectation(suggestion), rules.diagnosis(trial)
     fit_s, acquisition_s = sum(model.fitted.seconds for model in models), time.perf_counter() - started
     suggestion = replace(suggestion, expected=expected, diagnosis=diagnosis, fit_s=fit_s, acquisition_s=acquisition_s)
     return replace(suggestion, expected_error=_expected_error(expected, data.by, models))
+
+
+def _search(
+    settings: Settings,
+    data: Data,
+    trial: int,
+    feasibility: FeasibilityModel | None,
+    models: OutcomeModels,
+    rules: Rules,
+) -> Search:
+    """The search for a new point by fitted surrogates."""
+    seed, unknown = seeds.derive(settings.seed, trial, "acquisition"), unknown_rows(data, models)
+    return Search(settings.acquisition, rules.target, feasibility, unknown, data.region, seed)
 
 
 def _expected_error(

@@ -4,7 +4,8 @@ Of an optimization's own journal, which has no truth beside it, the asks are rec
 from the recorded history, not from what was recomputed before it, so that one which differs changes no other. The fits
 that are kept meanwhile, and those that others begin at, are fits to recorded values.
 
-There are three verdicts: the same to the last bit; the same to rounding, as on another processor; different.
+There are four verdicts: the same to the last bit; the same to rounding, as on another processor; another point, and as
+good; different.
 """
 
 import csv
@@ -22,7 +23,7 @@ from robustbo.loop.observations.units import center_and_scale
 from robustbo.replay import kinds
 from robustbo.replay.cells.cell import Cell
 from robustbo.replay.check.asks import num_salvaged, verify_journal
-from robustbo.replay.check.comparison import Agreement, Match, apart
+from robustbo.replay.check.comparison import ACCEPTED, Agreement, Match, apart
 from robustbo.replay.check.rounding import Scales, values
 from robustbo.replay.output.report import rows_file, rows_text
 from robustbo.replay.spec.reading import SPEC_FILE, load
@@ -57,7 +58,7 @@ def verdicts(places: Sequence[str], allowed: Sequence[Path] = ()) -> Iterator[di
         if is_journal(place):
             row: dict[str, Any] = {"run": display_name(place), "method": "(journal)", "replication": None}
             found_here = row | _verdict(verify_journal, place)
-            if found_here["agreement"] in (Match.BITS, Match.ROUNDING) and (count := num_salvaged(place)):
+            if found_here["agreement"] in ACCEPTED and (count := num_salvaged(place)):
                 found_here["verdict"] += f"; {count} salvaged asks not checked"
             yield found_here
             continue

@@ -12,6 +12,7 @@ import numpy as np
 from robustbo.errors import SpaceError, SpaceWarning, warn
 from robustbo.lazy import value_in
 from robustbo.searchspace.parameters import Choice, Float, Int, Parameter, Value
+from robustbo.searchspace.point_check import admits
 from robustbo.searchspace.tabular import is_frame
 from robustbo.validation import plain_scalar
 
@@ -160,8 +161,4 @@ def may_be(declared: Collection[str], named: tuple[str, Parameter], value: Any) 
     if name not in declared:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         return value is not None if isinstance(parameter, Choice) else is_number
-    try:
-        parameter.validate(name, value)
-    except SpaceError:
-        return False
-    return True
+    return admits(parameter, value)

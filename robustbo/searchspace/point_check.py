@@ -18,6 +18,15 @@ def validate(name: str, parameter: Parameter, value: Any) -> Value:
     return parameter.validate(name, value)
 
 
+def admits(parameter: Parameter, value: Any) -> bool:
+    """Return whether a value of a parameter may be asked for."""
+    try:
+        parameter.validate("", value)
+    except SpaceError:
+        return False
+    return True
+
+
 def measured_point(parameters: Parameters, conditions: Conditions, params: Mapping[str, Any]) -> dict[str, Value]:
     """The point at which something was measured; see `robustbo.Space.measured_point`.
 

@@ -8,9 +8,11 @@ from typing import Any, NamedTuple, Protocol
 from robustbo.errors import JournalError
 from robustbo.loop.decide import step
 from robustbo.loop.surrogate.cache import FitCache
+from robustbo.searchspace.region.region import Fixed
 from robustbo.trials.history import History
 from robustbo.trials.repair.salvage import SALVAGED
 from robustbo.trials.settings import Settings
+from robustbo.trials.sources import Labels
 from robustbo.trials.storage.line import Event
 
 REMEMBERED = 64  # histories: more than there are decisions at once
@@ -24,12 +26,25 @@ class Decided(Protocol):
 
 
 class Decision(NamedTuple):
-    """An ask as it was recorded and as it is computed again, and the diagnoses made with it (None without)."""
+    """An ask as it was recorded and as it is computed again.
+
+    Attributes:
+        recorded: The ask as it was recorded.
+        recomputed: As it is computed again.
+        diagnosis: The diagnosis made with it, as it was recorded; None without.
+        diagnosis_recomputed: That one as it is computed again.
+        history: What the decision had seen.
+        fixed: The parameters that had a given value, and it.
+        by: The source that was to measure, where it was known.
+    """
 
     recorded: Event
     recomputed: Event
     diagnosis: Event | None
     diagnosis_recomputed: Event | None
+    history: History
+    fixed: Fixed
+    by: Labels
 
 
 def recompute_asks(settings: Settings, events: Sequence[Event]) -> Iterator[tuple[Event, Event]]:
@@ -74,7 +89,8 @@ def decisions(
         fixed, by = (tuple(event.get(key, {}).items()) for key in ("fixed", "source"))
         decision = decide(settings, history, event["trial"], fits, fixed, *([by] if by else []))
         *diagnoses, ask = decision.events(event["trial"])
-        yield Decision(event, _through_json(ask), diagnosis, _through_json(diagnoses[0]) if diagnoses else None)
+        diagnosed = _through_json(diagnoses[0]) if diagnoses else None
+        yield Decision(event, _through_json(ask), diagnosis, diagnosed, history, fixed, by)
 
 
 def _through_json(event: Event) -> Event:

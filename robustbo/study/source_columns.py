@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from robustbo.errors import SpaceError
 from robustbo.searchspace.parameters import Choice
+from robustbo.searchspace.point_check import admits
 from robustbo.searchspace.tabular import is_frame, is_missing, parameter_columns
 from robustbo.searchspace.units import as_numbers_of
 from robustbo.trials.declared import Declared
@@ -61,17 +62,9 @@ def check_table(settings: Settings, frame: pd.DataFrame, name: str | None) -> No
         choice = named[parameter]
         if isinstance(choice, Choice) and column in table.columns:
             cells = [cell for cell in dict.fromkeys(table[column]) if not is_missing(cell)]
-            if new := [c for c in cells if not (choice.has_former(c) or _is_value(parameter, choice, c))]:
+            if new := [c for c in cells if not (choice.has_former(c) or admits(choice, c))]:
                 rule = f"{parameter}: must be one of {[*choice.values, *choice.former]}, got {short_list(new)}"
                 raise SpaceError(f"{rule}; what only this source has it says: had={{{parameter!r}: {new!r}}}")
-
-
-def _is_value(name: str, choice: Choice, cell: Any) -> bool:
-    try:
-        choice.validate(name, cell)
-    except SpaceError:
-        return False
-    return True
 
 
 def names_in(declared: Declared, frame: Any, column: str | None) -> list[str | None]:

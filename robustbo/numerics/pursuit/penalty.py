@@ -52,17 +52,15 @@ class Penalty(NamedTuple):
         """Penalty of all groups of a support together."""
         return self.by_size(len(support)) + ALIKE * (len(self.groups.members(support)) - len(support))
 
-    def of_one(self, support: Collection[int]) -> Callable[[int], float]:
-        """Price of one group: what it would save by leaving, or pay to join."""
-        k, inside = len(support), set(support)
-        dear, cheap = self.by_size(k + 1) - self.by_size(k), self.by_size(k) - self.by_size(max(k - 1, 0))
-        again = {group[0]: ALIKE * (len(group) - 1) for group in self.groups.recurring}
-        return lambda i: (cheap if i in inside else dear) + again.get(i, 0.0)
+    def of_another(self, support: Collection[int]) -> float:
+        """Price of one more group of one observation."""
+        k = len(support)
+        return self.by_size(k + 1) - self.by_size(k)
 
     def prices(self, support: Collection[int], n: int) -> Array:
-        """``n`` prices of the groups by `of_one`."""
+        """``n``: the price of each group, what it would save by leaving, or pay to join."""
         k = len(support)
-        prices = np.full(n, self.by_size(k + 1) - self.by_size(k))
+        prices = np.full(n, self.of_another(support))
         prices[list(support)] = self.by_size(k) - self.by_size(max(k - 1, 0))
         for group in self.groups.recurring:
             prices[group[0]] += ALIKE * (len(group) - 1)

@@ -10,6 +10,7 @@ References:
 
 from collections.abc import Callable, Collection, Sequence
 
+import numpy as np
 import torch
 
 from robustbo.numerics.gp.map_fit import Fit
@@ -120,8 +121,8 @@ def settle(level: Level, penalty: Penalty, refit: Refit, *, max_rounds: int = 8)
         max_rounds: Rounds at most; each is kept only if the score rises.
     """
     for _ in range(max_rounds):
-        of_one = penalty.of_one(level.support)
-        support = tuple(i for i, g in enumerate(level.gains) if g > of_one(i))
+        prices = penalty.prices(level.support, len(level.gains))
+        support = tuple(np.flatnonzero(np.array(level.gains) > prices).tolist())
         if support == level.support or score(tried := refit(level, support), penalty) <= score(level, penalty):
             return level
         level = tried

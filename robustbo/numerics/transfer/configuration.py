@@ -129,3 +129,8 @@ class GroupFit:
     def wrong(self) -> frozenset[int]:
         """The rows of the problem that are wrong."""
         return frozenset(self.numbers[list(self.level.support)].tolist())
+
+
+def with_relation(relations: Relations, s: int, relation: Relation) -> Relations:
+    """Relations of which one source has another."""
+    return tuple(relation if i == s else r for i, r in enumerate(relations))

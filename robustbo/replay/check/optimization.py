@@ -1,5 +1,6 @@
 """A cell of an optimization run, computed once more event by event: asks, values, recommendations and flags."""
 
+from functools import partial
 from itertools import takewhile
 from typing import Any
 
@@ -15,7 +16,7 @@ from robustbo.replay.cells.optimization import (
 )
 from robustbo.replay.cells.recommendation import Flagged, flags, recommend, sources_in_doubt
 from robustbo.replay.check import rounding
-from robustbo.replay.check.asks import compare
+from robustbo.replay.check.asks import compare, loss
 from robustbo.replay.check.comparison import Agreement, Comparison
 from robustbo.replay.check.rounding import Rounding
 from robustbo.study.recomputing import decisions
@@ -65,7 +66,8 @@ def check(cell: OptimizationCell, *, to_the_end: bool = False) -> Agreement:
     for i, event in enumerate(contents.events):
         is_ours = cell.is_ours and not event.get(SALVAGED)  # what Ax proposes is not ours to repeat
         if event["event"] == "ask" and is_ours:
-            compare(same, next(again), of_asks)
+            decision = next(again)
+            compare(same, decision, of_asks, partial(loss, settings, decision, fits, of_asks))
         history = history.apply(event)
         if event["event"] in ("tell", "fail"):
             exclusion_events = takewhile(lambda after: after["event"] == "exclude", contents.events[i + 1 :])

@@ -12,6 +12,7 @@ from robustbo import limits
 from robustbo.errors import SpaceError
 from robustbo.searchspace.constraints.grammar import shorten
 from robustbo.searchspace.parameters import Parameter
+from robustbo.searchspace.point_check import admits
 from robustbo.validation import nearest
 
 EXAMPLE = "such as AtMost(2, 'a', 'b', 'c'), in text 'at most 2 of a, b, c'"
@@ -144,7 +145,7 @@ class AtMost:
                     f"{error} {name!r} must have {self.off:g}, and a log scale begins above 0, got {parameter!r}; "
                     f"take a range from {self.off:g} without log"
                 )
-            if not _has(parameter, self.off):
+            if not admits(parameter, int(self.off) if self.off.is_integer() else self.off):
                 raise SpaceError(f"{error} {name!r} must have the value {self.off:g}, which is off, got {parameter!r}")
 
 
@@ -166,11 +167,3 @@ def _names_in(listed: str, error: str) -> list[str]:
         names.append(match["quoted"] or match["plain"])
         at = match.end()
     return names
-
-
-def _has(parameter: Parameter, value: float) -> bool:
-    try:
-        parameter.validate("", int(value) if value.is_integer() else value)
-    except SpaceError:
-        return False
-    return True

@@ -134,7 +134,7 @@ class PursuitBelief(ModelAveraging, WarpedGP):
             y, _ = in_model_units(transform, Y, torch.ones_like(Y))
             z, t = (y, None) if self._warp is None else (self._warp.unbend(y), self._warp.t)
             expectations = predictive.mixtures(t).expectations(z.numpy())
-            price = self.options.penalty(model).of_one(model.groups.of(self.support))(-1)
+            price = self.options.penalty(model).of_another(model.groups.of(self.support))
             log_density, share = self._odd(z)
             rate = self.options.rate(len(model.y))
             odd = (log_density - expectations.log_density + math.log(rate / (1 - rate))).sigmoid()  # eq. 19.8

@@ -39,7 +39,8 @@ class TestPrice:
     def test_where_all_are_alone_it_is_the_rule(self):
         alone = penalty.Penalty(self.price.by_size)
         assert [alone.total(range(k)) for k in range(5)] == [self.price.by_size(k) for k in range(5)]
-        assert (alone.of_one([3])(3), alone.of_one([3])(4)) == (3.0, 9.0)
+        assert alone.prices([3], 5).tolist() == [9.0, 9.0, 9.0, 3.0, 9.0]
+        assert alone.of_another([3]) == 9.0
 
     def test_a_group_counts_once_and_its_others_a_little(self):
         assert self.price.total([0]) == 3.0 + 2 * penalty.ALIKE
@@ -47,13 +48,7 @@ class TestPrice:
 
     @pytest.mark.parametrize("support", [[], [0], [3], [0, 5], [0, 3, 4, 5]])
     def test_the_price_of_one_is_a_difference_of_totals(self, support):
-        of_one = self.price.of_one(support)
+        prices = self.price.prices(support, 9)
         for i in (0, 3, 4, 5, 8):
             more, less = sorted({*support, i}), sorted({*support} - {i})
-            assert of_one(i) == pytest.approx(self.price.total(more) - self.price.total(less))
-
-
-def test_prices_of_all_groups_are_those_of_each():
-    of = penalty.Penalty(penalty.corrected_rule(8, 3), Groups(((1, 4, 5),)))
-    price = of.of_one((1, 2))
-    assert of.prices((1, 2), 8).tolist() == [price(i) for i in range(8)]
+            assert prices[i] == pytest.approx(self.price.total(more) - self.price.total(less))
