@@ -99,8 +99,9 @@ stream.addEventListener("state", (event) => {
   live.textContent = state.error ?? `${open} to measure, ${state.trials.told ?? 0} recorded${thinking}`;
   live.classList.toggle("error", Boolean(state.error));
   const now = JSON.stringify([state.version, state.asks.length, state.computing, state.error]);
+  // What this page has begun to compute is done, though the study is as it was.
   const isDone = document.querySelector(".asking") && !state.computing.length && !state.asks.length;
-  if (now !== was && (was || state.version !== version || isDone)) refresh();
+  if (isDone || (now !== was && (was || state.version !== version))) refresh();
   [was, version] = [now, state.version];
 });
 stream.addEventListener("error", () => {
