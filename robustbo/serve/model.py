@@ -12,6 +12,7 @@ from robustbo.errors import RobustBOError
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.report.charts.maps import movable
 from robustbo.report.charts.one_outcome import single_outcomes
+from robustbo.report.charts.slices import INCUMBENT
 from robustbo.report.page.journal_page import best_around
 from robustbo.report.page.map_section import MapsSection, Place, maps_section
 from robustbo.report.page.slices_section import Around, SlicesSection, Surface, slices_section
@@ -23,6 +24,7 @@ from robustbo.serve.forms import wants_json
 from robustbo.view.importance import importance
 from robustbo.view.view import View
 
+BEST = "the best point"  # in the words of these pages
 IMPORTANCE = "importance"
 NOT_YET = "nothing is predicted before values are recorded"
 
@@ -144,7 +146,7 @@ def _around(view: View, question: Question) -> Around:
         return Around(trial.target_params, f"the point of {trial.title}")
     around = best_around(view, overview(view), is_believed=True)
     assert around is not None  # something is believed
-    return around
+    return around._replace(where=BEST) if around.where == INCUMBENT else around
 
 
 def _open_places(view: View) -> list[Place]:

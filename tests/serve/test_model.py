@@ -37,7 +37,7 @@ def test_the_page_has_importance_maps_and_slices_of_the_two_that_matter_most(cli
 
 def test_a_map_is_through_the_point_of_a_trial(client, bench):
     page = computed(client, bench, through="4", **PAIR).text
-    assert "Through the point of trial 4." in page
+    assert "as at the point of trial 4." in page
     assert 'value="4"' in page
 
 

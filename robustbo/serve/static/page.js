@@ -57,8 +57,13 @@ document.addEventListener("submit", async (event) => {
 // Whether somebody is typing in a part of the page: it is left alone then.
 export function isTyping(part) {
   return [...part.querySelectorAll("input:not([type=hidden]), select")].some(
-    (input) => input === document.activeElement || (input.type !== "checkbox" && input.value && input.value !== input.defaultValue),
+    (input) => input === document.activeElement || (input.type !== "checkbox" && input.value && isChanged(input)),
   );
+}
+
+function isChanged(input) {
+  if (!input.matches("select")) return input.value !== input.defaultValue;
+  return [...input.options].some((option) => option.selected !== option.defaultSelected);
 }
 
 // Times as the clock on the wall has them.
