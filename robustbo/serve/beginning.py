@@ -24,6 +24,7 @@ from robustbo.sheets.points import TableBytes
 FIRST = 4  # points of the preview
 ROWS = 6  # of parameters, to begin with
 OUTCOMES = 3
+CHECKS = {"check": 422, "look": 200}  # by a program, or as it is typed: no error of the browser's, if it is none yet
 
 
 class FormFirst:
@@ -78,9 +79,11 @@ async def post_form(request: Request) -> Response:
                 opt = await asyncio.to_thread(plan.begin, state.place)
                 state.start(Bench(opt, state.place, state.extras))
     except (RobustBOError, ValueError, TypeError) as error:
-        if order == "check" or wants_json(request):
+        if order in CHECKS or wants_json(request):
             field = error.field if isinstance(error, Misfit) else None
-            return JSONResponse({"error": str(error), "field": field, "table": text_in(fields, "table")}, 422)
+            return JSONResponse(
+                {"error": str(error), "field": field, "table": text_in(fields, "table")}, CHECKS.get(order, 422)
+            )
         return _page(request, fields, str(error), 422)
     state.uploads.drop(text_in(fields, "table"))
     return JSONResponse({"ok": True}) if wants_json(request) else RedirectResponse("/", 303)

@@ -79,6 +79,7 @@ def look(driver, name):
     """Look at a page in each size and light: pictures of it, and no violation."""
     for size in SIZES:
         resize(driver, *size)
+        driver.execute_script("window.scrollTo(0, 0)")
         if PICTURES:
             driver.save_screenshot(f"{PICTURES}/serve-{name}-{'wide' if size[0] > 600 else 'narrow'}-{size[2]}.png")
         beyond = (

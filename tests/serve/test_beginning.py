@@ -176,6 +176,8 @@ def test_a_table_that_is_not_kept_any_more_is_said_and_an_empty_choice_is_none(c
 )
 def test_what_is_wrong_is_said_with_the_row_that_it_is_of(client, change, field):
     assert client.post("/begin", data=FORM | change, headers=JSON).json()["field"] == field
+    typed = client.post("/begin", data=FORM | change | {"do": "look"}, headers=JSON)
+    assert (typed.status_code, typed.json()["field"]) == (200, field)
 
 
 def test_a_name_that_may_be_mistyped_is_warned_of(place):

@@ -63,6 +63,7 @@ function forgive() {
 function fieldsOf() {
   const fields = new FormData(form);
   if (form.elements.table.value) fields.delete("pool");
+  fields.set("do", "look");
   return fields;
 }
 
@@ -79,8 +80,8 @@ async function check() {
   form.elements.table.value = content.table ?? "";
   noTable.hidden = !content.table;
   forgive();
-  if (response.ok) draw(content);
-  else complain(content);
+  if (content.error) complain(content);
+  else draw(content);
 }
 
 form.elements.pool.addEventListener("change", () => (form.elements.table.value = ""));
