@@ -1,5 +1,6 @@
 """Shared by all tests: where the fixtures are, one thread, which tests are slow, and why one may be skipped."""
 
+import gc
 import json
 import os
 import re
@@ -21,6 +22,17 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background
 # What the surrogates are compared with, by the names of their tests: others' models, which are slow.
 PEERS = re.compile("botorch.?relevance.?pursuit|variational|huber", re.IGNORECASE)
 FIXTURES = Path(__file__).parent / "fixtures"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Collect tests without garbage collections, and keep later ones from going through what has come to stay."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)  # before those are left out that are slow

@@ -212,6 +212,7 @@ WITHIN = {
         "kinds": {"spec", "cells", "score", "check", "sections"},  # all that differs between them, said once
         "output": {"spec", "cells", "sections", "kinds"},
         "listing": {"spec"},
+        "catalog": {"spec", "listing"},
         "plan": {"spec", "cells", "execute", "kinds"},
         "verify": {"spec", "cells", "check", "output", "kinds"},
     },

@@ -112,6 +112,7 @@ class TestAsk:
         opt = go_on(optimizer(acquisition="sobol"), 9)
         assert {trial.origin for trial in opt.history} == {"sobol"}
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize("acquisition", ["qLogNEI", "qLogEI", "LogEI"])
     def test_every_acquisition_serves_a_mixed_space_with_pending_points(self, acquisition):
         opt = optimizer(MIXED, acquisition=acquisition, num_initial=4)
@@ -280,6 +281,7 @@ class TestBest:
             optimizer().best(raw=raw)
         assert optimizer().outliers() == []
 
+    @pytest.mark.few(5)
     @pytest.mark.parametrize("surrogate", ["standard", "relevance-pursuit"])
     @pytest.mark.parametrize(
         "values",
@@ -300,6 +302,7 @@ class TestBest:
         assert len(opt.outliers()) == len(values)
         assert opt.ask().origin == ("model" if len({*values}) > 1 else "sobol")  # equal values say nothing yet
 
+    @pytest.mark.few(2)
     @pytest.mark.parametrize("wrong", [-1e2, -1e6, -1e12, -1e300, 1e300])
     def test_one_wild_value_of_any_size_leaves_the_others_their_differences(self, wrong):
         opt = optimizer(surrogate="relevance-pursuit")

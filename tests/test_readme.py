@@ -23,9 +23,18 @@ MODULES = [
 ]
 
 
-def test_the_ask_and_tell_example_runs(tmp_path, monkeypatch):
+def example_with(word, *shorter):
+    """The block of the README that has a word, as it stands or with fewer trials."""
+    (example,) = [block for block in re.findall(r"```python\n(.*?)```", README, re.DOTALL) if word in block]
+    long, short = shorter or (word, word)
+    assert long in example
+    return example.replace(long, short)
+
+
+@pytest.mark.parametrize("shorter", [("range(16)", "range(11)"), pytest.param((), marks=pytest.mark.slow)])
+def test_the_ask_and_tell_example_runs(tmp_path, monkeypatch, shorter):
     monkeypatch.chdir(tmp_path)
-    (example,) = [block for block in re.findall(r"```python\n(.*?)```", README, re.DOTALL) if "opt.ask()" in block]
+    example = example_with("opt.ask()", *shorter)
     names = {}
     exec(example, names)
     found = [outlier.trial.number for outlier in names["opt"].outliers() if outlier.flagged]
@@ -33,8 +42,9 @@ def test_the_ask_and_tell_example_runs(tmp_path, monkeypatch):
     assert (tmp_path / "tuning.jsonl").exists()
 
 
-def test_the_example_of_optuna_runs(capsys):
-    (example,) = [block for block in re.findall(r"```python\n(.*?)```", README, re.DOTALL) if "RobustSampler" in block]
+@pytest.mark.parametrize("shorter", [("n_trials=14", "n_trials=9"), pytest.param((), marks=pytest.mark.slow)])
+def test_the_example_of_optuna_runs(capsys, shorter):
+    example = example_with("RobustSampler", *shorter)
     names = {}
     exec(example, names)
     assert names["study"].best_trial.number == 6 != names["best"](names["study"]).number
@@ -56,7 +66,7 @@ def test_the_page_on_failures_runs(tmp_path, monkeypatch, capsys):
     assert "dtype: float64" in capsys.readouterr().out
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["outliers.md", "spaces.md", "several-outcomes.md"])
 def test_a_page_runs_and_prints_what_it_says(tmp_path, monkeypatch, capsys, name):
     monkeypatch.chdir(tmp_path)

@@ -41,6 +41,7 @@ def test_every_promise_names_one():
         assert re.search(r"`tests/[\w/]+\.py::", promise), promise
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("arguments", [["show"], ["show", "--format", "json"], ["best"], ["verify"], ["report"]])
 def test_a_name_cannot_speak_to_the_terminal(tmp_path, monkeypatch, arguments):
     space = rb.Space(**{"\x1b]0;title\x07\x1b[2J": rb.Float(0, 1), "c": rb.Choice("\x1b[31m", "\x9b2J\r")})

@@ -3,7 +3,6 @@
 import ast
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -100,7 +99,7 @@ def has_no_noun(docstring: str) -> bool:
     return bool(words) and (words[0] in HEADS or words == ["the", "same"])
 
 
-def bound_names(scope: ast.AST) -> Iterator[tuple[str, int]]:
+def bound_names(scope: ast.AST) -> dict[str, int]:
     """The names that a scope binds, each once, with its line; imports, functions and classes aside."""
     names: dict[str, int] = {}
 
@@ -120,33 +119,35 @@ def bound_names(scope: ast.AST) -> Iterator[tuple[str, int]]:
             visit(child)
 
     visit(scope, is_top=True)
-    yield from names.items()
+    return names
 
 
-def words_of(path: Path) -> Iterator[Word]:
+def words_of(path: Path) -> list[Word]:
     """Every bound name, function's name and docstring of a file."""
+    words: list[Word] = []
 
-    def visit(node: ast.AST, scope: str) -> Iterator[Word]:
+    def visit(node: ast.AST, scope: str) -> None:
         name = getattr(node, "name", "")
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             is_refused = is_named_by_participle(name) and EXCEPTIONS.keys().isdisjoint({name, name.strip("_")})
-            yield Word("function", path, node.lineno, scope, name, is_refused)
+            words.append(Word("function", path, node.lineno, scope, name, is_refused))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             is_refused = name.strip("_").lower() in PLACEHOLDERS and name not in EXCEPTIONS
-            yield Word("name", path, node.lineno, scope, name, is_refused)
+            words.append(Word("name", path, node.lineno, scope, name, is_refused))
         if isinstance(node, DEFINITIONS) and (docstring := ast.get_docstring(node)):
             line = 1 if isinstance(node, ast.Module) else node.lineno
-            yield Word("docstring", path, line, name or "-", docstring.split("\n")[0], has_no_noun(docstring))
+            words.append(Word("docstring", path, line, name or "-", docstring.split("\n")[0], has_no_noun(docstring)))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             scope = f"{scope}.{name}" if scope != "-" else name
         if isinstance(node, SCOPES):
-            for bound, line in bound_names(node):
+            for bound, line in bound_names(node).items():
                 is_placeholder = bound.strip("_").lower() in PLACEHOLDERS and bound not in EXCEPTIONS
-                yield Word("name", path, line, scope, bound, is_placeholder)
+                words.append(Word("name", path, line, scope, bound, is_placeholder))
         for child in ast.iter_child_nodes(node):
-            yield from visit(child, scope)
+            visit(child, scope)
 
-    yield from visit(ast.parse(path.read_text()), "-")
+    visit(ast.parse(path.read_text()), "-")
+    return words
 
 
 def files_of(place: Path) -> list[Path]:

@@ -212,7 +212,7 @@ def list_(format_: FormatOption = Format.table) -> None:
 
     It also lists the regression tasks, the other methods of benchmarks, and the specs under runs/.
     """
-    from robustbo.replay.listing import catalog
+    from robustbo.replay.catalog import catalog
 
     terminal.rows(catalog(), format_)
 

@@ -36,7 +36,7 @@ class LittleToGain:
 
     Example:
         >>> import robustbo as rb
-        >>> opt = rb.Optimizer(rb.Space(x=rb.Float(-1.0, 1.0)), direction="minimize", seed=0)
+        >>> opt = rb.Optimizer(rb.Space(x=rb.Float(-1.0, 1.0)), direction="minimize", surrogate="standard", seed=0)
         >>> enough = LittleToGain(absolute=0.1)
         >>> while not enough(opt, opt.tell(trial := opt.ask(), trial.params["x"] ** 2)):
         ...     assert len(opt.history) < 20

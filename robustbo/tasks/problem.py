@@ -18,11 +18,12 @@ from robustbo.foreign import access
 from robustbo.lazy import cached_property
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter
 from robustbo.searchspace.space import Space
+from robustbo.tasks.registered import PROBLEMS
 from robustbo.validation import name_in_registry
 
-GROUP = "robustbo.problems"
 FEW = 6  # entries that are shown of a longer list
 SAMPLED = 200  # points
+UNLOADED = "cannot be loaded"  # is how a line begins about what cannot
 
 _BUILT: dict[tuple[Callable[..., Any], str], Any] = {}  # problems by who made them and of which options
 
@@ -138,7 +139,7 @@ class Problem:
 
 def names() -> list[str]:
     """The registered problems."""
-    return sorted({point.name for point in entry_points(group=GROUP)})
+    return sorted({point.name for point in entry_points(group=PROBLEMS)})
 
 
 def load(name: str, **options: Any) -> Problem:
@@ -178,9 +179,9 @@ def about(name: str) -> str:
         options = _options(_find_registration(name))
         return load(name).about + (f"; options {', '.join(options)}" if options else "")
     except DataError:  # which names folders of this machine, as whoever loads it is told
-        return "cannot be loaded: its data are not on this machine"
+        return f"{UNLOADED}: its data are not on this machine"
     except Exception as error:
-        return f"cannot be loaded: {error}"
+        return f"{UNLOADED}: {error}"
 
 
 def _find_registration(name: str) -> "Problem | Callable[..., Problem]":
@@ -189,7 +190,7 @@ def _find_registration(name: str) -> "Problem | Callable[..., Problem]":
     Raises:
         ValueError: If that is nothing, or two things, or cannot be imported.
     """
-    points = {point.value: point for point in entry_points(group=GROUP, name=name)}
+    points = {point.value: point for point in entry_points(group=PROBLEMS, name=name)}
     if not points:
         name_in_registry("problem", name, names())
     if len(points) > 1:

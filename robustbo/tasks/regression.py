@@ -9,9 +9,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from robustbo.tasks.registered import REGRESSION
 from robustbo.validation import name_in_registry
-
-GROUP = "robustbo.regression"
 
 
 class Scaling(Protocol):
@@ -72,7 +71,7 @@ class TaskSource(Protocol):
 
 def sources() -> list[TaskSource]:
     """The registered sources."""
-    points = {point.value: point for point in entry_points(group=GROUP)}
+    points = {point.value: point for point in entry_points(group=REGRESSION)}
     return [points[value].load() for value in sorted(points)]
 
 

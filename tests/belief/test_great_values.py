@@ -7,6 +7,7 @@ import robustbo as rb
 from tests.belief.studies import study
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_it_is_asked_for_again_at_once(seed):
     rng = np.random.default_rng(seed)

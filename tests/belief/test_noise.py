@@ -19,6 +19,7 @@ def flicker(rng):
     return rng.random(60) < 0.15
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("resolution", "level", "steps"), [(0.01, 8.4, flicker), (0.1, 12.0, slow), (5.0, 400, slow)])
 def test_a_last_digit_that_flickers_is_no_error(resolution, level, steps):
     values = level + resolution * np.round(steps(np.random.default_rng(0)))
@@ -40,6 +41,7 @@ def near_a_curve(off):
     return x, values
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("sd", [None, 0.01])
 def test_what_is_off_by_less_than_is_negligible_is_no_error(sd):
     x, values = near_a_curve(0.4)
@@ -70,6 +72,7 @@ def test_a_noisy_stretch_among_quiet_ones_is_no_series_of_errors():
     assert probabilities(opt).max() < 0.99
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("level", [lambda x: 2 + x, lambda x: 40 * np.sin(x / 15)], ids=["a line", "a wave"])
 def test_noise_in_proportion_to_the_value_is_no_error(level):
     rng = np.random.default_rng(0)

@@ -36,7 +36,7 @@ def test_it_rises_with_the_error_of_a_value_that_was_asked_for():
     values = 80 + 9 * np.cos(x / 6) + noisy(14, 0.8, seed)
     asked = study(line(high=30.0), x, values, direction="minimize", seed=seed)
     trial, asked = asked.ask(), pickle.dumps(asked)
-    for off in (2, 4, 5, 5.5, 6, 7, 14, 30):
+    for off in (2, 5, 6, 14):
         opt = pickle.loads(asked)
         opt.tell(trial, trial.expected + off * trial.expected_sd)
         rising.append(probabilities(opt)[-1])

@@ -14,6 +14,7 @@ def replicated(num_points, repeats, level, noise, apart=0.0, seed=0):
     return levels + noise * rng.standard_normal(num_points * repeats)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("great", "others", "unit"),
     [
@@ -34,6 +35,7 @@ def test_one_great_choice_measured_several_times_is_believed_and_best(great, oth
     assert opt.best().params == {"ligand": names[4]}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("d", "repeats"), [(1, 4), (2, 2)])
 def test_a_great_point_of_a_continuous_space_is_believed(d, repeats):
     points = np.repeat(np.random.default_rng(3).random((15, d)), repeats, axis=0)

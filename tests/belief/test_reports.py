@@ -35,6 +35,7 @@ def series(kind, seed):
     return x, y
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("kind", "seed"), [("gross", 0), ("step", 1), ("heavy", 3), ("steep", 0)])
 def test_expectation_evidence_and_probability_agree(kind, seed):
     for report in reports(study(line(high=8.0), *series(kind, seed))):
@@ -54,7 +55,7 @@ def random_study(seed):
     return study(line(high=8.0), x, 10 ** rng.uniform(-4, 4) * (y + rng.uniform(-9, 9)), seed=seed)
 
 
-@pytest.mark.few(5)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("seed", range(60))
 def test_no_line_contradicts_itself(seed):
     for report in reports(random_study(seed)):
@@ -64,7 +65,7 @@ def test_no_line_contradicts_itself(seed):
 @pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(2))
 def test_in_a_loop_no_line_contradicts_itself(seed):
-    rng, opt = np.random.default_rng(seed), rb.Optimizer(line(high=8.0), direction="maximize", seed=seed)
+    rng, opt = np.random.default_rng(seed), rb.Optimizer(line(high=8.0), direction="maximize", seed=seed, num_initial=8)
     for _ in range(12):
         trial = opt.ask()
         value = np.sin(trial.params["x"]) + 0.1 * rng.standard_normal()

@@ -7,6 +7,7 @@ import robustbo as rb
 from tests.belief.studies import flagged, line, noisy, study
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("n", "wrong", "factor"), [(22, range(13, 18), 10.0), (28, range(15, 20), 25.4)])
 def test_a_stretch_that_was_told_in_another_unit_is_flagged(n, wrong, factor):
     years = 1950.0 + np.arange(n)

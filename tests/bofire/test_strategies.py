@@ -49,8 +49,9 @@ def mobo(domain, surrogate_specs=None):
     )
 
 
-@pytest.mark.few(2)
-@pytest.mark.parametrize("acquisition", [None, qLogEI(), qUCB()])
+@pytest.mark.parametrize(
+    "acquisition", [pytest.param(None, marks=pytest.mark.slow), qLogEI(), pytest.param(qUCB(), marks=pytest.mark.slow)]
+)
 def test_a_strategy_asks_where_the_right_values_lead(branin, acquisition):
     domain, experiments = branin
     options = {} if acquisition is None else {"acquisition_function": acquisition}
@@ -75,7 +76,7 @@ def test_the_same_experiments_and_the_same_seed_have_the_same_candidates(branin)
 
 def test_a_strategy_is_read_from_json(branin):
     domain, experiments = branin
-    written = sobo(domain)
+    written = sobo(domain, acquisition_function=qLogEI())
     text = written.model_dump_json()
     assert SoboStrategy.model_validate_json(text).model_dump_json() == text
     read = TypeAdapter(AnyStrategy).validate_json(text)

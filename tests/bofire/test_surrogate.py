@@ -112,6 +112,7 @@ def test_without_a_value_there_is_nothing_to_fit_to(branin):
         surrogate(domain).predict_outliers(experiments.drop(columns="b"))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_few_experiments_are_enough(branin, count):
     domain, experiments = branin
@@ -121,6 +122,7 @@ def test_few_experiments_are_enough(branin, count):
     assert np.isfinite(model.predict(experiments)).all(axis=None)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("name", EXACT)
 def test_every_exact_method_of_ours_can_be_used(branin, name):
     domain, experiments = branin
@@ -175,6 +177,7 @@ def test_a_category_that_was_never_measured_can_be_predicted(mixed):
     assert found["y_sd"][is_new].min() > found["y_sd"][~is_new].median()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("scaler", [None, Standardize()])
 def test_inputs_are_scaled_as_bofire_has_it(branin, scaler):
     domain, experiments = branin
@@ -222,6 +225,7 @@ def test_kernels_of_bofires_can_take_the_place_of_ours(mixed, kernel):
     assert flagged(surrogate(domain, kernel=kernel).predict_outliers(experiments)) == [3, 9]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("warp", ["asinh", "learned"])
 def test_a_dump_predicts_the_same(branin, warp):
     domain, experiments = branin

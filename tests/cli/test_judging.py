@@ -56,6 +56,7 @@ def test_a_single_value_is_judged_as_before(begun):
     assert history()[3].is_vouched
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize(
     ("command", "words"),
     [

@@ -47,6 +47,7 @@ def calls(name, address):
         yield [name, *typed, *([] if at in must else [at.opts[0], address]), *NOT_OURS.get(name, [])]
 
 
+@pytest.mark.few(6)
 @pytest.mark.filterwarnings("ignore:.*the page begins a new study there")
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_no_command_says_a_password_or_names_a_file_by_it(cli, tmp_path, address):

@@ -177,6 +177,8 @@ class TestShowing:
         assert "\nthe front: " in out
         assert any(row[:2] == [str(WRONG), "yield"] for row in rows)
         assert "incumbent" not in out
+        (first, *_) = csv.DictReader(io.StringIO(measured("show", "j.jsonl", "--format", "csv")[1]))
+        assert (first["trial"], first["outcome"], first["flagged"]) == (str(WRONG), "yield", "True")
 
     def test_as_json(self, plain):
         found = json.loads(plain("show", "j.jsonl", "--format", "json")[1])
@@ -188,10 +190,6 @@ class TestShowing:
         assert (found["incumbent"], found["best_raw_value"]) == (None, None)
         excluded = [(each["trial"], each["outcome"]) for each in found["excluded"]]
         assert excluded == [(1, "purity"), (2, "yield"), (2, "cost"), (2, "purity"), (WRONG, "yield")]
-
-    def test_as_csv(self, measured):
-        (first, *_) = csv.DictReader(io.StringIO(measured("show", "j.jsonl", "--format", "csv")[1]))
-        assert (first["trial"], first["outcome"], first["flagged"]) == (str(WRONG), "yield", "True")
 
     def test_best_says_where_to_look(self, measured):
         code, _, err = measured("best", "j.jsonl")

@@ -171,6 +171,7 @@ def test_values_are_read_by_the_kind_of_their_parameter(text, parameter, value):
     assert (found, type(found)) == (value, type(value))
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

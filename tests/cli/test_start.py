@@ -65,6 +65,13 @@ def test_so_do_fail_tell_of_a_trial_and_show_of_what_is_cached(tmp_path, monkeyp
     assert "no power" in run_in_a_process(tmp_path, ["show", "lab.jsonl"])
 
 
+def test_so_does_list_where_it_has_been_made_before(tmp_path, monkeypatch, call):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    rows = call("list", "--format", "json")[1]
+    assert run_in_a_process(tmp_path, ["list", "--format", "json"]) == rows
+
+
 def test_recording_in_python_imports_nothing_heavy(tmp_path):
     code = (
         "import sys, robustbo as rb\n"

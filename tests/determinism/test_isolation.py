@@ -177,7 +177,13 @@ class TestSurroundings:
             assert torch.get_default_dtype() == dtype
             torch.set_default_dtype(before)
 
-    @pytest.mark.few(2)
+    @pytest.fixture(scope="class")
+    @classmethod
+    def plain(cls):
+        with cls.default_type(torch.float32):
+            return cls.run()
+
+    @pytest.mark.few(1)
     @pytest.mark.parametrize(
         "surroundings",
         [
@@ -191,9 +197,7 @@ class TestSurroundings:
         ],
         ids=["no_grad", "inference_mode", "errstate", "meta", "float16", "float64", "threads"],
     )
-    def test_they_change_nothing(self, surroundings):
-        with self.default_type(torch.float32):
-            plain = self.run()
+    def test_they_change_nothing(self, surroundings, plain):
         with surroundings():
             assert self.run() == plain
 

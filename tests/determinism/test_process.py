@@ -60,15 +60,15 @@ def asked(surrogate):
 
 
 @pytest.mark.few(1)
-def test_a_network_that_trains_meanwhile_is_not_disturbed(default_type):
+@pytest.mark.parametrize("surrogate", SURROGATES[:3])
+def test_a_network_that_trains_meanwhile_is_not_disturbed(default_type, surrogate):
     threads = torch.get_num_threads()
     torch.set_num_threads(2)
     training = Training()
     training.start()
     training.has_begun.wait(60)  # a thread has as many as there are when it begins: in an ask, one
     try:
-        for surrogate in SURROGATES[:3]:
-            asked(surrogate)
+        asked(surrogate)
     finally:
         training.may_end.set()
         training.join()
@@ -78,6 +78,7 @@ def test_a_network_that_trains_meanwhile_is_not_disturbed(default_type):
     assert sum(training.losses[-50:]) < sum(training.losses[:50])
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("surrogate", [*SURROGATES, "laplace-variational", "botorch-relevance-pursuit", "trimmed"])
 def test_torchs_default_type_changes_no_decision(surrogate):
     plain, before = asked(surrogate), torch.get_default_dtype()

@@ -41,10 +41,15 @@ def blocks(page):
 
 
 SLOW = {  # many fits, or many processes
+    "docs/explanation/acquisition.md",
     "docs/explanation/best-values.md",
+    "docs/explanation/computation-aware.md",
     "docs/explanation/doubt.md",
+    "docs/explanation/filtered.md",
     "docs/explanation/relevance-pursuit.md",
     "docs/explanation/reproducibility.md",
+    "docs/howto/limits.md",
+    "docs/howto/old-data.md",
     "docs/howto/optimize.md",
     "docs/howto/own-surrogate.md",
     "docs/howto/spreadsheet.md",

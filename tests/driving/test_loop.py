@@ -95,7 +95,9 @@ def square(params):
 
 
 def optimizer(space=SPACE, **options):
-    return rb.Optimizer(space, **{"direction": "minimize", "seed": 1, "acquisition": "sobol", **options})
+    """A quick one: of space-filling points, whose values are all believed."""
+    given = {"direction": "minimize", "seed": 1, "acquisition": "sobol", "surrogate": "standard"}
+    return rb.Optimizer(space, **given | options)
 
 
 def optimize(opt, num_trials, func=square, **options):
@@ -195,6 +197,7 @@ class TestHowMany:
         assert "the study has 2 trials already; num_trials counts all" in caplog.text
         assert len(opt.history) == 2
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize("is_shared", [True, False])
     def test_calls_at_once_begin_no_more_than_is_wanted(self, tmp_path, is_shared):
         first = optimizer(journal=tmp_path / "journal")
@@ -512,7 +515,7 @@ class TestCtrlC:
 
 
 def test_a_source_in_doubt_is_said_once_while_it_goes_on(monkeypatch):
-    opt = optimizer(acquisition="auto", num_initial=3)
+    opt = optimizer(acquisition="auto", num_initial=3, surrogate="relevance-pursuit")
     for i in range(4):
         opt.tell({"x": i / 4}, (i / 4) ** 2, source={"reactor": f"R{i % 2}"})
 
@@ -686,12 +689,13 @@ class TestSeveralAtOnce:
 class TestProgress:
     def lines(self, act):
         console = Console(file=io.StringIO(), force_terminal=True, width=200)
-        with Display(optimizer().settings, FitCache(), 9, is_wanted=True, console=console) as display:
+        settings = optimizer(surrogate="relevance-pursuit").settings
+        with Display(settings, FitCache(), 9, is_wanted=True, console=console) as display:
             act(display)
         return console.file.getvalue()
 
     def test_it_shows_how_far_what_is_best_what_failed_and_what_runs(self):
-        opt = optimizer()
+        opt = optimizer(surrogate="relevance-pursuit")
         optimize(opt, 7, lambda params: 100.0 if len(opt.history) == 3 else square(params))
         opt.fail(opt.ask())
         history = opt.history

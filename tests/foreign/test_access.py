@@ -130,6 +130,7 @@ DAMAGED = {
 }
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("damage", DAMAGED)
 def test_damaged_rows_end_in_a_line_that_names_the_file(tmp_path, monkeypatch, damage):
     run = run_of(tmp_path / "run", rows=DAMAGED[damage] or b"")

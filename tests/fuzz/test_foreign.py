@@ -7,8 +7,8 @@ import pytest
 from tests.fuzz import foreign
 
 pytest.importorskip("openpyxl")
-FILES = int(os.environ.get("ROBUSTBO_FUZZ", "100"))
-AT_ONCE = 100
+FILES = int(os.environ.get("ROBUSTBO_FUZZ", "50"))
+AT_ONCE = 50
 
 
 @pytest.fixture(scope="module")

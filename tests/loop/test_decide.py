@@ -85,6 +85,7 @@ def wave(sign, spoilt):
     return line, made
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("surrogate", ["relevance-pursuit", "student-t", "filtered"])
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])
 def test_a_point_whose_value_is_disbelieved_is_not_the_incumbent(surrogate, direction):

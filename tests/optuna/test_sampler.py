@@ -26,7 +26,8 @@ def wrong_once(trial):
 
 
 def study_of(**options):
-    return optuna.create_study(sampler=RobustSampler(**{"seed": 0, "num_initial": 4, **options}))
+    given = {"seed": 0, "num_initial": 4, "surrogate": "standard"}  # which all values are right by, and is quick
+    return optuna.create_study(sampler=RobustSampler(**given | options))
 
 
 def history(study):
@@ -35,7 +36,7 @@ def history(study):
 
 @pytest.mark.slow
 def test_a_wrong_value_neither_ends_the_search_nor_is_the_best():
-    study = study_of()
+    study = study_of(surrogate="relevance-pursuit")
     study.optimize(wrong_once, n_trials=20)
     assert study.best_trial.number == 7
     found = best(study)
@@ -45,7 +46,7 @@ def test_a_wrong_value_neither_ends_the_search_nor_is_the_best():
 
 @pytest.mark.slow
 def test_a_doubtful_value_is_measured_again():
-    study = study_of()
+    study = study_of(surrogate="relevance-pursuit")
     study.optimize(wrong_once, n_trials=20)
     repeats = {t.number: notes.read(t)["repeats"] for t in study.trials if "repeats" in notes.read(t)}
     assert 7 in repeats.values()
@@ -280,7 +281,7 @@ def test_conditional_parameters_are_searched_together_with_the_choice():
 
 @pytest.mark.slow
 def test_a_range_that_is_never_twice_the_same_is_modelled_as_a_whole():
-    study = study_of()
+    study = study_of(surrogate="relevance-pursuit")
 
     def ranged(trial):
         trial.suggest_float("r", 0, 1 + trial.number)
@@ -317,7 +318,7 @@ def test_a_range_that_changes_is_asked_in_and_a_value_beyond_it_is_moved_to_its_
 
 
 def test_values_with_and_without_a_parameter_that_comes_and_goes_do_not_look_wrong():
-    study = study_of(surrogate="relevance-pursuit")
+    study = study_of(surrogate="relevance-pursuit", num_initial=12)
 
     def coming_and_going(trial):
         value = (trial.suggest_float("x", -5, 5) - 1) ** 2
@@ -433,7 +434,7 @@ def on_a_curve(n=14):
 def test_what_is_off_by_a_negligible_error_is_not_called_wrong():
     flagged = {}
     for error in (0.0, 0.4):
-        study = study_of(negligible_error=error)
+        study = study_of(negligible_error=error, surrogate="relevance-pursuit")
         study.add_trials(on_a_curve())
         frame = outliers(study)
         flagged[error] = frame.index[frame["status"] != "inlier"].tolist()

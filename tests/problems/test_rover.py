@@ -191,6 +191,7 @@ class TestEveryVariant:
         stops = all_stops(variant, best_seen(variant))
         assert stops[:-1].max() < stops[-1]
 
+    @pytest.mark.few(1)
     def test_the_cost_of_the_path_only_grows(self, variant):
         x = random_inputs(variant, 1, seed=4)[0]
         left = [miss(100.0 if variant == "robot" else 10.0, end, GOAL) for end in slow_curve(variant, x)]

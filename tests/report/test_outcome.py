@@ -75,6 +75,7 @@ def test_the_picture_and_the_comparison_too(one):
     assert "yield (%, maximize)" in texts(journals.page([other, other]))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("quantity", "is_kept"), [(Outcome("yield", high=90), True), (Outcome(), False)])
 def test_slices_end_where_nothing_is_possible(several, quantity, is_kept):
     """The surrogate itself goes beyond."""

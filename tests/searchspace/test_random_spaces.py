@@ -142,6 +142,7 @@ def test_every_ask_is_feasible_and_the_same_when_resumed_and_computed_again(kind
     assert found.by_model > 0
 
 
+@pytest.mark.slow
 def test_the_default_surrogate_too(tmp_path):
     given = made(random.Random("default"), "conditional")
     found = driven(given, tmp_path / "run.jsonl", 7, num_initial=4)

@@ -98,6 +98,7 @@ def frame():
     return X, y
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("said", ["from_dtype", ["solvent"], [1], [False, True]])
 def test_categories_are_columns_of_their_own(said):
     X, y = frame()

@@ -86,6 +86,7 @@ def test_knowledge_gradient_and_integrated_variance_are_those_of_a_model_with_kn
     torch.testing.assert_close(values(model)[1], torch.stack(by_hand).detach(), rtol=1e-4, atol=1e-8)
 
 
+@pytest.mark.few(2)
 @each(RelevancePursuitGP, TrimmedGP, FilteredGP, StudentTGP, ConjugateGP)
 def test_thompson_sampling_does_not_propose_the_lie(cls):
     model = fit(cls(*data()))

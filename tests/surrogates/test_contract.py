@@ -108,6 +108,7 @@ class TestContract:
         assert model.train_targets.shape == (6,)
         assert dataclasses.asdict(model.options) == options
 
+    @pytest.mark.few(12)
     @pytest.mark.parametrize("batch", [(), (2,), (3, 2)])
     def test_posterior_has_the_shape_of_the_question(self, clean, batch):
         posterior = clean.posterior(torch.rand(*batch, 4, 2))
@@ -151,6 +152,7 @@ class TestContract:
         assert (found.sd > 0).all()
         assert (found.evidence >= 0).all()
 
+    @pytest.mark.few(12)
     @able(leaves_one_out=True)
     @pytest.mark.parametrize("outliers", [0.0, 0.2])
     def test_leaving_one_out_is_that_of_a_dense_slow_twin(self, surrogate, outliers):
@@ -181,6 +183,7 @@ class TestContract:
             known = torch.zeros_like(p) if slope is None else slope
             torch.testing.assert_close(known.flatten()[:3], differences, rtol=1e-3, atol=1e-6)
 
+    @pytest.mark.few(24)
     @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
     def test_few_observations_will_do(self, surrogate, n):
         model = fitted(surrogate, *data(n))
@@ -194,6 +197,7 @@ class TestContract:
             assert posterior.mean.isfinite().all()
             assert (posterior.variance >= 0).all()
 
+    @pytest.mark.few(12)
     @pytest.mark.parametrize("value", [0.2, 4.0])
     @able(leaves_one_out=True)
     def test_the_evidence_of_one_copy_sees_the_other(self, surrogate, value):
@@ -202,6 +206,7 @@ class TestContract:
         assert copied.evidence[-1] <= alone.evidence[-1] + 0.1
         assert (copied.expected[-1] - value).abs() < (alone.expected[-1] - value).abs() + 0.05
 
+    @pytest.mark.few(12)
     @pytest.mark.parametrize("value", [2.0, 4.0])
     @able(hears_replicates=True)
     def test_two_that_agree_clear_each_other(self, surrogate, value):
@@ -212,6 +217,7 @@ class TestContract:
         assert flagged_copies(surrogate, 20.0, None) == [0]
         assert flagged_copies(surrogate, None, 20.0) == [1]
 
+    @pytest.mark.few(7)
     @pytest.mark.parametrize("place", [0, 1, 2])
     @able(is_robust=True, hears_replicates=True)
     def test_of_three_the_majority_is_believed(self, surrogate, place):

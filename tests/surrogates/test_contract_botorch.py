@@ -105,6 +105,7 @@ def exact_prior(model, sample_shape):
 class TestMoreObservations:
     X, Y = torch.tensor([[0.2, 0.3], [0.9, 0.1]]).double(), torch.tensor([[1.2], [-0.5]]).double()
 
+    @pytest.mark.few(14)
     @pytest.mark.parametrize("is_known", [False, True])
     @pytest.mark.parametrize("noise", [None, 0.05])
     @each(CONDITIONED)
@@ -135,6 +136,7 @@ class TestMoreObservations:
         y = model.outcome_transform(Y)[0].squeeze(-1)
         assert_same(inside(more, Z), built(model, X, y, own_variances(model)[1]))
 
+    @pytest.mark.few(7)
     @pytest.mark.parametrize("is_known", [False, True])
     @each(CONDITIONED)
     def test_imagined_ones_do_so_in_any_batch(self, cls, is_known, models):
@@ -150,6 +152,7 @@ class TestMoreObservations:
                     y = fantasies.train_targets[i, j, 30:]
                     assert_same((mean[i, j], variance[i, j]), built(model, X[j], y, noise.expand(2)))
 
+    @pytest.mark.few(3)
     @each(CONDITIONED)
     def test_may_be_transformed(self, cls):
         X, Y = data(outliers=0.1)
@@ -179,6 +182,7 @@ class TestMoreObservations:
 
 
 class TestSamplePaths:
+    @pytest.mark.few(10)
     @pytest.mark.parametrize("is_known", [False, True])
     @each(all_but(PATHLESS))
     def test_have_mean_and_spread_of_the_posterior(self, cls, is_known, models):
@@ -228,6 +232,7 @@ class TestLeavingOneOut:
 
 
 class TestCopies:
+    @pytest.mark.few(24)
     @pytest.mark.parametrize("is_known", [False, True])
     @pytest.mark.parametrize(
         "copied", [deepcopy, lambda model: pickle.loads(pickle.dumps(model))], ids=["deep", "pickle"]
@@ -251,6 +256,7 @@ class TestCopies:
         assert torch.equal(copied.posterior(Z).mean, other.posterior(Z).mean)
 
 
+@pytest.mark.few(3)
 @each([cls for cls in EXACT if cls is not Peer])
 def test_the_outliers_of_other_data_are_found_anew(cls):
     X, Y = data(outliers=0.1)

@@ -118,6 +118,7 @@ class TestBetween:
         )
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("detector", DETECTORS)
 @pytest.mark.parametrize("leave_one_out", [True, False])
 def test_any_robust_surrogate_detects(detector, leave_one_out):

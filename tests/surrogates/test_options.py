@@ -47,6 +47,7 @@ def limited():
     signal.signal(signal.SIGALRM, before)
 
 
+@pytest.mark.few(35)
 @pytest.mark.skipif(not hasattr(signal, "alarm"), reason="an alarm")
 @pytest.mark.parametrize(("name", "option"), OPTIONS)
 def test_a_hostile_value_is_refused_or_works(name, option, limited):

@@ -86,6 +86,7 @@ ANSWERS = {
 }
 
 
+@pytest.mark.few(42)
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_an_answer(fitted, answer):
     X = torch.tensor([[0.25], [0.6]], dtype=torch.float64)

@@ -59,7 +59,7 @@ def test_it_is_made_once_of_the_same_options():
 
 
 def test_one_that_cannot_be_loaded_spoils_no_list(monkeypatch):
-    broken = EntryPoint("broken", "no_such_module:problem", problem.GROUP)
+    broken = EntryPoint("broken", "no_such_module:problem", problem.PROBLEMS)
     monkeypatch.setattr(problem, "entry_points", lambda **_: [broken])
     assert about("broken").startswith("cannot be loaded: problem 'broken' must be importable from no_such_module")
     with pytest.raises(ValueError, match="must be importable from no_such_module:problem: No module named"):
@@ -67,7 +67,7 @@ def test_one_that_cannot_be_loaded_spoils_no_list(monkeypatch):
 
 
 def test_a_name_that_two_packages_claim_is_refused(monkeypatch):
-    two = [EntryPoint("svm", value, problem.GROUP) for value in ("own.svm:svm", "math:pi", "math:pi")]
+    two = [EntryPoint("svm", value, problem.PROBLEMS) for value in ("own.svm:svm", "math:pi", "math:pi")]
     monkeypatch.setattr(problem, "entry_points", lambda **_: two)
     assert names() == ["svm"]
     with pytest.raises(ValueError, match=r"'svm' must be registered once, got \['math:pi', 'own.svm:svm'\]"):

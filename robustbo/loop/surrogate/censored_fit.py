@@ -7,14 +7,14 @@ noise of values is what the fit that it begins at found, where it is not known.
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
 from botorch.models.gpytorch import GPyTorchModel
-from scipy.stats import cauchy, norm
 from torch import Tensor
 
+from robustbo.lazy import Module
 from robustbo.loop.observations.expectation import Appraisal
 from robustbo.loop.observations.table import Observations
 from robustbo.loop.observations.units import Units, noise_of_all
@@ -34,6 +34,11 @@ from robustbo.numerics.gp.wrong_density import WIDTH
 from robustbo.numerics.linalg.lapack import Array
 from robustbo.surrogates.common import contract
 from robustbo.surrogates.common.model_averaging import by_fits
+
+if TYPE_CHECKING:
+    from scipy import stats
+else:
+    stats = Module("scipy.stats")
 
 ROUNDS = 3  # of fits; pseudo-values hardly change after the second
 SETTLED = 0.1  # change of the pseudo-values' posterior means, of a predicted standard deviation, at which rounds end
@@ -162,10 +167,10 @@ def _score(model: GPyTorchModel, units: Units, bounds: BoundRows, pseudo: Pseudo
     """
     rows, rate = np.setdiff1d(np.arange(len(y)), bounds.rows), float(bounds.eps.max())
     diagnosis = contract.diagnose(by_fits(model))
-    right = norm.logpdf(y[rows], diagnosis.expected.numpy()[rows], diagnosis.sd.numpy()[rows])
+    right = stats.norm.logpdf(y[rows], diagnosis.expected.numpy()[rows], diagnosis.sd.numpy()[rows])
     center, scale = center_and_spread(y)
     with np.errstate(divide="ignore"):
-        wrong = np.log(rate) + cauchy.logpdf(y[rows], center, WIDTH * scale)
+        wrong = np.log(rate) + stats.cauchy.logpdf(y[rows], center, WIDTH * scale)
     of_values = np.logaddexp(np.log1p(-rate) + right, wrong)
     of_bounds = np.logaddexp(bounds.log_b, np.log1p(-bounds.eps) - pseudo.evidence)
     return float(of_values.sum() + of_bounds.sum() - len(rows) * math.log(units.scale))  # eq. 18.8

@@ -24,7 +24,7 @@ from robustbo.numerics.belief.population import Population, Systems
 from robustbo.numerics.gp import parameters
 from robustbo.numerics.gp.log_posterior import LogPosterior, Model, information
 from robustbo.numerics.gp.parameters import Exponential, LogNormal, Normal
-from robustbo.numerics.gp.warp import WarpedOutcomes
+from robustbo.numerics.gp.warp import warp_by_each
 from robustbo.numerics.linalg.lapack import Array
 
 MEAN_VARIANCE = 9.0  # of the constant mean, in standardized outcomes
@@ -44,8 +44,7 @@ def systems_at(model: Model, theta: Array) -> Systems:
         K = model.covariance.matrices(log_x).numpy()
     y, log_slope = np.tile(model.y.numpy(), (B, 1)), np.zeros((B, n))
     if model.warp:
-        warps = [WarpedOutcomes(model.y.numpy(), t) for t in theta[:, -len(model.warp) :].tolist()]
-        y, log_slope = np.stack([warp.y for warp in warps]), np.stack([warp.log_slope for warp in warps])
+        y, log_slope = warp_by_each(model.y.numpy(), theta[:, -len(model.warp) :])
     if model.s2_known is None:
         s2 = np.tile(np.exp(theta[:, p : p + 1]), (1, n))
         if model.s2_parts is not None:

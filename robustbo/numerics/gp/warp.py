@@ -63,18 +63,17 @@ class WarpedOutcomes:
         self._is_high, square = z > 0, z * z
         c = np.where(self._is_high, math.expm1(t[1]), math.expm1(t[0]))
         x = c * square
-        S, S_x = _secant(x) if any(t) else (np.ones_like(z), np.full_like(z, -1 / 6))
+        self._x, self._S = x, _secant(x) if any(t) else np.ones_like(z)
         self._x_t = square + x  # the derivative of c in t is 1 + c
         self._flat = 1 + x
-        self._relative = S_x / S
-        self.y = z * S
+        self.y = z * self._S
         self.log_slope = -0.5 * np.log(self._flat)  # eq. 17.2
-        self.log_secant = np.log(S)
+        self.log_secant = np.log(self._S)
 
     @cached_property
     def log_secant_t(self) -> Array:
         """``n`` derivatives of `log_secant`, each in the coordinate of its side."""
-        return self._relative * self._x_t
+        return _secant_slope(self._x, self._S) / self._S * self._x_t
 
     @cached_property
     def log_slope_t(self) -> Array:
@@ -105,15 +104,35 @@ class WarpedOutcomes:
         return np.stack([per_observation - high, high])
 
 
-def _secant(x: Array) -> tuple[Array, Array]:
-    """S and its derivative in x."""
-    safe = np.maximum(x, SMALL)
-    root = np.sqrt(safe)
-    S = np.arcsinh(root) / root
-    S_x = (1 / np.sqrt(1 + safe) - S) / (2 * safe)
+def warp_by_each(z: Array, t: Array) -> tuple[Array, Array]:
+    """``B x n`` outcomes at ``B x 2`` warps, and logarithms of the warps' derivatives: those of `WarpedOutcomes`.
+
+    Args:
+        z: ``n`` outcomes; their squares must be finite.
+        t: ``B x 2`` coordinates, at least 0.
+    """
+    c = np.array([[math.expm1(low), math.expm1(high)] for low, high in t.tolist()])  # NumPy's rounds otherwise
+    x = np.where(z > 0, c[:, 1:], c[:, :1]) * (z * z)
+    return z * _secant(x), -0.5 * np.log(1 + x)  # eq. 17.2
+
+
+def _secant(x: Array) -> Array:
+    """The secant S."""
+    root = np.sqrt(np.maximum(x, SMALL))
+    S: Array = np.arcsinh(root) / root
     is_small = x < SMALL
     if is_small.any():
         near = np.minimum(x, SMALL)
         S = np.where(is_small, 1 + near * (-1 / 6 + near * (3 / 40 - near * (15 / 336 - near * (105 / 3456)))), S)
+    return S  # eq. 17.1
+
+
+def _secant_slope(x: Array, S: Array) -> Array:
+    """The derivative of the secant in x."""
+    safe = np.maximum(x, SMALL)
+    S_x: Array = (1 / np.sqrt(1 + safe) - S) / (2 * safe)
+    is_small = x < SMALL
+    if is_small.any():
+        near = np.minimum(x, SMALL)
         S_x = np.where(is_small, -1 / 6 + near * (3 / 20 - near * (45 / 336 - near * (420 / 3456))), S_x)
-    return S, S_x  # eq. 17.1
+    return S_x

@@ -13,12 +13,12 @@ from robustbo import limits
 from robustbo.errors import SpecError
 from robustbo.foreign.reading import text_of
 from robustbo.foreign.texts import check_shape, toml_of
+from robustbo.replay.spec import SPEC_FILE
 from robustbo.replay.spec.method import RECORDED, as_table
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.replay.spec.regression import FOLDER, RegressionSpec
 from robustbo.validation import nearest
 
-SPEC_FILE = "spec.toml"
 AnySpec = RunSpec | RegressionSpec
 SPECS: dict[str, type[AnySpec]] = {"optimization": RunSpec, "regression": RegressionSpec}
 

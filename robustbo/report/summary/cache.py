@@ -1,5 +1,7 @@
 """Overviews of journals as they are now, kept for the next who looks: in a folder of the user's that may be deleted.
 
+So is whatever else follows from the code alone, and takes seconds: the list of all that can be run.
+
 An overview follows from the journal and the code alone, but for who is still there; making it again takes seconds.
 Of a journal of 100 values in three dimensions `robustbo show` takes 6.9 s of a processor without what is kept, of which
 3.9 s are imports (torch above all), which a faster fit would not save; with it, 0.4 s (medians of four runs each, on a
@@ -42,15 +44,24 @@ def key(place: Place) -> str | None:
     journal = contents(place)
     if journal.torn:
         return None
-    return hashlib.sha256(json.dumps([journal.header, journal.events, *_code()]).encode()).hexdigest()
+    return key_of(journal.header, journal.events)
+
+
+def key_of(*parts: Any) -> str:
+    """The key of what follows from these parts, as JSON has them, and from the code that computes it."""
+    return _digest(json.dumps([*parts, *_code()]))
 
 
 @cache
 def _code() -> tuple[str, ...]:
     """Digest of this code, versions of the libraries beneath it, and the machine, on which rounding depends."""
-    files = [(path.relative_to(CODE).as_posix(), path.stat()) for path in sorted(CODE.rglob("*.py"))]
-    digest = hashlib.sha256(repr([(name, stat.st_size, stat.st_mtime_ns) for name, stat in files]).encode()).hexdigest()
-    return digest, *map(_version, BENEATH), os.uname().nodename if hasattr(os, "uname") else ""
+    return digest_of(CODE), *map(_version, BENEATH), os.uname().nodename if hasattr(os, "uname") else ""
+
+
+def digest_of(package: Path) -> str:
+    """Digest of the sizes and times of a package's modules."""
+    files = [(path.relative_to(package).as_posix(), path.stat()) for path in sorted(package.rglob("*.py"))]
+    return _digest(repr([(name, stat.st_size, stat.st_mtime_ns) for name, stat in files]))
 
 
 def _version(name: str) -> str:
@@ -62,18 +73,25 @@ def _version(name: str) -> str:
 
 def get(key: str) -> dict[str, Any] | None:
     """The overview kept under a key, with those who have ended since; None where there is none that can be read."""
+    if (overview := read(key)) is None:
+        return None
+    for trial in overview["pending"]:
+        trial["has_ended"] = trial["asked_by"] is not None and worker.is_gone(trial["asked_by"])
+    return overview
+
+
+def read(key: str) -> dict[str, Any] | None:
+    """The entry under a key, as it was put there; None where there is nothing that can be read."""
     try:
         path = folder() / f"{key}.json"
         text, _, digest = path.read_text(encoding="utf-8").rpartition("\n")
         if _digest(text) != digest:  # it was changed, or cut short
             return None
-        overview: dict[str, Any] = json.loads(text)
+        entry: dict[str, Any] = json.loads(text)
         path.touch()
     except (OSError, RuntimeError, ValueError):
         return None
-    for trial in overview["pending"]:
-        trial["has_ended"] = trial["asked_by"] is not None and worker.is_gone(trial["asked_by"])
-    return overview
+    return entry
 
 
 def _digest(text: str) -> str:
@@ -81,7 +99,7 @@ def _digest(text: str) -> str:
 
 
 def put(key: str, overview: dict[str, Any]) -> None:
-    """Keep an overview, for this user's eyes alone; where that cannot be, nothing is kept."""
+    """Keep an overview, or another entry, for this user's eyes alone; where that cannot be, nothing is kept."""
     try:
         folder().mkdir(parents=True, exist_ok=True, mode=0o700)
         handle, name = tempfile.mkstemp(dir=folder(), suffix=".part")

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from robustbo.determinism.generator import no_draws
 from robustbo.numerics.belief.densities import log_odd
 from robustbo.numerics.belief.draws import Draw
 from robustbo.numerics.belief.left_out import Expectations, Mixtures
@@ -57,7 +58,7 @@ class PursuitBelief(ModelAveraging, WarpedGP):
 
     def _sample(self, effort: int = 1) -> Belief:
         self.eval()
-        with torch.no_grad():
+        with torch.no_grad(), no_draws():  # of torch's: the chains have a generator of their own
             model = self.search_model()
             fits = [WeightedFit(weight, fit, self._cache_at(model, fit)) for weight, fit, *_ in self.components]
             fits = fits or [WeightedFit(1.0, self.fit_now(model), lambda: self.prediction_cache)]

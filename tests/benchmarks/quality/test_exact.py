@@ -53,6 +53,7 @@ def errors(load):
     return load("quality.exact_errors")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("of", "n"), [("known", 4), ("heavy", 3), ("belief", 2)])
 def test_the_enumeration_is_the_sum_over_all_densities(reference, errors, of, n):
     models = {
@@ -72,6 +73,7 @@ def test_the_grid_is_fine_enough(reference, errors, exact):
     np.testing.assert_allclose(coarse, fine, atol=2e-3)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("n", [6, 9])
 def test_what_is_said_is_nearly_exact(exact, n):
     """Of few values by enumeration, of more by many draws; some are doubtful."""

@@ -93,6 +93,7 @@ def test_the_same_seed_gives_the_same_bits(models):
     assert not torch.equal(one, other)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("goals", [FRONT, BEST])
 def test_it_is_botorchs_within_the_error_of_sampling(plain, goals):
     """Where an improvement is likely; bounds are not smoothed here, and the units are the values'."""

@@ -60,6 +60,7 @@ def report_on_last(asked):
     return report
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("surrogate", ["relevance-pursuit", "student-t", "conjugate", "trimmed", "committee"])
 def test_a_value_told_with_a_great_noise_of_its_own_is_excused(report_on_last, surrogate):
     sure, unsure = report_on_last(surrogate, 2.0), report_on_last(surrogate, 2.0, sd=5.0)
@@ -67,6 +68,7 @@ def test_a_value_told_with_a_great_noise_of_its_own_is_excused(report_on_last, s
     assert unsure.probability_wrong < 0.15 < 0.9 < sure.probability_wrong
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("size", [1.0, 3e5])
 @pytest.mark.parametrize(("surrogate", "own"), [("relevance-pursuit", 0.05), ("student-t", None)])
 def test_the_probability_does_not_fall_as_the_error_grows(report_on_last, surrogate, own, size):
@@ -92,7 +94,7 @@ def beliefs(surrogate, direction, a=1.0, b=0.0):
     return {report.trial.number: (report.probability_wrong, report.status) for report in opt.outliers()}
 
 
-@pytest.mark.few(5)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("surrogate", ["relevance-pursuit", "student-t", "conjugate"])
 @pytest.mark.parametrize("direction", ["maximize", "minimize"])
 def test_units_do_not_matter(surrogate, direction):

@@ -33,6 +33,7 @@ def settings(request):
     return Settings(SPACE, request.param, num_initial=4)
 
 
+@pytest.mark.few(1)
 def test_the_liar_comes_first_with_what_was_expected_in_its_place(settings):
     first, *others = outliers(settings, told(WRONG))
     assert (first.trial.number, first.value, first.flagged) == (7, 30.0, True)
@@ -52,6 +53,7 @@ def test_the_number_of_threads_changes_no_bit(settings):
         torch.set_num_threads(1)
 
 
+@pytest.mark.few(1)
 def test_an_overview_names_the_suspects_and_the_incumbent(settings):
     found = overview(View(settings, told(WRONG)))
     assert [(row["trial"], row["flagged"]) for row in found["outliers"]][:1] == [(7, True)]
@@ -103,6 +105,7 @@ class TestQuarantined:
         made = told(VALUES).apply(ask | {"expected": 0.3, "expected_sd": 0.05})
         return made.apply({"event": "tell", "trial": 12, "value": settings.sign * value, "sd": None})
 
+    @pytest.mark.few(1)
     def test_a_value_that_disappoints_beyond_belief_is_flagged_with_its_evidence(self, settings):
         made = self.history(settings, -5.0)
         assert fit.fit(settings, made).quarantined == (12,)
@@ -111,9 +114,11 @@ class TestQuarantined:
         assert first.expected == pytest.approx(0.55**2, abs=0.05)
         assert first.evidence > 8
 
+    @pytest.mark.few(1)
     def test_one_that_pleases_is_left_to_the_surrogate(self, settings):
         assert fit.fit(settings, self.history(settings, 5.0)).quarantined == ()
 
+    @pytest.mark.few(1)
     def test_one_that_a_later_model_finds_credible_comes_back(self, settings):
         made = told(VALUES)
         ask = {"event": "ask", "trial": 12, "params": {"x": 0.95}, "origin": "model"}
@@ -124,6 +129,7 @@ class TestQuarantined:
         assert fitted.quarantined == ()
         assert 12 in fitted.observations.numbers
 
+    @pytest.mark.few(1)
     def test_none_is_left_out_where_that_is_off_or_the_surrogate_doubts_nothing(self, settings):
         made = self.history(settings, -5.0)
         assert fit.fit(dataclasses.replace(settings, quarantine=False), made).quarantined == ()

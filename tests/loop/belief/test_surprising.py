@@ -25,6 +25,7 @@ def at_peak(opt):
     return [report for report in opt.outliers() if abs(report.value) > 50 * abs(opt.history[0].value) / 8]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("peak", "count", "sign", "size"),
     [

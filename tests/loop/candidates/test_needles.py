@@ -44,6 +44,7 @@ def test_it_is_measured_again_within_two_asks(seed):
     assert trials_until(opt, *rest, most=2) <= 2
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("options", [{"pool": True}, {"replicate": "any"}], ids=str)
 def test_in_a_pool_and_where_any_value_may_be_measured_again(options):
     opt, *rest = study(1, 2, **options)

@@ -188,7 +188,7 @@ class TestManyTrials:
 
 
 class TestAsks:
-    @pytest.mark.few(1)
+    @pytest.mark.slow
     def test_they_keep_away_from_where_trials_fail(self):
         studies = ([driven(24, seed=seed, failures=mode) for seed in (1, 2)] for mode in ("learn", "ignore"))
         learns, ignores = (sum(study.history.counts()["failed"] for study in each) for each in studies)
@@ -223,6 +223,7 @@ class TestAsks:
         opt.tell({"x": 0.2, "y": 0.1}, 0.9)
         assert opt.ask().origin == "model"
 
+    @pytest.mark.few(6)
     @pytest.mark.parametrize("surrogate", sorted(SURROGATES))
     def test_every_surrogate_has_them(self, surrogate):
         opt = rb.Optimizer(SQUARE, direction="minimize", seed=1, surrogate=surrogate)

@@ -74,7 +74,7 @@ def as_overview(opt):
     return overview(View(opt.settings, opt.history))
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("owner", "name", "error"), BREAKS, ids=lambda part: getattr(part, "__name__", str(part)))
 def test_a_mistake_of_ours_ends_no_study(monkeypatch, owner, name, error):
     opt = study_of()
@@ -158,6 +158,7 @@ def test_the_best_under_constraints_is_the_best_value_where_no_surrogate_can_say
     assert (best.is_raw, best.params) == (True, {"x": 0.5})
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "place", ["loop.feasibility.model.fit_predictor", "loop.feasibility.model.FeasibilityModel.log_p"]
 )

@@ -51,7 +51,7 @@ def theta(found):
 def test_a_fit_is_the_same_whether_a_run_went_on_or_is_resumed(surrogate):
     settings = Settings(SPACE, surrogate=surrogate)
     fits = FitCache()
-    for n in range(10, 18):
+    for n in range(14, 18):
         made = history(n, wrong=(3, 12))
         going_on = fit(settings, made, fits)
         for look in (outliers, incumbent):  # what a run does in between
@@ -152,6 +152,7 @@ def renumbered(data, order):
     return replace(data, trials=Trials(trials))
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("surrogate", ["relevance-pursuit", "student-t", "conjugate", "filtered", "standard"])
 def test_the_order_of_trials_changes_nothing(surrogate):
     settings, n = Settings(SPACE, surrogate=surrogate), 21

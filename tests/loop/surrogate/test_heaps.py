@@ -35,6 +35,7 @@ def flagged(X, values, direction="maximize", **options):
     return {o.trial.number for o in reports if o.flagged}, texts
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("n", "d", "share", "unit", "side"),
     [(120, 2, 0.3, 1.0, 1), (60, 4, 0.5, 1e-6, 1), (40, 1, 0.2, 1e3, -1), (40, 2, 0.3, 1.0, -1)],
@@ -53,6 +54,7 @@ def test_good_values_beside_a_heap_at_a_limit_are_not_flagged(n, d, share, unit,
     assert f"rb.{bound}(" in text
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("share", [0.12, 0.25])
 def test_a_stuck_sensor_is_no_limit(share):
     X, f = table(60, 2, seed=5)

@@ -50,6 +50,7 @@ def decision(study):
     return trial.params, trial.expected, trial.expected_sd, trial.reason
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "begin", [one_outcome, blocks_that_nobody_told, several_outcomes, a_constraint, failures], ids=lambda f: f.__name__
 )

@@ -19,6 +19,7 @@ def chain(n, before):
     return sizes
 
 
+@pytest.mark.few(70)
 @pytest.mark.parametrize("n", [*range(1, 700), 1999])
 def test_samples_become_smaller_down_to_a_few(n):
     sizes = chain(n, sample_size)
@@ -31,6 +32,7 @@ def test_one_value_more_rarely_changes_the_size_of_a_sample():
     assert sum(sample_size(n) != sample_size(n + 1) for n in range(1, 2000)) == 5
 
 
+@pytest.mark.few(70)
 @pytest.mark.parametrize("n", [*range(1, 700), 1999, 5119, 10239])
 def test_in_the_order_of_trials_a_handful_is_made_again(n):
     sizes = chain(n, predecessor)

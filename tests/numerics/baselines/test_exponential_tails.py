@@ -51,6 +51,7 @@ class TestEach:
     def test_a_tail_is_the_integral_beyond(self, noise, r):
         assert float(log_tail(told(r), noise).exp()) == pytest.approx(integral(lambda r: 1.0, noise, abs(r)), rel=1e-7)
 
+    @pytest.mark.few(16)
     @pytest.mark.parametrize("v", [1e-6, 0.04, 1.0, 50.0])
     @pytest.mark.parametrize("e", [0.0, 0.3, -2.0, 6.0])
     def test_a_measurement_is_the_integral_over_the_latent_value(self, noise, e, v):

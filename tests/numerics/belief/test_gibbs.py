@@ -15,6 +15,7 @@ def draw(K, y, log_odd, **options):
     return sample(System(K.numpy(), y.numpy(), np.full(n, NOISE), np.zeros(n)), log_odd, **options)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("rate", [0.1, 0.4])
 def test_it_agrees_with_the_sum_over_all_states(rate):
     K, y = problem(6)

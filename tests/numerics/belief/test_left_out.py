@@ -43,6 +43,7 @@ def one_chain(K, y, count=40, rate=0.2):
     return Mixtures(Predictions.concatenate(parts), len(y))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("draw", [lambda K, y: sampled(K, y)[0], one_chain], ids=["side by side", "alone"])
 def test_it_agrees_with_the_sum_over_all_states(draw):
     K, y = problem(5)

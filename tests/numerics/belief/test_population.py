@@ -30,6 +30,7 @@ def leave_one_out(chains):
     return np.array([[chains.chain(b).leave_one_out(i) for i in range(n)] for b in range(B)])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("rate", [0.1, 0.4])
 def test_it_agrees_with_the_sum_over_all_states(rate):
     K, y = problem(6)

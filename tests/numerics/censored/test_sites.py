@@ -39,6 +39,7 @@ def sampled(m, C, bounds, num=400_000):
     return mean, ((f - mean).T * w) @ (f - mean) / w.sum(), math.log(w.mean())
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("eps", [0.0, 0.1])
 @pytest.mark.parametrize("side", [1, -1])
 @pytest.mark.parametrize("c", [-2.0, 0.0, 1.5])
@@ -60,6 +61,7 @@ def test_one_bound_has_the_moments_of_a_quadrature(c, side, eps):
         assert_allclose(covariance[0, 0], second / Z - (first / Z) ** 2, rtol=2e-3)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("eps", [0.0, 0.1])
 @pytest.mark.parametrize("sides", [(1, 1, 1, 1), (1, -1, 1, -1), (-1, -1, 1, 1)])
 def test_several_bounds_agree_with_a_long_sampling(sides, eps):

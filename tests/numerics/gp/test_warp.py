@@ -24,6 +24,14 @@ def test_it_is_the_formula(t):
     np.testing.assert_allclose(np.exp(found.log_secant) * Z, wanted, rtol=1e-9)
 
 
+def test_many_warps_at_once_are_those_of_each_to_the_bit():
+    t = np.array([(0.0, 0.0), (1e-9, 2e-4), (0.3, 2.0), (0.0, warp.MOST_BENT)])
+    y, log_slope = warp.warp_by_each(Z, t)
+    singly = [WarpedOutcomes(Z, pair) for pair in t.tolist()]
+    assert np.array_equal(y, [bent.y for bent in singly])
+    assert np.array_equal(log_slope, [bent.log_slope for bent in singly])
+
+
 @pytest.mark.parametrize("side", [0, 1])
 @pytest.mark.parametrize("t", [0.0, 1e-6, 0.2, 3.0])
 def test_its_derivatives_are_those_of_differences(side, t):

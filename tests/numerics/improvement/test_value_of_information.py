@@ -10,6 +10,7 @@ def value(y, p, *arguments):
     return value_of_replicate(*(torch.tensor(x, dtype=torch.float64) for x in ([y], [1 - p], *arguments))).item()
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("y", [-1.0, 0.4, 2.5])
 @pytest.mark.parametrize("p", [0.0, 0.3, 0.9, 1.0])
 @pytest.mark.parametrize(("mu", "sd"), [(0.2, 0.5), (1.5, 1.0)])

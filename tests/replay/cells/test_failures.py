@@ -106,6 +106,7 @@ def test_a_difference_is_found(whole, monkeypatch, fault):
         verify(whole)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kept", [0, 2, 5])
 def test_it_goes_on_from_anywhere(whole, tmp_path, kept):
     other = cell(tmp_path)

@@ -130,7 +130,7 @@ class TestInformed:
         with pytest.raises(ReplayMismatch, match=f"{what}: recorded"):
             verify(other)
 
-    @pytest.mark.few(6)
+    @pytest.mark.few(1)
     @pytest.mark.parametrize("kept", range(1, 24))
     def test_it_goes_on_from_anywhere(self, informed, tmp_path, kept):
         again = copied(informed, tmp_path, "informed")
@@ -178,6 +178,7 @@ def test_trials_that_cannot_be_hit_measure_the_truth(tmp_path):
     assert found == [(100.0, True) if t in (2, 5) else (1.0, False) for t in range(7)]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("lost", range(1, 8))
 def test_whatever_a_kill_leaves_out_is_computed_again_to_the_same_bits(whole, tmp_path, lost):
     """Cut both journals at all the places where the last trial's writes can end."""

@@ -75,6 +75,7 @@ def test_sources_in_doubt_are_recorded_and_scored_where_they_are_told(cells):
     assert (result["named"]["told"], result["others_named"]["told"]) == (0.0, 0.0)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", SPEC["methods"])
 def test_the_record_is_verified(cells, name):
     assert check(cells[name]).verdict == Match.BITS

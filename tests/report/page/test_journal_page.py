@@ -38,6 +38,7 @@ def test_the_page_says_what_the_optimizer_does(told):
     assert not re.search(r"(src|href)=|https?://|@import|url\(", text)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("values", [[], [1.0], [0.0] * 6, [1e300, -1e300, 1.7e308, 0.0, 0.0, 1.0], [math.nan, 2.0]])
 def test_any_values_make_a_page(values):
     opt = Optimizer(Space(x=Float(0, 1)), direction="minimize", seed=0)

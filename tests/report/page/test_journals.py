@@ -1,4 +1,5 @@
 import re
+from functools import cache
 
 import pytest
 
@@ -14,6 +15,7 @@ from robustbo.view.view import View
 OFF = {2: 60.0, 5: -40.0}
 
 
+@cache  # nobody changes it
 def told(seed, *, is_wrong=True):
     """Twelve values, two of which lie far from the others; one trial has failed, one is excluded, one is pending."""
     opt = Optimizer(Space(x=Float(0, 1)), direction="minimize", seed=seed)

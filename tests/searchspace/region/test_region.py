@@ -28,6 +28,7 @@ def rows_of(region, count=96):
     return region.complete(torch.as_tensor(region.space.sobol_rows(0, 0, count)))
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize(("kind", "seed"), SPACES)
 def test_a_row_is_in_it_where_its_point_is(kind, seed):
     region, _ = region_and(kind, seed)
@@ -48,6 +49,7 @@ def test_completed_rows_have_what_is_fixed_and_keep_the_equations(kind, seed):
         assert given.fixed.items() <= region.point(row).items()
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize(("kind", "seed"), SPACES)
 def test_the_canonical_row_is_that_of_the_point(kind, seed):
     region, _ = region_and(kind, seed)

@@ -25,7 +25,7 @@ def data(n=24, outliers=(4, 11)):
     return X, Y
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("cls", [LaplaceVariationalGP, HuberGP, HuberProjectionGP])
 @pytest.mark.parametrize("transform", [None, RobustStandardize(m=1)], ids=["plain", "scaled"])
 def test_a_measurements_density_is_one_of_the_outcome_and_two_wrong_values_are_told(cls, transform):

@@ -59,6 +59,7 @@ def test_a_projection_is_the_nearest_of_its_sum():
         assert (found - b).norm() <= (other - b).norm() + 1e-9
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("seed", range(10))
 def test_the_projected_climb_keeps_the_likeliest_subset_of_all(seed):
     """Where values have neighbours enough; of nine on a line it found it three times of ten."""

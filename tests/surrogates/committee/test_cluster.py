@@ -1,4 +1,4 @@
-"""A real scheduler and two workers, each a process of its own."""
+"""A real scheduler and two workers; in the slow tests each a process of its own."""
 
 import os
 import signal
@@ -34,9 +34,9 @@ def shards():
 
 
 @pytest.mark.slow
-def test_sums_are_those_of_one_machine(workers):
+def test_sums_are_those_of_one_machine(worker_processes):
     parts = [partial(shards().part, slice(start, start + 2)) for start in (0, 2, 4)]
-    with CommitteeCluster(workers, parts, 1.0) as cluster:
+    with CommitteeCluster(worker_processes, parts, 1.0) as cluster:
         there = cluster.evidence(shared())
         again = cluster.evidence(shared(1.1), there.f)
     here = evidence.evidence(shards(), shared())
@@ -64,14 +64,14 @@ def test_modes_that_pass_through_here_change_nothing(workers, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_fit_is_that_of_one_machine_and_a_killed_worker_does_not_change_it(workers):
+def test_a_fit_is_that_of_one_machine_and_a_killed_worker_does_not_change_it(worker_processes):
     X, Y = data(90, outliers=0.1)
     options = {"num_experts": 6, "memory_mib": 1}
-    undisturbed = fit(CommitteeGP(X, Y, cluster=workers, **options))
+    undisturbed = fit(CommitteeGP(X, Y, cluster=worker_processes, **options))
     here = fit(CommitteeGP(X, Y, **options))
-    killed = threading.Thread(target=kill_one, args=(workers,))
+    killed = threading.Thread(target=kill_one, args=(worker_processes,))
     killed.start()
-    disturbed = fit(CommitteeGP(X, Y, cluster=workers, **options))
+    disturbed = fit(CommitteeGP(X, Y, cluster=worker_processes, **options))
     killed.join()
     for one, other in zip(undisturbed.state_dict().values(), disturbed.state_dict().values(), strict=True):
         torch.testing.assert_close(one, other)

@@ -46,6 +46,7 @@ def test_wild_values_are_shrugged_off_by_three(three):
     assert len(three.support) < 14
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("combine", COMBINE)
 @pytest.mark.parametrize("partition", ["random", "clustered"])
 def test_every_rule_and_partition_predicts(partition, combine):
@@ -64,6 +65,7 @@ def test_the_joint_covariance_has_the_committees_variances(three):
     assert joint[0, 1:].abs().max() > 1e-6
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("noise", ["student-t", "normal"])
 @pytest.mark.parametrize("partition", ["random", "clustered"])
 def test_batches_of_points_are_loops_and_have_derivatives(partition, noise):
@@ -167,7 +169,7 @@ def test_many_small_experts_with_gross_values_can_be_fitted():
     assert error.square().mean().sqrt() < 0.35
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", range(12))
 def test_small_experts_do_not_call_a_clean_value_wrong(seed):
     """With curvatures, some negative, a leave-one-out prediction could be anywhere: 88 nats against a clean value."""

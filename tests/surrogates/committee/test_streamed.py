@@ -1,4 +1,4 @@
-"""Files read by the workers of a real scheduler, each a process of its own."""
+"""Files read by the workers of a real scheduler; in a slow test each a process of its own."""
 
 import math
 import os
@@ -105,8 +105,10 @@ def test_the_correlation_of_errors_is_that_of_experts_in_one_place(fitted, files
 
 
 @pytest.mark.slow
-def test_few_parts_may_do_for_the_fit(files, workers):
-    with StreamedCommittee(files, workers, expert_size=50, memory_mib=1, fit_experts=1, noise="normal") as model:
+def test_few_parts_may_do_for_the_fit(files, worker_processes):
+    with StreamedCommittee(
+        files, worker_processes, expert_size=50, memory_mib=1, fit_experts=1, noise="normal"
+    ) as model:
         model.fit()
         assert model.predict(torch.full((1, 2), 15.0)).mean.isfinite().all()
 

@@ -286,6 +286,7 @@ def dense(model, X):
     return moments(X.new_tensor(weights), torch.stack(means), torch.stack(covariances))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("shape", [(1, 1), (7, 1), (5, 3, 1), (2, 5, 3, 1)])
 def test_what_is_computed_late_is_what_would_be_computed_at_once(model, shape):
     X = torch.rand(*shape, generator=torch.Generator().manual_seed(4), dtype=torch.float64)

@@ -26,6 +26,7 @@ def test_after_n_iterations_it_is_the_exact_gp(policy):
     same_posterior(fit(ComputationAwareGP(X, Y, policy=policy, robust=False)), fit(PlainGP(X, Y)))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("policy", NAMES)
 def test_after_n_iterations_the_robust_one_is_the_conjugate_one(policy):
     X, Y = data(outliers=0.2)

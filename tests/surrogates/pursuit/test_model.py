@@ -31,7 +31,7 @@ def test_at_any_magnitude_the_fit_is_the_fit_without_the_outliers():
     kept = [i for i in range(24) if i not in (4, 11)]
     without = fit(RelevancePursuitGP(X[kept], truth[kept], num_outliers=0, levels=(0,)))
     expected = without.posterior(X).mean
-    for magnitude in (10.0, 1e3, 1e6, 1e12):
+    for magnitude in (10.0, 1e12):
         model = fit(RelevancePursuitGP(*data(magnitude=magnitude)[:2], is_averaged=False))
         assert model.support == [4, 11]
         torch.testing.assert_close(model.posterior(X).mean, expected, atol=0.05, rtol=0)
@@ -120,6 +120,7 @@ def test_known_noise_is_kept_and_outliers_are_found_beside_it():
     assert (model.posterior(X).mean - truth).abs().max() < 0.5
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("is_averaged", [True, False])
 @pytest.mark.parametrize("noise", [None, 1e-4])
 def test_outlier_variances_are_the_observations_not_the_points(is_averaged, noise):
@@ -151,6 +152,7 @@ def test_it_serves_an_acquisition_with_gradients():
     assert Z.grad.isfinite().all()
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("n", [1, 2, 3, 5])
 @pytest.mark.parametrize("values", ["equal", "huge", "different"])
 def test_bad_data_leave_a_usable_model(n, values):
@@ -233,6 +235,7 @@ class TestAValueThatRecurs:
         bad = torch.rand(n, generator=generator).argsort()[: int(share * n)].sort().values
         return X, truth.index_fill(0, bad, value), truth, bad.tolist()
 
+    @pytest.mark.few(2)
     @pytest.mark.parametrize(("share", "value"), [(0.1, -4.0), (0.3, -4.0), (0.1, 100.0), (0.45, 100.0), (0.45, 1e12)])
     def test_is_left_out_however_often(self, share, value):
         X, Y, truth, bad = self.stuck(share, value)

@@ -30,6 +30,7 @@ def model(request):
     return fit(RelevancePursuitGP(X, WAVE + noise(3), **known, **options))
 
 
+@pytest.mark.few(1)
 def test_the_density_is_one_in_all(model):
     grid = torch.linspace(-80, 80, 16_001, dtype=torch.float64)
     for x in NEW:

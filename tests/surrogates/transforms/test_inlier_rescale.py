@@ -7,6 +7,7 @@ from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.transforms.inlier_rescale import RESCALE
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("warp", WARPS)
 def test_noise_that_is_known_stays_what_it_is_where_outcomes_are_standardized_anew(warp):
     gen = torch.Generator().manual_seed(0)

@@ -282,6 +282,7 @@ class TestThreads:
         assert found.history[2].repeats == 1
 
 
+@pytest.mark.few(15)
 @pytest.mark.parametrize("seed", range(60))
 def test_whatever_happens_to_a_journal_nothing_is_invented(journal, tmp_path, seed):
     """Bytes change, lines are lost, torn, copied and moved: each trial that is left has its point and its value."""

@@ -136,6 +136,7 @@ def test_a_copy_that_was_pickled_goes_on_with_the_study(address):
     assert first.history.counts() == {"told": 1, "pending": 1, "queued": 0, "failed": 0, "excluded": 0}
 
 
+@pytest.mark.few(1)
 def test_a_table_is_told_as_a_whole(address):
     rows = pd.DataFrame({"x": [i / 1000 for i in range(1000)], "value": [float(i) for i in range(1000)]})
     optimizer(address).tell_frame(rows)

@@ -141,7 +141,7 @@ def test_each_error_of_the_system_loses_nothing(operation, tmp_path):
         assert calls.names[-1] == "unlink" or not list(path.parent.glob(".*.new"))
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 def test_nor_does_one_that_lasts(operation, tmp_path):
     for path, opt, calls in each(operation, tmp_path, {name: ERRORS[name] for name in LASTING}):
         calls._lasts = True
@@ -149,7 +149,7 @@ def test_nor_does_one_that_lasts(operation, tmp_path):
         check(operation, path, opt, before, outcome(operation, opt, path, calls, JournalError))
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 def test_nor_an_interrupt(operation, tmp_path):
     for path, opt, calls in each(operation, tmp_path, INTERRUPTS):
         before = opt.history

@@ -63,6 +63,7 @@ def num_bytes_of_last_line():
     return len(line_of(EVENTS[-1], 0)[0]) + 1  # every checksum has the same length
 
 
+@pytest.mark.few(20)
 @pytest.mark.parametrize("kept", range(1, num_bytes_of_last_line() - 1))
 def test_a_torn_last_line_is_dropped_with_a_warning(path, kept):
     data, last = path.read_bytes(), last_line(path)

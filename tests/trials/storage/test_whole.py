@@ -82,6 +82,7 @@ def test_a_failure_leaves_what_was(tmp_path, failure, monkeypatch):
     assert path.read_text() == "old"
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("suffix", [".html", ".png", ".svg"])
 @pytest.mark.parametrize("command", ["show", "report"])
 def test_pages_and_pictures_do_not_follow_links(tmp_path, victim, command, suffix, monkeypatch):
