@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from robustbo.trials.outcome import Outcome
     from robustbo.view.prediction import Prediction
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Above",

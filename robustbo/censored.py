@@ -33,7 +33,7 @@ class Bound:
     def __post_init__(self) -> None:
         limit = real("the limit of a bound", self.limit)
         if not math.isfinite(limit):
-            raise ValueError(f"the limit of a bound must be finite, got {limit}; record by `fail` that there is none")
+            raise ValueError(f"the limit of a bound must be finite, got {limit}; call `fail` if there is no value")
         object.__setattr__(self, "limit", limit)
 
     def __repr__(self) -> str:
@@ -44,7 +44,7 @@ class Bound:
 
 
 class Below(Bound):
-    """A value that is at most some limit, such as one below the detection limit: told as any other.
+    """A value of at most some limit, such as one below the detection limit; tell it like any other value.
 
     Example:
         >>> import robustbo as rb
@@ -57,7 +57,7 @@ class Below(Bound):
 
 
 class Above(Bound):
-    """A value that is at least some limit, such as one at which an instrument saturates; see `Below`.
+    """A value of at least some limit, such as the saturation of an instrument; see `Below`.
 
     Example:
         >>> str(Above(200))

@@ -15,7 +15,7 @@ class SpaceError(RobustBOError, ValueError):
 
 
 class FileError(RobustBOError, ValueError):
-    """A file of somebody else's, or a text, cannot be read: names it, what must hold and what to do."""
+    """A file or a text from elsewhere cannot be read; the message names it, what must hold and what to do."""
 
 
 class JournalError(RobustBOError):
@@ -31,23 +31,23 @@ class JournalMissing(JournalError):
 
 
 class JournalExists(JournalError):
-    """A journal was to be begun where there is one."""
+    """A new journal has the name of an existing one."""
 
 
 class JournalWriteError(JournalError, OSError):
-    """An event could not be written, and was not recorded: a full disk, a missing right, a journal that is gone."""
+    """An event was not recorded, because it could not be written: a full disk, missing rights, a deleted journal."""
 
 
 class LockTimeout(JournalError, TimeoutError):
-    """Somebody else has a journal locked; nothing was recorded."""
+    """Another process holds the journal's lock; nothing was recorded."""
 
 
 class SheetError(RobustBOError, ValueError):
-    """A sheet of trials cannot be read, or not be written without losing something; names it, and what to do."""
+    """A sheet of trials cannot be read, or cannot be written without a loss; the message names it and what to do."""
 
 
 class SpaceExhausted(RobustBOError):
-    """Every point of a finite space is being measured: there is none left to ask for."""
+    """Every point of a finite space is being measured, and no point is left to ask for."""
 
 
 class NumericalError(RobustBOError, ValueError):
@@ -63,7 +63,7 @@ class SpecError(RobustBOError, ValueError):
 
 
 class DataError(RobustBOError):
-    """A data set cannot be had, or is not what it should be; names the file, where it was looked for and what to do."""
+    """A data set is missing or is not as expected; the message names the file, where it was sought and what to do."""
 
 
 class ProblemError(RobustBOError):
@@ -75,27 +75,27 @@ class ReplayMismatch(RobustBOError):
 
 
 class SpaceWarning(UserWarning):
-    """A measured point breaks a constraint, or lies outside the space; it is kept, since it was measured."""
+    """A measured point breaks a constraint, or lies outside the space; robustbo keeps it, because it was measured."""
 
 
 class SheetWarning(UserWarning):
-    """Something in a sheet of trials waits: it is not told yet, and is not lost."""
+    """An entry of a sheet of trials waits: it is neither told nor lost."""
 
 
 class SourceWarning(UserWarning):
-    """A source of measurements is more probably in error than not, or one is named that may be mistyped."""
+    """A source of measurements is more probably in error than not, or its name may be a typing error."""
 
 
 class NumericsWarning(UserWarning):
-    """The result is usable, but something about the numbers should be known."""
+    """The result is usable, and the message says what to know about its numbers."""
 
 
 class JournalWarning(UserWarning):
-    """A journal was readable, but not whole."""
+    """A journal can be read, but is not complete."""
 
 
 class ExhaustedWarning(UserWarning):
-    """Every point of a finite space has been asked for: what is asked from here on has been measured before."""
+    """Every point of a finite space has been asked for; further asks repeat measured points."""
 
 
 def warn(message: str, category: type[Warning]) -> None:

@@ -1,4 +1,4 @@
-"""Advice in the place of Python's own words, for calls written as in other libraries, or by a guess."""
+"""Advice in place of Python's own words, for calls written as in other libraries, or by a guess."""
 
 import functools
 import inspect
@@ -79,7 +79,7 @@ def explain_misfits(*names: str) -> Callable[[Class], Class]:
     """A decorator of classes: a call that does not fit its signature says what the function takes.
 
     Args:
-        names: Which of the class's own functions; all public ones, and its constructor, unless given.
+        names: Which of the class's own functions; all public ones, and its constructor, by default.
 
     Example:
         >>> @explain_misfits()

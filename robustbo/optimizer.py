@@ -51,42 +51,43 @@ log = logging.getLogger("robustbo")
 class Optimizer(Sheets):
     """Bayesian optimization by ask and tell that keeps working when some of the values are wrong.
 
-    It may be used from any number of threads, and any number of processes may work on one journal: each sees what the
-    others have told, and no two are given the same trial. It can be pickled; a copy goes on with the same journal.
+    Any number of threads may use an optimizer, and any number of processes may share a journal: each sees the values of
+    the others, and no two get the same trial. An optimizer can be pickled; a copy continues with the same journal.
 
     Args:
         space: The search space.
-        direction: "minimize" or "maximize"; said by ``objectives``, or a journal that is resumed, it is not needed.
+        direction: "minimize" or "maximize"; not needed with ``objectives``, or if a journal is resumed.
         surrogate: A name of `robustbo.surrogates.registry.SURROGATES`, "auto", or a BoTorch class like `SingleTaskGP`.
         surrogate_options: Keyword options of the surrogate; JSON values.
         acquisition: "auto" (noisy expected improvement in closed form, else qLogNEI; Student-t LogEI for Student-t
-            posteriors), "qLogNEI", "qLogEI" or "LogEI"; "sobol" asks for space-filling points for ever.
-        num_initial: How many Sobol points come first; 2 (d + 1), from 5 to 20, unless said.
-        replicate: Which values may be replicated where that is worth more than a new point: "flagged", "any", "never".
-        max_replicates: How many replicates one point may get, failed ones included.
-        quarantine: Whether a value that a robust surrogate did not expect is quarantined: left out for now.
-        failures: "learn" where trials fail, and keep away from there ("learn" unless said); or "ignore" that they do.
-        committee_from: How many told values make "auto" a committee, without `surrogate_options`; none unless said.
-        seed: Root of all randomness; drawn, logged and kept in the journal unless said.
-        sources: Sources of values by name, one of which is the target: others are learned from as far as they say
-            something of it, and may be asked for values where that is worth their cost. See `robustbo.Source`.
-        prior_data: A data frame as for `tell_frame`, a journal or a study; recorded first, unless there are trials. Of
-            declared sources a mapping by their names.
-        objectives: Of several outcomes, or of one that is told by its name: which to "minimize" and which to
-            "maximize", as a mapping of at most four; see `tell` and `front`. Each has a surrogate of its own.
-        outcome_constraints: Bounds on outcomes, such as "purity >= 0.95"; those that are no objectives are told too.
-        reference_point: By objective, where there are several, the value that is no good any more: hypervolume counts
-            beyond it. By what is believed unless given.
-        outcome: Name, unit and possible range of what is measured; of several outcomes a list, by their names.
-        blocks: Kinds of source (see `tell`) whose levels differ as a matter of course, such as plates, batches or days.
+            posteriors), "qLogNEI", "qLogEI" or "LogEI"; "sobol" only asks for space-filling points.
+        num_initial: Number of Sobol points at the beginning; by default 2 (d + 1), from 5 to 20.
+        replicate: Values to replicate if a replicate is worth more than a new point: "flagged", "any" or "never".
+        max_replicates: Largest number of replicates of one point, failed ones included.
+        quarantine: Whether a value that a robust surrogate did not expect is quarantined, that is, left out for now.
+        failures: "learn" (the default) where trials fail, and keep away from there; or "ignore" failures.
+        committee_from: Number of told values from which "auto" is a committee, without `surrogate_options`; never by
+            default.
+        seed: Root of all randomness; by default it is drawn, logged and kept in the journal.
+        sources: Sources of values by name, one of which is the target. The surrogate learns from the others as far as
+            they agree with the target, and asks them if that is worth their cost. See `robustbo.Source`.
+        prior_data: A data frame as for `tell_frame`, a journal or a study; recorded first, if there are no trials yet.
+            With declared sources, a mapping by their names.
+        objectives: A mapping of at most four outcomes to "minimize" or "maximize"; you tell values by their names, see
+            `tell` and `front`. Each has its own surrogate.
+        outcome_constraints: Bounds on outcomes, such as "purity >= 0.95"; you tell these outcomes, too.
+        reference_point: With several objectives, the worst acceptable value of each; hypervolume counts beyond it. By
+            default it follows from the posterior.
+        outcome: Name, unit and possible range of the measured quantity; with several outcomes a list.
+        blocks: Kinds of source (see `tell`) with expected differences, such as plates, batches or days.
         journal: A file, or the address of a database (``postgresql+psycopg://...#name``, ``sqlite:///lab.db#name``);
-            each event is kept there before the call that caused it returns. A missing folder is made, and logged.
-        if_exists: What to do where there is such a journal: "error", or "resume" it, if it was begun with the same
-            settings; a direction, seed, num_initial, failures or committee_from that is not given is taken from it.
+            each event is on disk before the call that caused it returns. A missing folder is made, and logged.
+        if_exists: What to do if the journal exists: "error", or "resume" it if it was begun with the same settings;
+            direction, seed, num_initial, failures and committee_from then come from the journal unless you set them.
 
     Raises:
-        ValueError, TypeError: If an argument breaks its rule; the message says which.
-        JournalError: If the journal exists and is not to be resumed, or was begun with other settings.
+        ValueError, TypeError: If an argument breaks a rule; the message names the argument and the rule.
+        JournalError: If the journal exists and ``if_exists`` is "error", or it was begun with other settings.
 
     Example:
         >>> import robustbo as rb
@@ -176,30 +177,32 @@ class Optimizer(Sheets):
         callbacks: Several[Callback] = (),
         progress: bool = True,
     ) -> Result | None:
-        """Ask, evaluate and tell until the study has ``num_trials`` ended trials; `best`, or None without a value.
+        """Ask, evaluate and tell until ``num_trials`` trials have ended; return `best`, or None without a value.
 
-        Of several objectives it gives the `front`. All that have ended count, so the same script goes on where it
-        stopped (give it a journal, and ``if_exists="resume"``), and several processes share the work on one journal.
-        Ctrl-C keeps all that was told; what was being evaluated waits for the next ask.
+        With several objectives it returns the `front`. All ended trials of the study count, so the same script
+        continues where it stopped (with a journal and ``if_exists="resume"``), and several processes share the work on
+        one journal. Ctrl-C keeps all told values; the trials being evaluated wait for the next ask.
 
         Args:
-            func: Gives a point's value, or ``(value, sd)``, for a dict of its parameters; of several outcomes a dict of
-                values, or one and a dict of sds. What is not possible (see `Outcome`) is kept, and excluded.
-            num_trials: How many trials, told, failed or excluded, the study is to have in all.
-            timeout: Seconds, or a timedelta, after which no trial begins; those that run are finished. With an
-                ``evaluation_timeout`` it holds: they are ended, and wait for the next ask.
-            evaluation_timeout: Seconds, or a timedelta, after which an evaluation is ended: its process is, and its
-                trial has failed ("took longer than 60 s"), which is learned like any failure. ``func`` runs in a worker
-                process then, also with one job. What a cluster runs cannot be ended, and is given up.
-            jobs: Worker processes. One that dies fails its trial only. ``func`` must be importable there.
-            client: A `dask.distributed.Client` whose cluster evaluates: ``jobs`` at once, or one a thread.
-            catch: What ``func`` may raise without ending the loop; the trial has failed, and the traceback is kept.
+            func: Returns the value, or ``(value, sd)``, for a dict of parameters; with several outcomes a dict of
+                values, or a pair of dicts. An impossible value (see `Outcome`) is kept and excluded.
+            num_trials: Number of trials, told, failed or excluded, that the study has in the end.
+            timeout: Seconds, or a timedelta, after which no trial begins; running ones finish. With an
+                ``evaluation_timeout``, running ones are ended, too, and wait for the next ask.
+            evaluation_timeout: Seconds, or a timedelta, after which the process of an evaluation is ended and its trial
+                fails ("took longer than 60 s"), like any other failure. ``func`` then runs in a worker process, even
+                with one job. An evaluation on a cluster cannot be ended; the loop no longer waits for it.
+            jobs: Number of worker processes. A worker that dies fails its trial only. Workers must be able to import
+                ``func``.
+            client: A `dask.distributed.Client` whose cluster evaluates ``jobs`` points at once, by default one a
+                thread.
+            catch: Exceptions of ``func`` that only fail the trial; the journal keeps the traceback.
             callbacks: Called as ``callback(optimizer, trial)`` after each trial. True ends the loop.
-            progress: Whether a terminal shows how far it is.
+            progress: Whether a terminal shows the progress.
 
         Raises:
-            ValueError, TypeError: If an argument breaks its rule, or func gives no number.
-            Exception: What ``func`` or a callback raises, after those that run are finished and told.
+            ValueError, TypeError: If an argument breaks a rule, or ``func`` returns no number.
+            Exception: What ``func`` or a callback raises, after the running evaluations are finished and told.
 
         Example:
             >>> import robustbo as rb

@@ -189,7 +189,7 @@ def index(trial: Any, name: str = "trial") -> int:
 
 
 def _no_trial(trial: Any) -> str:
-    """The value that came in the place of a trial, in words, and advice."""
+    """The value that came in place of a trial, in words, and advice."""
     if isinstance(trial, str):
         return f"{trial!r}" + (f"; write {int(trial)}, without quotes" if trial.strip().isdecimal() else "")
     if hasattr(trial, "columns"):

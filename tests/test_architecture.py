@@ -179,10 +179,11 @@ WITHIN = {
     "gest": {
         "variables": set(),
         "problem": {"variables"},
+        "sources": set(),
         "results": {"problem"},
         "recording": {"results"},
         "frames": {"problem"},
-        "generator": {"problem", "results", "recording", "frames"},
+        "generator": {"problem", "sources", "results", "recording", "frames"},
     },
     "sheets": {
         "cells": set(),

@@ -50,7 +50,7 @@ def test_a_journal_is_a_file_or_an_address(journal):
 
 
 def test_a_folder_is_called_that(tmp_path):
-    with pytest.raises(rb.JournalError, match="is a folder, and no journal of robustbo"):
+    with pytest.raises(rb.JournalError, match="is a folder, and"):
         rb.Study.resume(tmp_path)
 
 

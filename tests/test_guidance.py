@@ -96,7 +96,7 @@ CALLS = {
     "a decimal comma": (lambda o: o.tell(1, "3,4"), "got '3,4'; write 3.4, with a decimal point"),
     "a unit": (lambda o: o.tell(1, "3.4 MPa"), "write the number alone"),
     "a word": (lambda o: o.tell(1, "n/a"), "write `fail` where there is no value"),
-    "nothing": (lambda o: o.tell(1, None), "record by `fail`"),
+    "nothing": (lambda o: o.tell(1, None), "call `fail`"),
     "a truth": (lambda o: o.tell(1, True), "write 1, or float"),
     "a number as text": (lambda o: o.tell("1", 1.0), "got '1'; write 1, without quotes"),
     "a point as a list": (lambda o: o.tell([0.5, 60, "a"], 1.0), "a point as {NAME: VALUE, ...}"),
@@ -206,7 +206,7 @@ def test_a_folder_that_is_made_is_said(tmp_path, caplog):
         begun(journal=tmp_path / "there" / "a.jsonl")
         assert "folder" not in caplog.text
         begun(journal=tmp_path / "dta" / "lab" / "a.jsonl")
-    assert f"the folder {tmp_path / 'dta' / 'lab'} was not there; it has been made" in caplog.text
+    assert f"the folder {tmp_path / 'dta' / 'lab'} did not exist, and robustbo made it" in caplog.text
 
 
 def test_a_journal_at_home_is_at_home(tmp_path, monkeypatch):
@@ -234,7 +234,7 @@ class TestDirection:
         assert rb.Optimizer(SPACE, objectives={"a": "maximize"}).settings.direction == "maximize"
         for other in ("minimize", "maximize"):
             objectives = {"a": "maximize" if other == "minimize" else "minimize"}
-            with pytest.raises(ValueError, match=f"objectives say theirs, got '{other}'"):
+            with pytest.raises(ValueError, match=f"objectives have their own; got '{other}'"):
                 rb.Optimizer(SPACE, objectives=objectives, direction=other)
 
 

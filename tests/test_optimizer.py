@@ -320,7 +320,7 @@ class TestBest:
             opt.tell({"x": x, "y": 3}, 1e300 if x == 1 else float(x))
         trial = opt.ask()
         assert trial.fallback.startswith("by standard, since these failed: botorch-relevance-pursuit: FitError")
-        assert "cannot take these values; exclude the wildest" in trial.fallback
+        assert "cannot fit these values; exclude the most extreme" in trial.fallback
         assert rb.Optimizer.resume(tmp_path / "j").history[4] == trial
         assert math.isfinite(opt.best().mean)
         assert len(opt.outliers()) == 4

@@ -2,13 +2,18 @@
 a page."""
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common import recording
+import pandas as pd
+import torch
+
+from benchmarks.common import csv_rows, pages, recording
+from benchmarks.common.tables import put
 
 Step = Callable[[argparse.Namespace], None]
+Tables = Mapping[str, pd.DataFrame]
 
 
 def parser_of(text: str | None) -> argparse.ArgumentParser:
@@ -34,9 +39,50 @@ def parser_of_studies(text: str | None, problems: Sequence[str], replications: i
         problems: Those that it is of unless said.
         replications: How many there are of each unless said.
     """
-    parser = parser_of(text)
+    parser = _parser_of_rows(text)
     parser.add_argument("--problems", nargs="+", default=problems)
     parser.add_argument("--replications", type=recording.replications, default=range(replications), help="first:end")
+    return parser
+
+
+def parser_of_seeds(text: str | None, seeds: int) -> argparse.ArgumentParser:
+    """The parser of a benchmark that keeps a row a cell of some seeds, for `record_seeds`.
+
+    Args:
+        text: The benchmark's docstring.
+        seeds: How many there are, unless the command says which.
+    """
+    parser = _parser_of_rows(text)
+    parser.add_argument("--seeds", type=recording.replications, default=range(seeds), help="first:end")
+    parser.add_argument("--out", type=Path, help="a folder for rows and tables")
+    return parser
+
+
+def record_seeds(
+    options: argparse.Namespace,
+    key: Sequence[str],
+    cells: Iterable[tuple[Any, ...]],
+    run: Callable[..., Mapping[str, Any]],
+    tables: Callable[[pd.DataFrame], Tables],
+) -> None:
+    """Run the cells that have no row, and print, write or put into a page the tables of all rows.
+
+    Args:
+        options: Those of `parser_of_seeds`.
+        key, cells, run: As of `csv_rows.record_missing`.
+        tables: From the rows to tables, by the names of their marks in the page.
+    """
+    torch.set_num_threads(1)
+    csv_rows.record_missing(options.work, key, cells, run)
+    rows = pd.read_csv(options.work)
+    summaries = tables(rows)
+    put({"rows": rows, **summaries}, options.out)
+    if options.page:
+        pages.put(options.page, {name: pages.markdown(table.to_dict("records")) for name, table in summaries.items()})
+
+
+def _parser_of_rows(text: str | None) -> argparse.ArgumentParser:
+    parser = parser_of(text)
     parser.add_argument("--work", type=Path, required=True, help="the rows, which it goes on with")
     add_page(parser)
     return parser

@@ -14,16 +14,12 @@ import math
 import warnings
 from collections.abc import Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 
-from benchmarks.common import csv_rows, pages, recording
-from benchmarks.common.commands import add_page, parser_of
-from benchmarks.common.tables import put
+from benchmarks.common.commands import parser_of_seeds, record_seeds
 from benchmarks.quality.transfer_data import CASES, JUDGES, SIZES, TABLES, Case, case_of
 from benchmarks.quality.transfer_methods import METHODS
 
@@ -74,9 +70,10 @@ def _flags(values: Case, wrong: np.ndarray) -> dict[str, int]:
 
 
 def mean_and_error(x: pd.Series, digits: int = 3) -> str:
-    """A mean and its standard error."""
-    error = x.std(ddof=1) / math.sqrt(len(x)) if len(x) > 1 else math.nan
-    return f"{x.mean():.{digits}f} ± {error:.{digits}f}"
+    """A mean and its standard error, which one value does not have."""
+    if len(x) < 2:
+        return f"{x.mean():.{digits}f} (one)"
+    return f"{x.mean():.{digits}f} ± {x.std(ddof=1) / math.sqrt(len(x)):.{digits}f}"
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
@@ -89,6 +86,19 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
         for other, heading in ((ALONE, "alone"), ("MultiTaskGP", "MultiTaskGP"), ("RGPE", "RGPE")):
             if other in names:
                 line[f"averaged - {heading}"] = mean_and_error(group["averaged: rmse"] - group[f"{other}: rmse"])
+        lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def claim(rows: pd.DataFrame) -> pd.DataFrame:
+    """Errors of the average beside those of the target alone: a source a row, and the difference by size, paired."""
+    lines = []
+    for case, group in rows.groupby("case", sort=False):
+        line: dict[str, Any] = {"source": case, "cells": len(group)}
+        for n, cells in group.groupby("n"):
+            alone, averaged = cells[f"{ALONE}: rmse"], cells["averaged: rmse"]
+            line[f"alone, {n} values"], line[f"with it, {n}"] = f"{alone.mean():.2f}", f"{averaged.mean():.2f}"
+            line[f"difference, {n}"] = mean_and_error(averaged - alone, 2)
         lines.append(line)
     return pd.DataFrame(lines)
 
@@ -110,21 +120,16 @@ def densities(rows: pd.DataFrame) -> pd.DataFrame:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the cells, and print or write their rows and summaries."""
-    parser = parser_of(__doc__)
+    parser = parser_of_seeds(__doc__, 4)
     parser.add_argument("--problems", nargs="+", default=(*TABLES, *JUDGES))
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=tuple(METHODS))
-    parser.add_argument("--seeds", type=recording.replications, default=range(4))
-    parser.add_argument("--work", type=Path, required=True, help="the rows, which it goes on with")
-    parser.add_argument("--out", type=Path, help="a folder for the tables")
-    add_page(parser)
     o = parser.parse_args(arguments)
-    torch.set_num_threads(1)
-    csv_rows.record_missing(o.work, KEY, cells_of(o.problems, o.seeds), partial(run_cell, o.methods))
-    rows = pd.read_csv(o.work)
-    tables = {"errors": summary(rows), "densities": densities(rows)}
-    put({"rows": rows, **tables}, o.out)
-    if o.page:
-        pages.put(o.page, {name: pages.markdown(table.to_dict("records")) for name, table in tables.items()})
+    record_seeds(o, KEY, cells_of(o.problems, o.seeds), partial(run_cell, o.methods), tables_of)
+
+
+def tables_of(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The tables of the page, by their marks."""
+    return {"claim": claim(rows), "errors": summary(rows), "densities": densities(rows)}
 
 
 if __name__ == "__main__":

@@ -18,13 +18,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 from sklearn.ensemble import GradientBoostingRegressor
 
 import robustbo as rb
-from benchmarks.common import csv_rows, pages, recording
-from benchmarks.common.commands import add_page, parser_of
-from benchmarks.common.tables import put
+from benchmarks.common.commands import parser_of_seeds, record_seeds
 from benchmarks.quality.transfer import mean_and_error
 
 KEY = ("table", "seed")
@@ -94,19 +91,10 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the cells, and print or write their rows and their summary."""
-    parser = parser_of(__doc__)
-    parser.add_argument("--seeds", type=recording.replications, default=range(10))
+    parser = parser_of_seeds(__doc__, 10)
     parser.add_argument("--data", type=Path, required=True, help="the folder of the tables")
-    parser.add_argument("--work", type=Path, required=True, help="the rows, which it goes on with")
-    parser.add_argument("--out", type=Path, help="a folder for the tables")
-    add_page(parser)
     o = parser.parse_args(arguments)
-    torch.set_num_threads(1)
-    csv_rows.record_missing(o.work, KEY, cells_of(o.seeds), partial(run_cell, o.data))
-    rows = pd.read_csv(o.work)
-    put({"rows": rows, "levels": summary(rows)}, o.out)
-    if o.page:
-        pages.put(o.page, {"levels": pages.markdown(summary(rows).to_dict("records"))})
+    record_seeds(o, KEY, cells_of(o.seeds), partial(run_cell, o.data), lambda rows: {"levels": summary(rows)})
 
 
 if __name__ == "__main__":

@@ -13,17 +13,13 @@ Cells that --work has are not run again. Seeds come first, so that it may be sto
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 
 import robustbo as rb
-from benchmarks.common import csv_rows, pages, recording
-from benchmarks.common.commands import add_page, parser_of
-from benchmarks.common.tables import put
+from benchmarks.common.commands import parser_of_seeds, record_seeds
 from benchmarks.quality.transfer import mean_and_error
 from benchmarks.quality.transfer_data import NOISE, Function, objective, source_function, standardize
 from robustbo.searchspace.sobol import sobol_rows
@@ -59,8 +55,7 @@ def run_cell(problem: str, case: str, seed: int) -> dict[str, Any]:
 def _loop(readings: dict[str, Function], d: int, seed: int) -> tuple[rb.Optimizer, dict[str, float]]:
     """A study whose budget is spent, and what each source has cost."""
     sources = {"lab": rb.Source(target=True), "other": rb.Source(cost=COST)} if len(readings) > 1 else {}
-    space = rb.Space({f"x{i}": rb.Float(0.0, 1.0) for i in range(d)})
-    study = rb.Optimizer(space, direction="minimize", sources=sources, seed=seed, num_initial=NUM_INITIAL)
+    study = _study(d, seed, sources)
     generators = {name: np.random.default_rng([seed, i]) for i, name in enumerate(readings)}
     spent = dict.fromkeys(readings, 0.0)
     while sum(spent.values()) + COST <= BUDGET + 1e-9:
@@ -70,6 +65,16 @@ def _loop(readings: dict[str, Function], d: int, seed: int) -> tuple[rb.Optimize
         study.tell(trial, value)
         spent[name] += 1.0 if name == "lab" else COST
     return study, spent
+
+
+def _study(d: int, seed: int, sources: dict[str, rb.Source]) -> rb.Optimizer:
+    space = rb.Space({f"x{i}": rb.Float(0.0, 1.0) for i in range(d)})
+    return rb.Optimizer(space, direction="minimize", sources=sources, seed=seed, num_initial=NUM_INITIAL)
+
+
+def first_points(d: int, seed: int, count: int) -> list[list[float]]:
+    """The points that loops of a seed begin with, for others' loops."""
+    return [[trial.params[f"x{i}"] for i in range(d)] for trial in _study(d, seed, {}).ask(count)]
 
 
 def _at(f: Function, params: Any, d: int) -> float:
@@ -100,19 +105,10 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the cells, and print or write their rows and their summary."""
-    parser = parser_of(__doc__)
+    parser = parser_of_seeds(__doc__, 8)
     parser.add_argument("--problems", nargs="+", default=PROBLEMS)
-    parser.add_argument("--seeds", type=recording.replications, default=range(8))
-    parser.add_argument("--work", type=Path, required=True, help="the rows, which it goes on with")
-    parser.add_argument("--out", type=Path, help="a folder for the tables")
-    add_page(parser)
     o = parser.parse_args(arguments)
-    torch.set_num_threads(1)
-    csv_rows.record_missing(o.work, KEY, cells_of(o.problems, o.seeds), run_cell)
-    rows = pd.read_csv(o.work)
-    put({"rows": rows, "loops": summary(rows)}, o.out)
-    if o.page:
-        pages.put(o.page, {"loops": pages.markdown(summary(rows).to_dict("records"))})
+    record_seeds(o, KEY, cells_of(o.problems, o.seeds), run_cell, lambda rows: {"loops": summary(rows)})
 
 
 if __name__ == "__main__":

@@ -9,9 +9,9 @@ from robustbo.searchspace.parameters import Value
 
 
 class Best(NamedTuple):
-    """The best arm among those tried, with posterior mean and standard deviation of the objective there.
+    """The best of the tried arms, with posterior mean and standard deviation of the objective there.
 
-    With fixed parameters, ``parameters`` are those of the arm but for these, and so are mean and deviation.
+    With fixed parameters, ``parameters`` are those of the arm except for these, and so are mean and deviation.
 
     Attributes:
         outcomes: Where there are outcome constraints: mean and standard deviation of each metric.
@@ -28,12 +28,12 @@ class Best(NamedTuple):
 
 
 class FrontArm(NamedTuple):
-    """One of the arms that are believed to be beaten by no other.
+    """An arm of the Pareto front: by the surrogates, no other tried arm beats it.
 
     Attributes:
         trial_index: Ax's number of the trial.
         arm_name: Ax's name of the arm.
-        parameters: Its parameters; with fixed ones, those of the arm but for these.
+        parameters: Its parameters; with fixed ones, those of the arm except for these.
         means: Posterior mean of each metric of an objective or an outcome constraint.
         sds: Standard deviation of each.
         probability: That it keeps the outcome constraints and is beaten by no other arm tried, by joint samples.
@@ -50,27 +50,28 @@ class FrontArm(NamedTuple):
 
 
 def best(client: Any, fixed_parameters: Mapping[str, Any] | None = None) -> Best:
-    """The best arm tried, never one whose every value looks wrong.
+    """The best of the tried arms, never one whose every value looks wrong.
 
-    By the surrogate of the client's strategy, or by relevance pursuit where that is none of ours. One that breaks a
-    parameter constraint (of those added later) is the best only where all do.
+    The surrogate is that of the client's strategy, or relevance pursuit for other strategies. An arm that breaks a
+    parameter constraint (one added later) is the best only if all arms do.
 
-    With outcome constraints it is the best of the arms that probably keep them, where none does the one most likely to;
-    see `robustbo.loop.belief.constrained_best.best`. Bounds relative to a baseline are relative to what is believed
-    of it.
+    With outcome constraints it is the best of the arms that probably keep them, or else the arm most likely to keep
+    them; see `robustbo.loop.belief.constrained_best.best`. Bounds relative to a baseline use the baseline's posterior
+    mean.
 
     Args:
         client: An Ax client; it is only read.
-        fixed_parameters: Values of some parameters: the arm that is best when it is changed to these.
+        fixed_parameters: Values of some parameters: the best arm after it is changed to these.
 
     Raises:
-        ValueError: If there are several objectives, of which `front` gives the arms that none beats, or a weighted sum
-            of metrics; or a metric has not been measured; or the fixed parameters are none of the search space.
+        ValueError: If there are several objectives, of which `front` returns the arms that no other beats, or a
+            weighted sum of metrics; or a metric has not been measured; or the fixed parameters are not in the space.
         FitError: If parameters are fixed, or there are outcome constraints, and no surrogate can be fitted.
     """
     view, runs = ClientReader(client).view()
     if len(names := [name for name, _ in view.settings.objectives]) > 1:
-        raise ValueError(f"best must have one objective, got {names}; front(client) gives the arms that none beats")
+        advice = "front(client) returns the arms that no other beats"
+        raise ValueError(f"best must have one objective, got {names}; {advice}")
     incumbent = view.best(view.space.partial(fixed_parameters))
     run = runs[incumbent.trial.number]
     arm = run.trial_index, run.arm_name, _parameters(run, incumbent.moved)
@@ -85,7 +86,7 @@ def front(client: Any, fixed_parameters: Mapping[str, Any] | None = None) -> lis
 
     Args:
         client: An Ax client; it is only read.
-        fixed_parameters: Values of some parameters: the arms that none beats when all are changed to these.
+        fixed_parameters: Values of some parameters; the front is of the arms after all are changed to these.
 
     Raises:
         ValueError: If there is one objective only, or a weighted sum of metrics; or a metric has not been measured; or

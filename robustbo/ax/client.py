@@ -30,14 +30,14 @@ EVIDENCE_COLUMNS = (
 def outliers(client: Any, metric: str | None = None) -> pd.DataFrame:
     """Evidence on each value, a row an arm and metric, the most suspicious of each metric first.
 
-    By the surrogate of the client's strategy, or by relevance pursuit where that is none of ours.
+    The surrogate is that of the client's strategy, or relevance pursuit for other strategies.
 
     Columns: trial_index, arm_name, metric, value, expected, sd (of what is expected), evidence (nats),
     probability_wrong, status (what is believed of it, in a word), flagged.
 
     Args:
         client: An Ax client; it is only read.
-        metric: One metric; all that were measured unless given.
+        metric: One metric; all that were measured by default.
 
     Raises:
         ValueError: If there is no such metric.
@@ -58,7 +58,7 @@ def outliers(client: Any, metric: str | None = None) -> pd.DataFrame:
 
 
 def failures(client: Any) -> pd.DataFrame:
-    """Every arm that gave no value, and whether it looks like its point's doing or like a flake, a row each.
+    """One row for each arm without a value, and whether the point or a flake probably caused the failure.
 
     Trials that failed, were abandoned, or were completed without a finite value of any metric of an objective or an
     outcome constraint.
@@ -85,7 +85,7 @@ def _by_arm(frame: pd.DataFrame, runs: Sequence[Run], **columns: str) -> pd.Data
 
 
 def complete(client: Any, trial_index: int, raw_data: Mapping[str, Any]) -> bool:
-    """Complete a trial, or mark it as failed where a number is not finite: one infinity would end Ax's next generation.
+    """Complete a trial, or mark it as failed if a number is not finite: an infinity would break Ax's next generation.
 
     Where several metrics are objectives or have outcome constraints, one that is not finite is missing, it alone; the
     trial has failed where all of them are.
@@ -149,7 +149,7 @@ def next_replicate(
     seed: int = 0,
     fixed_parameters: Mapping[str, Any] | None = None,
 ) -> dict[str, Any] | None:
-    """The parameters of an earlier trial whose replicate is worth more than a new point; None if none is.
+    """The parameters of the earlier trial whose replicate is worth more than a new point, or None.
 
     That is a completed trial whose value is in doubt; or one that failed or was abandoned, looks like a flake, and
     promises nearly as much as the best new point: it is tried again, once.
@@ -162,7 +162,7 @@ def next_replicate(
     Args:
         client: An Ax client; it is only read. With several objectives or with outcome constraints, a replicate measures
             all metrics.
-        surrogate: A registry name, that of the client's strategy unless given; with "flagged" it must be one that
+        surrogate: A registry name, that of the client's strategy by default; with "flagged" it must be one that
             flags outliers, or nothing is ever repeated.
         replicate: "flagged", "any" or "never".
         max_replicates: How many replicates one point may get.

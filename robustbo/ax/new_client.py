@@ -16,7 +16,7 @@ TYPES = {str: "str", bool: "bool", int: "int", float: "float"}
 
 
 def client_for(space: Space, direction: str, metric: str, seed: int | None = None) -> Client:
-    """An Ax client for a space of ours and one objective.
+    """An Ax client for a robustbo space and one objective.
 
     What goes by steps becomes a choice in order (at most `MAX_LEVELS` values), and a single value a fixed parameter.
     Equations are handed over too, though `Client.configure_experiment` takes none.
@@ -29,10 +29,10 @@ def client_for(space: Space, direction: str, metric: str, seed: int | None = Non
         seed: Ax's random seed.
 
     Raises:
-        ValueError: If Ax cannot have the space; it says what of it.
+        ValueError: If Ax cannot express the space; the message says which part.
     """
     if space.is_pool:
-        raise ValueError(f"the space must not be a pool for Ax, which cannot be told which points there are: {space!r}")
+        raise ValueError(f"the space must not be a pool for Ax, which has no way to list its points: {space!r}")
     constraints = [converted for constraint in space.constraints for converted in _constraint(space, constraint)]
     dependents = _dependents(space)
     client = Client(random_seed=seed)
@@ -111,7 +111,7 @@ def _constraint(space: Space, constraint: Constraint | AtMost) -> Iterator[Param
     """
     rule, named = f"constraint {constraint.text!r} must", dict(space.parameters)
     if (linear := constraint.excess.linear) is None:
-        raise ValueError(f"{rule} be linear for Ax, which has no other; allow the points, and tell those a failure")
+        raise ValueError(f"{rule} be linear for Ax, which knows no other; allow the points, and report failures")
     weights, bound = dict(linear.coefficients), -linear.constant
     for name in [*weights]:
         if why := _why_not(named[name], constraint.is_equality):

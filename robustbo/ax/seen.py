@@ -69,7 +69,7 @@ class ClientReader:
         """All that is optimized: one metric in the short form, or several by their names.
 
         Args:
-            surrogate: A registry name, that of the client's strategy unless given.
+            surrogate: A registry name, that of the client's strategy by default.
             rest: Other settings.
         """
         goals = self.goals
@@ -83,7 +83,7 @@ class ClientReader:
             metric: Its name.
             part: The name of this view.
             direction: Whether it is minimized or maximized.
-            fits: The last fits to it; those of the client unless given.
+            fits: The last fits to it; those of the client by default.
         """
         return self._view(part, self._settings(direction), metric, fits=fits)
 

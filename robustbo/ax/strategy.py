@@ -104,18 +104,18 @@ def generation_strategy(
     Each metric has a model of its own, with outliers of its own. Several objectives have qLogNEHVI, and outcome
     constraints count as they do in Ax, by what is believed: see `SeededAcquisition`.
 
-    The values reach the surrogate as they were measured but for a robust scale: no winsorizing, and no mean and
-    standard deviation, which one wild value would move.
+    The values reach the surrogate as measured, with a robust scale: Ax's winsorizing is off, and so are mean and
+    standard deviation, which one extreme value would move.
 
     Args:
         surrogate: A registry name.
         surrogate_options: Its own options.
-        num_initial: How many trials come first; 5 unless said, as in Ax.
-        seed: Of the Sobol points and of the acquisition's samples; drawn unless said. It is saved with the client.
-        failures: "learn" where trials fail, and keep away from there; or "ignore" that they do.
+        num_initial: Number of initial trials; 5 by default, as in Ax.
+        seed: Seed of the Sobol points and of the acquisition's samples; drawn by default, and saved with the client.
+        failures: "learn" where trials fail, and keep away from there; or "ignore" failures.
 
     Raises:
-        ValueError: If the surrogate or an option cannot be.
+        ValueError: If the surrogate or an option is not possible here.
         TypeError: If there is no such option.
 
     Example:

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from bofire.data_models.features.api import ContinuousOutput
+from bofire.data_models.features.api import ContinuousOutput, TaskInput
 from bofire.data_models.kernels.api import AnyKernel
 from bofire.data_models.surrogates.api import ScalerEnum, TrainableBotorchSurrogate
 from botorch.models import SingleTaskGP
@@ -16,7 +16,7 @@ SCALERS = ScalerEnum.STANDARDIZE, ScalerEnum.IDENTITY
 
 
 class RobustSurrogate(TrainableBotorchSurrogate):
-    """A surrogate of one outcome that finds wrong values among the experiments, and predicts without their weight.
+    """A surrogate of one outcome that finds wrong values among the experiments, and predicts without them.
 
     Use it as any BoTorch surrogate of BoFire: in `BotorchSurrogates` of a strategy, one for each output, or alone by
     `bofire.surrogates.api.map`, which gives it a method ``predict_outliers(experiments)``.
@@ -25,14 +25,14 @@ class RobustSurrogate(TrainableBotorchSurrogate):
         surrogate: Which of our methods, by its name in the registry (`EXACT` has those that BoFire can use).
         surrogate_options: The method's own options, for relevance pursuit those of
             `robustbo.surrogates.pursuit.model.RelevancePursuitGP`.
-        kernel: A kernel of BoFire's in place of our Matern-5/2; slower, and predictions are not averaged then.
+        kernel: A BoFire kernel instead of our Matern-5/2; slower, and without averaged predictions.
         scaler: Of the inputs, as in BoFire.
         output_scaler: ``STANDARDIZE``, which is robust here (median and quartiles, then what the method does to
             outcomes); or ``IDENTITY`` for outcomes that are standardized already.
 
     Raises:
         ValidationError: A ValueError of pydantic's, if there is more than one output, or one that is not continuous; if
-            there is no such method or option; or if the outcomes are to be scaled in another way.
+            an input is a task; if there is no such method or option; or if the outcomes are to be scaled otherwise.
 
     Example:
         >>> from bofire.data_models.domain.api import Inputs, Outputs
@@ -66,8 +66,8 @@ class RobustSurrogate(TrainableBotorchSurrogate):
         if scaler not in SCALERS:
             raise ValueError(
                 f"output_scaler must be one of {[allowed.value for allowed in SCALERS]}, got {scaler.value!r}; "
-                "wrong values may have no logarithm, so take it of the measured values yourself, or leave it: "
-                "skewed outcomes are drawn together by a warp"
+                "wrong values may have no logarithm, so take the logarithm yourself, or leave it out: a warp "
+                "already handles skewed outcomes"
             )
         return scaler
 
@@ -75,7 +75,18 @@ class RobustSurrogate(TrainableBotorchSurrogate):
     def validate_one_output(self) -> "RobustSurrogate":
         """Check that there is one output."""
         if len(self.outputs) != 1:
-            raise ValueError(f"outputs must be one, got {self.outputs.get_keys()}; take a RobustSurrogate for each")
+            keys = self.outputs.get_keys()
+            raise ValueError(f"outputs must have one entry, got {keys}; use one RobustSurrogate for each output")
+        return self
+
+    @model_validator(mode="after")
+    def validate_no_task(self) -> "RobustSurrogate":
+        """Refuse a task: as one more parameter its experiments would count without being asked what they say."""
+        if tasks := self.inputs.get_keys(TaskInput):
+            raise ValueError(
+                f"inputs must have no task, got {tasks}; leave out the experiments of other tasks, take BoFire's "
+                "MultiTaskGPSurrogate, or tell robustbo.Optimizer of them as sources, whose wrong values are looked for"
+            )
         return self
 
     @model_validator(mode="after")

@@ -29,7 +29,7 @@ def outliers(strategy: Any) -> pd.DataFrame:
     fitted = getattr(strategy, "surrogates", None)
     if fitted is None:
         raise ValueError(
-            "strategy must have surrogates that are fitted, as a SoboStrategy has that was told two experiments, got a "
+            "strategy must have fitted surrogates, as a SoboStrategy has after two experiments, got a "
             f"{type(strategy).__name__} without; see RobustBotorchSurrogate.predict_outliers for experiments alone"
         )
     ours = [surrogate for surrogate in fitted.surrogates if isinstance(surrogate, RobustBotorchSurrogate)]

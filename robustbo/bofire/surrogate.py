@@ -118,7 +118,7 @@ def _fit_model(make: Any, *arguments: Any) -> SingleTaskGP:
         try:
             model = make(*arguments)
         except InputDataError as error:
-            raise FitError(f"these values cannot be fitted to; take out the wildest: {error}") from error
+            raise FitError(f"the surrogate cannot fit these values; remove the most extreme ones: {error}") from error
         return contract.fit(model)
 
 

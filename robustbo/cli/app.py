@@ -197,8 +197,10 @@ def report(
         if runs_only := [place for place in runs if place not in journals]:
             run, journal = display_name(runs_only[0]), display_name(journals[0])
             if not Path(runs_only[0]).exists():
-                raise RobustBOError(f"{run}: must be a recorded run or a journal, and there is no such file")
-            raise RobustBOError(f"a page has recorded runs or journals, got both: {run} is a run, {journal} a journal")
+                raise RobustBOError(f"{run}: must be a recorded run or a journal, but no such file exists")
+            raise RobustBOError(
+                f"a page shows either recorded runs or journals, got both: {run} is a run, {journal} a journal"
+            )
         written = [results.report_journals(journals, out)]
     else:
         with writable(out or Path("report.html")) as path:

@@ -81,7 +81,7 @@ def by_outcome(takes: str, texts: Sequence[str], read: Callable[[str, str], floa
     Args:
         takes: What the command takes, for errors.
         texts: They.
-        read: How a number is read, called with its text and what it is; as a mere number unless given.
+        read: How a number is read, called with its text and what it is; as a mere number by default.
     """
     read = read_number if read is None else read
     numbers: dict[str, float] = {}
@@ -108,7 +108,7 @@ def error_of(text: str | None, journal: str) -> float:
     """The error of a source, by how much its values read too high, that was typed behind a journal's name."""
     if text is None:
         example = f"robustbo correct {journal} 4.8 --source reactor=R3"
-        raise ValueError(f"correct takes how much too high values read, got no number; write {example}")
+        raise ValueError(f"correct takes the number by which values read too high, got none; write {example}")
     _no_options("correct", [text])
     return read_number(text, "error", "4.8")
 
@@ -167,7 +167,7 @@ def objective(text: str) -> tuple[str, str]:
 def _no_options(command: str, texts: Sequence[str]) -> None:
     """Find what looks like an option; the command line itself cannot, since it takes negative values for such."""
     if unknown := [text for text in texts if text.startswith("--")]:
-        raise ValueError(f"there is no option {unknown[0].partition('=')[0]}; see robustbo {command} --help")
+        raise ValueError(f"no such option: {unknown[0].partition('=')[0]}; see robustbo {command} --help")
 
 
 def _value(text: str, label: str = "value") -> float:

@@ -26,7 +26,7 @@ def ask(
     ] = None,
     source: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Which of the sources that the study was begun with; chosen unless said."),
+        typer.Option(metavar="NAME", help="One of the study's declared sources (default: the optimizer chooses)."),
     ] = None,
     fixed: FixedOption = None,
     sheet: SheetOption = None,

@@ -132,7 +132,7 @@ def create(
         except JournalExists:
             if Path(journal).is_file() and not Path(journal).stat().st_size:
                 raise JournalExists(
-                    f"{display_name(journal)}: is there, and empty; delete it, and create it then"
+                    f"{display_name(journal)}: exists and is empty; delete it and call create again"
                 ) from None
             raise JournalExists(f"{display_name(journal)}: exists; --if-exists resume goes on with it") from None
     s = opt.settings
@@ -186,7 +186,7 @@ def _outcomes(
 ) -> dict[str, Any]:
     """The optimizer's arguments about several outcomes, from what was typed."""
     if direction is not None and objectives:
-        raise ValueError("--direction is that of one value without a name; with --objective say NAME:DIRECTION")
+        raise ValueError("--direction is for one value without a name; with --objective write NAME:DIRECTION")
     pairs = [objective(text) for text in objectives]
     if len(dict(pairs)) < len(pairs):
         raise ValueError(f"each --objective must have a name of its own, got {[name for name, _ in pairs]}")
@@ -237,7 +237,7 @@ def add_rows(
         opt = Optimizer.resume(journal)
         if not opt.settings.space.is_pool:
             raise ValueError(
-                f"{display_name(journal)}: rows can be added to a pool, its space is {opt.settings.space!r}"
+                f"{display_name(journal)}: only a pool takes new rows, and this space is {opt.settings.space!r}"
             )
         before = opt.settings.space.size or 0
         frame = frame_of(table, dict(opt.settings.space.parameters))

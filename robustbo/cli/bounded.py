@@ -80,7 +80,7 @@ class BoundedServer(ThreadingHTTPServer):
         self._begun[request] = time.monotonic()
         try:
             super().process_request(request, client_address)
-        except BaseException:  # no thread is to be had
+        except BaseException:  # no thread is available
             self._release(request)
             raise
 

@@ -14,7 +14,7 @@ INTERRUPTED = 130  # as shells have it of what Ctrl-C ended
 
 
 class Commands(TyperGroup):
-    """Commands that end with a line when they are interrupted, and name what was typed in the place of arguments."""
+    """Commands that end with a line when they are interrupted, and name what was typed in place of arguments."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was typed."""

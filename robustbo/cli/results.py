@@ -51,9 +51,9 @@ def show(
     It also shows pending trials (with whom, since when), and queued, failed and excluded ones.
     """
     if watch + serve + (html or out is not None) > 1:
-        raise RobustBOError("show takes one of --html (or --out), --watch and --serve")
+        raise RobustBOError("show takes only one of --html (or --out), --watch and --serve")
     if port and not serve:
-        raise RobustBOError(f"--port is that of --serve, which was not given, got {port}")
+        raise RobustBOError(f"--port needs --serve, got {port}")
     if html or out is not None:
         from robustbo.report.charts.matplotlib_canvas import FORMATS
 
@@ -159,7 +159,7 @@ def report_journals(places: list[str], out: Path | None) -> Path:
 
     Args:
         places: Of the journals.
-        out: The path; unless said that of the only journal with the suffix .html, or report.html.
+        out: The path; by default that of the only journal with the suffix .html, or report.html.
     """
     from robustbo.report.page import journals
     from robustbo.trials.codec import open_journal
@@ -205,8 +205,8 @@ def best(
     with mendable():
         if len(view.settings.objectives) > 1:
             raise ValueError(
-                "there is no single best of several objectives: "
-                f"robustbo front {display_name(journal)} has those that none beats"
+                "several objectives have no single best point: "
+                f"robustbo front {display_name(journal)} prints the points that no other beats"
             )
         partial_point = view.space.partial(fixed_values(view.space, fixed or ()))
         if raw and partial_point:
@@ -236,7 +236,7 @@ def front(journal: Journal, fixed: FixedOption = None, format_: FormatOption = F
     settings, space = view.settings, view.space
     with mendable():
         if not settings.objectives:
-            raise ValueError(f"a front needs objectives, and this is to {settings.direction} one value: robustbo best")
+            raise ValueError(f"a front needs several objectives; to {settings.direction} one value: robustbo best")
         say_ahead(display_name(journal), view)
         points = view.front(space.partial(fixed_values(space, fixed or ())))
     if not points.points:

@@ -27,14 +27,14 @@ commands = typer.Typer(no_args_is_help=True, add_completion=False)
 def serve(
     journal: Annotated[str | None, typer.Argument(metavar="JOURNAL", help=SERVED, show_default=False)] = None,
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Where to listen: 0.0.0.0 for the lab; this machine unless said.")
+        str, typer.Option(metavar="ADDRESS", help="Where to listen: 0.0.0.0 for the lab (default: this machine).")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="A free one unless said.")] = 0,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port (default: a free one).")] = 0,
     name: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="A name by which others reach it; may be repeated.")
     ] = None,
     token: Annotated[
-        bool, typer.Option("--token/--no-token", help="Whether a token is needed; always with --host of others.")
+        bool, typer.Option("--token/--no-token", help="Whether browsers need a token; always with --host of others.")
     ] = True,
     beside: Annotated[
         list[str] | None,

@@ -123,4 +123,4 @@ class Display:
             act()
         except Exception:
             self._is_on = False
-            log.warning("the progress display has failed and is off", exc_info=True)
+            log.warning("the progress display failed and is now off", exc_info=True)

@@ -15,21 +15,20 @@ FRESH = 2  # times the default's initial points: until then a model takes for no
 
 
 class LittleToGain:
-    """Stop when several new points in a row promised little: a share of the noise, or an amount of your own.
+    """Stop when several new points in a row promised little: a share of the noise, or an amount that you set.
 
-    What counts is what the model that asked for a point expected of the objective there, against the incumbent that it
-    believed in; no single value, right or wrong, is trusted. Points that no model has asked for and replicates are
-    passed over, and so is what is asked while the problem is fresh: the first 4 (d + 1) trials, or 10. Where values
-    have hardly any noise, give an amount.
+    A point promises what the model that asked for it expected of the objective there, minus the incumbent of that time.
+    Single values decide nothing. Replicates, points that no model asked for, and the first trials (4 (d + 1), or 10 if
+    that is more) do not count. If values have hardly any noise, set ``absolute``.
 
-    Of several objectives what counts is hypervolume, of which the noise says nothing: give an amount of it.
+    With several objectives the promise is hypervolume, and noise sets no scale for it: set ``absolute``.
 
-    Where several are evaluated at once, a model may have to be fitted for it.
+    If several points are evaluated at once, the rule may have to fit a model.
 
     Args:
-        tolerance: Which share of the noise's standard deviation is little.
+        tolerance: The share of the noise's standard deviation that counts as little.
         patience: How many points in a row.
-        absolute: An amount, in your units, that is little anyway.
+        absolute: An amount, in the objective's unit, that counts as little.
 
     Raises:
         ValueError, TypeError: If an argument breaks its rule.
@@ -57,7 +56,7 @@ class LittleToGain:
             ValueError: If there are several objectives, and no amount was given.
         """
         if len(study.settings.objectives) > 1 and not self.absolute:
-            raise ValueError("of several objectives LittleToGain must be given an amount of hypervolume: absolute=...")
+            raise ValueError("with several objectives LittleToGain must have an amount of hypervolume: absolute=...")
         history, first = study.history, FRESH * default_num_initial(study.settings.space)
         by_model = [t for t in history.trials[first : trial.number + 1] if t.origin == "model" and t.repeats is None]
         last = by_model[-self.patience :]

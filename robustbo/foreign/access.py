@@ -48,4 +48,6 @@ def check_paths(value: object) -> None:
 def check_download(name: str) -> None:
     """Raise a `DataError` where a recorded run is read, which connects to nothing."""
     if _places.get() is not None:
-        raise DataError(f"{name}: is not on this machine, and reading a recorded run downloads nothing; replay does")
+        raise DataError(
+            f"{name}: is not on this machine, and reading a run downloads nothing; robustbo replay downloads it"
+        )

@@ -147,7 +147,7 @@ def _decompress(path: str | os.PathLike[str], data: bytes, most: int, error: Kin
                 part = member.decompress(data, CHUNK)
                 data = member.unconsumed_tail or member.unused_data
                 if not (part or data or member.eof):
-                    raise error(f"{path}: must be a whole gzip file, and ends in the middle; get another copy")
+                    raise error(f"{path}: must be a whole gzip file, but ends in the middle; get another copy")
                 parts.append(part)
                 size += len(part)
                 if size > most:

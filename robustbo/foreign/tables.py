@@ -30,7 +30,7 @@ def table_of(path: str | os.PathLike[str], names: Sequence[str] | None = None, e
     try:
         text = text_of(path, limits.TABLE_BYTES, error)
     except (FileNotFoundError, NotADirectoryError):
-        raise error(f"{path}: there is no such file; name another") from None
+        raise error(f"{path}: no such file exists; name another") from None
     columns = text.partition("\n")[0].count(",") + 1
     if columns > limits.TABLE_COLUMNS or columns * (text.count("\n") + 1) > limits.TABLE_CELLS:
         most = f"{limits.TABLE_COLUMNS} columns and {limits.TABLE_CELLS} cells"
@@ -54,7 +54,7 @@ def check_columns(table: pd.DataFrame, columns: Mapping[str, Cells], name: str, 
         RobustBOError: As `error` makes it; the message has the first column that is wrong.
     """
     if table.empty:
-        raise error(f"{name}: must have a row at least, got none; get another copy")
+        raise error(f"{name}: must have at least one row, got none; get another copy")
     for column, cells in columns.items():
         if column not in table:
             raise error(f"{name}: must have the column {column!r}, got {list(map(str, table.columns[:20]))}")

@@ -72,5 +72,5 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(content) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"each name must be there once, got {twice!r} twice")
+        raise ValueError(f"each name must occur once, got {twice!r} twice")
     return content

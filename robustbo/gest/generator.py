@@ -1,6 +1,7 @@
 """gest-api's two verbs, suggest and ingest, by an optimizer's ask, tell and fail."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import Any, Literal
 
@@ -14,14 +15,15 @@ from robustbo.gest.frames import failure_frame, outlier_frame
 from robustbo.gest.problem import ID, problem_of
 from robustbo.gest.recording import events_of
 from robustbo.gest.results import results_of, rows_of
+from robustbo.gest.sources import result_sources
 from robustbo.loop.belief.incumbent import Incumbent
 from robustbo.optimizer import Optimizer
 from robustbo.searchspace.tabular import warn_of_violations
 from robustbo.surrogates.names import SurrogateName
+from robustbo.trials.declared import Source
 from robustbo.trials.former_names import reads_old_names
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.settings import DEFAULT_MAX_REPLICATES, DEFAULT_REPLICATE, Acquisition, Failures, Replicate
-from robustbo.trials.sources import kinds_of
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State
 from robustbo.validation import whole_number
@@ -30,37 +32,39 @@ from robustbo.view.sources import SourceFrame
 
 @reads_old_names
 class RobustGenerator(Generator):
-    """Suggests points of a VOCS, and is not led astray by results that are wrong or missing.
+    """Suggests points of a VOCS, and resists wrong and missing results.
 
-    A point to be replicated is suggested again, with an identifier of its own. It may be asked for more before its
-    points are evaluated, used from any number of threads, and pickled. A copy without a journal goes its own way; with
-    one, all copies share what they are told.
+    A replicate is a new suggestion of the same point, with its own identifier. The generator may be asked for more
+    points before the last ones are evaluated, used from any number of threads, and pickled. Copies share a journal;
+    without a journal, each copy goes its own way.
 
     Args:
         vocs: Continuous, integer and discrete variables, and one objective to MINIMIZE or MAXIMIZE. It is read once.
             A result that breaks one of its constraints counts as one without a value.
-        batch_size: How many points are suggested where the loop does not say.
-        log: The names of variables that are searched on a log scale.
+        batch_size: Number of suggested points if the loop does not set it.
+        log: Names of variables with a log scale.
         sources: The keys of results that say what measured them, each a kind of source, such as "sim_worker"; a result
-            may lack them. It is learned which source is in error.
-        blocks: Those of them whose levels differ as a matter of course.
+            may lack them. It is learned which source is in error. Or a mapping of names to `robustbo.Source`, the
+            target and old studies (``ask=False``): results whose key ``source`` has such a name are learned from as far
+            as they say something of the target.
+        blocks: Those of them whose levels differ as expected.
         surrogate: As for `robustbo.Optimizer`, which explains these and what follows.
         surrogate_options: Keyword options of the surrogate.
         acquisition: What a new point is chosen by.
-        num_initial: How many space-filling points come first.
+        num_initial: Number of space-filling points at the beginning.
         replicate: Which values may be replicated.
         max_replicates: How many replicates one point may get.
-        quarantine: Whether a value that was not to be expected is left out for now.
+        quarantine: Whether a value that the surrogate did not expect is left out for now.
         failures: "learn" where evaluations fail, and keep away from there; or "ignore" it.
         negligible_error: What a value of the objective may be off without being wrong (`robustbo.Outcome`).
-        seed: Root of all randomness; drawn unless given.
-        journal: A file, or the address of a database, that keeps all that is suggested and ingested.
-        if_exists: What to do where there is such a journal: "error"; or "resume" it, where the points that were
-            suggested to a process that is gone are the next to be suggested, under the same identifiers.
+        seed: Root of all randomness; drawn by default.
+        journal: A file, or the address of a database, that records every suggestion and result.
+        if_exists: What to do if the journal exists: "error"; or "resume" it, and suggest again, under the same
+            identifiers, the points of processes that have ended.
 
     Raises:
         ValueError, TypeError: If the VOCS asks for what this generator does not have, or an argument breaks its rule.
-        JournalError: If the journal exists and is not to be resumed, or was begun with other settings.
+        JournalError: If the journal exists and ``if_exists`` is "error", or it was begun with other settings.
 
     Attributes:
         vocs: As given.
@@ -84,7 +88,7 @@ class RobustGenerator(Generator):
         *,
         batch_size: int = 1,
         log: Iterable[str] = (),
-        sources: Iterable[str] = (),
+        sources: Iterable[str] | Mapping[str, Source] = (),
         blocks: Sequence[str] = (),
         surrogate: SurrogateName | type[GPyTorchModel] = "auto",
         surrogate_options: Mapping[str, Any] | None = None,
@@ -103,7 +107,7 @@ class RobustGenerator(Generator):
         self.vocs = vocs
         self._batch_size = whole_number("batch_size", batch_size, 1)
         self._problem = problem_of(vocs, log)
-        self._kinds = kinds_of(sources, "sources")
+        self._sources = result_sources(sources)
         self.optimizer = Optimizer(
             self._problem.space,
             direction=self._problem.direction,
@@ -117,10 +121,13 @@ class RobustGenerator(Generator):
             failures=failures,
             seed=seed,
             blocks=blocks,
+            sources=self._sources.declared,
             outcome=Outcome(negligible_error=negligible_error) if negligible_error else (),
             journal=journal,
             if_exists=if_exists,
         )
+        if self._sources.declared:  # whose choices may have had other values
+            self._problem = replace(self._problem, space=self.optimizer.settings.space)
         if if_exists == "resume":
             self.optimizer.requeue()
 
@@ -132,7 +139,7 @@ class RobustGenerator(Generator):
         problem_of(vocs)
 
     def suggest(self, num_points: int | None = None) -> list[dict[str, Any]]:
-        """The next points to evaluate: exactly so many, or the batch size.
+        """The next ``num_points`` points to evaluate, by default the batch size.
 
         Returns:
             A dict each: the variables, the constants, and ``_id``, a whole number.
@@ -152,19 +159,21 @@ class RobustGenerator(Generator):
 
         A result with an ``_id`` is that of the suggested point; the first one ends it, and further ones are
         measurements of their own at that point. Without (missing, None or NaN) it is one of another's point, which must
-        have all variables. Where the objective is missing or not finite, or Xopt's ``xopt_error`` is True, the
-        evaluation has failed. A result that is there already is not recorded again.
+        have all variables, except those that its declared source does not have (`robustbo.Source`, ``was``). Where the
+        objective is missing or not finite, or Xopt's ``xopt_error`` is True, the evaluation has failed. A result that
+        is there already is not recorded again.
 
         Raises:
-            ValueError: If an ``_id`` was not suggested, or a choice is another than was suggested; the message tells of
-                each. Other numbers than were suggested, as of a readback, are where it was measured, outside the
-                variables' bounds too (with a `SpaceWarning`).
+            ValueError: If an ``_id`` was not suggested, or a choice is another than was suggested, or a source is
+                unknown; the message tells of each. Other numbers than were suggested, as of a readback, are where it
+                was measured, outside the variables' bounds too (with a `SpaceWarning`).
         """
         rows, problem = rows_of(results), self._problem
 
         def new_events(state: State) -> list[Event]:
-            results = results_of(problem, state.history, rows, self._kinds)
-            events = events_of(problem.space, state.history, results)
+            declared = self.optimizer.settings.sources
+            results = results_of(problem, state.history, rows, self._sources.kinds, declared)
+            events = events_of(problem.space, state.history, results, declared)
             warn_of_violations(problem.space, [event["params"] for event in events if "params" in event])
             return events
 
@@ -197,7 +206,7 @@ class RobustGenerator(Generator):
     def sources(self) -> SourceFrame:
         """Every source that results named, and how much too high its values read, a row each; printed, a sentence each.
 
-        See `robustbo.Study.sources`.
+        Of declared sources what each says of the target, and with which probability. See `robustbo.Study.sources`.
         """
         return self.optimizer.sources()
 

@@ -86,7 +86,7 @@ def _check_names(vocs: VOCS) -> None:
     inputs = [*vocs.variables, *vocs.constants]
     outputs = {*vocs.objectives, *vocs.constraints, *vocs.observables}
     if ID in (*inputs, *outputs):
-        raise ValueError(f"{ID} is the key of a point's identifier; rename the other {ID}")
+        raise ValueError(f"{ID} is the key of a point's identifier; rename your own {ID}")
     if twice := [name for i, name in enumerate(inputs) if name in outputs or name in inputs[:i]]:
         raise ValueError(f"{twice[0]}: a name must be that of a variable, a constant or an output, got two of them")
 

@@ -12,21 +12,23 @@ from robustbo.gest.results import DECIMALS, Result
 from robustbo.searchspace.space import Space
 from robustbo.study.handing import end_event
 from robustbo.trials import worker
+from robustbo.trials.declared import Declared, source_in
 from robustbo.trials.history import History, Trial
 from robustbo.trials.storage.line import Event
 
 SAME = 1e-9  # of a value, and of the unit interval in every parameter
 
 
-def events_of(space: Space, history: History, results: Sequence[Result]) -> list[Event]:
+def events_of(space: Space, history: History, results: Sequence[Result], declared: Declared = ()) -> list[Event]:
     """The events that record results, without those that history has already.
 
     Args:
         space: Whose points the trials are.
         history: All trials.
         results: Any number of them.
+        declared: The sources that are declared; the same value of two sources is two.
     """
-    before, events = _Before(space, history), list[Event]()
+    before, events = _Before(space, history, declared), list[Event]()
     for result in results:
         if not before.has(result):
             event = _event_of(history, result)
@@ -48,8 +50,8 @@ def _event_of(history: History, result: Result) -> Event:
 class _Before:
     """The results that were recorded before; each can be given again once."""
 
-    def __init__(self, space: Space, history: History) -> None:
-        self._space = space
+    def __init__(self, space: Space, history: History, declared: Declared) -> None:
+        self._space, self._declared = space, declared
         self._left = {trial.number: trial for trial in history if not trial.is_open}
 
     def has(self, result: Result) -> bool:
@@ -63,7 +65,10 @@ class _Before:
         if result.number is not None:
             is_his = trial.number == result.number or (trial.repeats == result.number and trial.origin == "late")
             return is_his and _gave(trial, result)
-        return _gave(trial, result) and self._is_at(trial, result)
+        is_of_source = source_in(self._declared, trial.sources) == source_in(
+            self._declared, result.content.get("source", {})
+        )
+        return is_of_source and _gave(trial, result) and self._is_at(trial, result)
 
     def _is_at(self, trial: Trial, result: Result) -> bool:
         point, other = self._space.to_unit(trial.params), self._space.to_unit(result.params)

@@ -9,7 +9,9 @@ import pandas as pd
 
 from robustbo.gest.problem import ID, VocsProblem, in_words
 from robustbo.searchspace.parameters import Choice, Value
+from robustbo.trials.declared import Declared, check_source_name, source_in
 from robustbo.trials.history import History, Trial
+from robustbo.trials.source_space import own_values
 from robustbo.trials.sources import labels_to_record
 from robustbo.validation import plain_scalar, real
 
@@ -51,7 +53,11 @@ def rows_of(results: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def results_of(
-    problem: VocsProblem, history: History, rows: Sequence[Mapping[str, Any]], kinds: Sequence[str] = ()
+    problem: VocsProblem,
+    history: History,
+    rows: Sequence[Mapping[str, Any]],
+    kinds: Sequence[str] = (),
+    declared: Declared = (),
 ) -> list[Result]:
     """The results in a list of dicts.
 
@@ -60,6 +66,7 @@ def results_of(
         history: All trials.
         rows: The dicts.
         kinds: The keys that say what measured a result, each a kind of source.
+        declared: The sources that are declared; a result without an identifier may be of another than the target.
 
     Raises:
         ValueError: If any breaks a rule; the message tells of each.
@@ -67,25 +74,42 @@ def results_of(
     results, errors = list[Result](), list[str]()
     for place, row in enumerate(rows):
         try:
-            result, labels = _read(problem, history, row), labels_to_record({kind: row.get(kind) for kind in kinds})
+            labels = labels_to_record({kind: row.get(kind) for kind in kinds})
+            result = _read(problem, history, row, labels, declared)
             results.append(replace(result, content={**result.content, "source": labels}) if labels else result)
         except (ValueError, TypeError) as error:
             errors.append(f"result {place}: {error}")
     if errors:
         more = [f"... and {len(errors) - SHOWN} more"] if len(errors) > SHOWN else []
         told = "\n".join([*errors[:SHOWN], *more])
-        raise ValueError(f"{len(errors)} of {len(rows)} results break a rule, and none is recorded:\n{told}")
+        raise ValueError(f"{len(errors)} of {len(rows)} results break a rule, and robustbo recorded none:\n{told}")
     return results
 
 
-def _read(problem: VocsProblem, history: History, row: Mapping[str, Any]) -> Result:
-    names = problem.space.names
+def _read(
+    problem: VocsProblem, history: History, row: Mapping[str, Any], labels: Mapping[str, str], declared: Declared
+) -> Result:
+    check_source_name(declared, labels)
     if (number := _identifier(row.get(ID))) is not None:
+        if (source := source_in(declared, labels)) is not None:
+            raise ValueError(f"a point that was suggested is the target's, got {ID} {number} of source {source!r}")
         trial = _suggested_trial(history, number)
         return Result(number, _measured_place(problem, trial, row), *_outcome(problem, row))
-    if missing := [name for name in names if name not in row]:
+    return Result(
+        None, problem.space.measured_point(_own_place(problem, row, labels, declared)), *_outcome(problem, row)
+    )
+
+
+def _own_place(
+    problem: VocsProblem, row: Mapping[str, Any], labels: Mapping[str, str], declared: Declared
+) -> Mapping[str, Any]:
+    """The variables of a result that was not suggested; those that its source does not have are as this says."""
+    own, names = own_values(declared, labels), problem.space.names
+    params = {name: row[name] for name in names if name in row and not (name in own and is_missing(row[name]))}
+    params = {**own, **params}
+    if missing := [name for name in names if name not in params]:
         raise ValueError(f"a result without {ID} must have every variable, {missing} is missing in {dict(row)}")
-    return Result(None, problem.space.measured_point({name: row[name] for name in names}), *_outcome(problem, row))
+    return params
 
 
 def _identifier(cell: Any) -> int | None:
@@ -102,7 +126,7 @@ def _suggested_trial(history: History, number: int) -> Trial:
     if 0 <= number < len(history) and history[number].handouts:
         return history[number]
     raise ValueError(
-        f"{ID} must be one of a point that this generator suggested, got {number}; leave {ID} out of points of others"
+        f"{ID} must be that of a point that this generator suggested, got {number}; leave {ID} out for points of others"
     )
 
 

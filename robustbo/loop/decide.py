@@ -59,7 +59,7 @@ def step(
         trial: The trial's number.
         fits: The last fits, of whoever asks again and again; they change nothing but the time.
         fixed: Parameters that have a given value, and it.
-        by: The source that will measure it, where that is known; of declared ones it is chosen unless given.
+        by: The source that will measure it, where that is known; of declared ones the optimizer chooses it by default.
 
     Where a surrogate cannot be fitted or used, a simpler one decides, and at last a Sobol point: see
     `surrogate.fallback`.

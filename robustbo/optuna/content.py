@@ -90,7 +90,7 @@ def _noise(trial: FrozenTrial, user_note: Mapping[str, Any], count: int) -> list
             return [noise_sd(attribute)] * count
         return noise_sds(attribute, count)
     except (TypeError, ValueError) as error:
-        warn(f"trial {trial.number}: its attribute {notes.SD!r} is passed over: {error}", NumericsWarning)
+        warn(f"trial {trial.number}: its attribute {notes.SD!r} is ignored: {error}", NumericsWarning)
         return [None] * count
 
 
@@ -99,7 +99,7 @@ def sources(trial: FrozenTrial) -> dict[str, str]:
     try:
         return labels_to_record(trial.user_attrs.get(notes.SOURCE))
     except (TypeError, ValueError) as error:
-        warn(f"trial {trial.number}: its attribute {notes.SOURCE!r} is passed over: {error}", NumericsWarning)
+        warn(f"trial {trial.number}: its attribute {notes.SOURCE!r} is ignored: {error}", NumericsWarning)
         return {}
 
 

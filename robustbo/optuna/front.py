@@ -8,7 +8,7 @@ from robustbo.optuna.study import study_view
 
 
 class FrontTrial(NamedTuple):
-    """A trial that is believed to be beaten by no other, in all objectives at once.
+    """A trial of the Pareto front: by the surrogates, no other trial beats it in all objectives.
 
     Attributes:
         number: Of the trial.
@@ -41,7 +41,7 @@ def front(study: Study) -> list[FrontTrial]:
         FitError: If no surrogate can be fitted.
     """
     if len(study.directions) == 1:
-        raise ValueError("the study must have several objectives, it has one; `best` has its best trial")
+        raise ValueError("the study must have several objectives, and has one; `best` returns its best trial")
     view, gathered = study_view(study)
     names, trials = [name for name, _ in view.settings.objectives], list[FrontTrial]()
     for point in view.front():

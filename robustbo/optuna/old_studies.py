@@ -27,12 +27,12 @@ THIS_STUDY = "this study"
 
 @dataclass(frozen=True)
 class OldStudy:
-    """An old study as a source, as it is when the sampler is made.
+    """An old study as a source, in its state when the sampler is made.
 
     Attributes:
         study: It, or a list of its trials.
         was: Values that parameters of the new study had in it, where it did not have them.
-        trusted: Whether it is known to measure the same, but for noise.
+        trusted: Whether it is known to measure the same, except for noise.
     """
 
     study: Study | Sequence[FrozenTrial]
@@ -134,7 +134,7 @@ def _read(name: str, source: SourceLike) -> OldStudy | Source:
         raise ValueError(f"sources must have other names than {THIS_STUDY!r}, which is the target, got {name!r}")
     if isinstance(source, Source):
         if source.target and source.level is None:
-            raise ValueError(f"the target is the study itself, got the source {name!r} with target=True; leave it out")
+            raise ValueError(f"the study itself is the target, got the source {name!r} with target=True; leave it out")
         if source.level is not None and not source.level.is_integer():
             raise ValueError(f"level of source {name!r} must be a step that trials report at, got {source.level}")
         return source

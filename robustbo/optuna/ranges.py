@@ -15,7 +15,7 @@ Distributions = dict[str, BaseDistribution]
 
 
 def ranges_of(trials: Iterable[FrozenTrial]) -> Distributions:
-    """The distribution of each parameter, but for single values, and for those of which no two are of one kind."""
+    """The distribution of each parameter, except for single values, and for those of which no two are of one kind."""
     by_name: dict[str, list[BaseDistribution]] = {}
     for trial in trials:
         for name, distribution in trial.distributions.items():

@@ -47,35 +47,35 @@ TRIES = 3  # of a decision beside which other processes decide
 class RobustSampler(BaseSampler):
     """Bayesian optimization that keeps working when some values are wrong, inside ``study.optimize``.
 
-    It decides as `robustbo.Optimizer` does, from what the study's storage has: several threads and processes may work
-    on one study, and one that is loaded again goes on with the points that it would have had. A trial may measure an
-    earlier one's point again, where its value is in doubt. It asks for the parameters of completed trials; where it is
-    not plain when one is there, that is a part of the point. Those of the first trial are drawn at random. Values of
-    another range than today's are modelled where they are.
-    Of several objectives (up to four) each has a surrogate of its own.
+    It decides as `robustbo.Optimizer` does, from the study's storage: several threads and processes may work on one
+    study, and a study that is loaded again continues with the same points. A trial may replicate an earlier trial whose
+    value is in doubt. The sampler suggests the parameters of completed trials; if a parameter exists only sometimes,
+    its existence is part of the point. The first trial's parameters are random. Values from another range than today's
+    are modelled where they are. With several objectives (up to four), each has its own surrogate.
 
     Args:
         surrogate: As for `robustbo.Optimizer`, with all that follows.
         surrogate_options: Keyword options of the surrogate; JSON values.
         acquisition: Its name.
-        num_initial: How many space-filling trials come first; 2 (d + 1), from 5 to 20, unless said.
-        replicate: As there; "never" suits an objective that always gives the same value.
-        max_replicates: How many replicates one point may get.
-        quarantine: As there.
+        num_initial: Number of space-filling trials at the beginning; by default 2 (d + 1), from 5 to 20.
+        replicate: As for `robustbo.Optimizer`; "never" suits an objective that always gives the same value.
+        max_replicates: Largest number of replicates of one point.
+        quarantine: As for `robustbo.Optimizer`.
         failures: "learn" where trials fail (state FAIL, pruned without a report, or beyond a constraint of the study),
-            and keep away from there; or "ignore" that they do.
-        seed: Root of all randomness; drawn, and kept in the study, unless said.
+            and keep away from there; or "ignore" failures.
+        seed: Root of all randomness; by default it is drawn, and kept in the study.
         negligible_error: What a value may be off without being wrong (`robustbo.Outcome`); of several objectives a
             list, in their order.
-        deterministic_objective: Whether a value that is right has no noise, so that the same parameters give the same.
-        consider_pruned_trials: Whether pruned trials are learned from, by what they reported last and how values change
-            from there on. None of them is the best.
-        sources: Old studies by name, learned from as far as they say something of this one; see `OldStudy`.
-        independent_sampler: Of the parameters that it does not ask for; at random unless given.
-        warn_independent_sampling: Whether to log where it is asked for one of these, once a parameter.
+        deterministic_objective: Whether right values have no noise, so that the same parameters always give the same
+            value.
+        consider_pruned_trials: Whether the surrogate learns from pruned trials, by their last report and the typical
+            change from there on. A pruned trial is never the best.
+        sources: Old studies by name; the surrogate learns from them as far as they agree with this one. See `OldStudy`.
+        independent_sampler: Sampler of all other parameters; random by default.
+        warn_independent_sampling: Whether to log, once a parameter, that the independent sampler is used.
 
     Raises:
-        ValueError, TypeError: If an argument breaks its rule; the message says which.
+        ValueError, TypeError: If an argument breaks a rule; the message names the argument and the rule.
 
     Example:
         >>> import optuna

@@ -21,7 +21,7 @@ from robustbo.view.view import View
 
 
 class Best(NamedTuple):
-    """The best trial, and what is believed of the objective there.
+    """The best trial, and the surrogate's prediction of the objective there.
 
     Attributes:
         number: Of the trial.
@@ -67,10 +67,11 @@ def _space(trials: Sequence[FrozenTrial]) -> Space | None:
 
 
 def best(study: Study) -> Best:
-    """The best trial, never one whose every value looks wrong; ``study.best_trial`` is that of the best value.
+    """The best trial by the surrogate, never one whose every value looks wrong; ``study.best_trial`` has the best
+    value.
 
-    By the surrogate of the study's sampler, or by relevance pursuit where that is none of ours. A trial that has
-    failed, was pruned, is excluded or breaks a constraint is never the best.
+    The surrogate is that of the study's sampler, or relevance pursuit for other samplers. A trial that failed, was
+    pruned, is excluded or breaks a constraint is never the best.
 
     Args:
         study: With any sampler; it is only read.
@@ -109,7 +110,7 @@ def outliers(study: Study) -> pd.DataFrame:
 
 
 def failures(study: Study) -> pd.DataFrame:
-    """The trials that gave no value, and whether each looks like its point's doing or like a flake: indexed by number.
+    """The trials without a value, by number, and whether the point or a flake probably caused each failure.
 
     Columns: reason, looks_like ("region" or "flake"), log_odds (of a flake, in nats), again; see
     `robustbo.loop.feasibility.report.Failure`. While no trial has a value nothing can be said of any: looks_like is
@@ -142,7 +143,7 @@ def _by_number(frame: pd.DataFrame, gathered: GatheredTrials) -> pd.DataFrame:
 
 
 def exclude(study: Study, number: int) -> None:
-    """Leave a trial's value out of all that is learned; `include` takes that back.
+    """Exclude a trial's value from the fit; `include` takes that back.
 
     Raises:
         ValueError: If the study has no such trial, or it has no value.
@@ -152,7 +153,7 @@ def exclude(study: Study, number: int) -> None:
 
 
 def include(study: Study, number: int) -> None:
-    """Vouch for a trial's value, excluded or doubted: it is believed, whatever the model says.
+    """Vouch for a trial's value, excluded or doubted: the surrogate believes it from now on.
 
     Raises:
         ValueError: If the study has no such trial, or it has no value.
@@ -168,12 +169,12 @@ def amend(
     *,
     sd: float | Sequence[float | None] | None = None,
 ) -> None:
-    """Give a trial that has ended another value, which Optuna itself does not see: it never changes what it was told.
+    """Correct the value of an ended trial for robustbo; Optuna itself never changes a value and does not see it.
 
     Args:
         study: The study; the value is kept in its user attributes.
-        number: Of a trial that has ended, in whatever way.
-        value: The right one; of several objectives a list of all.
+        number: Number of a trial that has ended, in whatever way.
+        value: The right value; with several objectives a list of all.
         sd: Standard deviation of its noise, where known; of several objectives a list.
 
     Raises:
@@ -182,7 +183,7 @@ def amend(
     """
     trial, count = _trial(study, number), len(study.directions)
     if not trial.state.is_finished():
-        raise ValueError(f"trial {number} must have ended to be amended, it is {trial.state.name}")
+        raise ValueError(f"trial {number} must have ended before you amend it, and is {trial.state.name}")
     values = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
     if len(values) != count:
         raise ValueError(f"value must have as many numbers as the study has objectives, {count}, got {value!r}")
@@ -198,9 +199,9 @@ def amend(
 
 
 def next_replicate(study: Study) -> int | None:
-    """Enqueue a trial again whose replicate is worth more than a new point; None if there is none.
+    """Enqueue the trial whose replicate is worth more than a new point; None if there is none.
 
-    A `RobustSampler` does that by itself; this is for a study whose points another sampler finds.
+    A `RobustSampler` replicates by itself; this function is for a study with another sampler.
 
     Returns:
         The number of the trial that is to be replicated, by the next one that is asked for.
@@ -223,7 +224,7 @@ next_repeat = former_name("next_repeat", next_replicate)
 def check_single(study: Study) -> None:
     """Raise a ValueError where a study has several objectives."""
     if len(study.directions) > 1:
-        raise ValueError(f"the study must have one objective, it has {len(study.directions)}; `front` is for several")
+        raise ValueError(f"the study must have one objective, and has {len(study.directions)}; `front` is for several")
 
 
 def _trial(study: Study, number: int) -> FrozenTrial:

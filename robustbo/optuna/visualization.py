@@ -113,7 +113,7 @@ def _beliefs(studies: Sequence[Study]) -> list[tuple[Study, Believed]]:
         if any(trial.state.is_finished() and trial.values for trial in study.get_trials(deepcopy=False)):
             pairs.append((study, beliefs_of(study)))
         else:
-            log.warning("there is no value to draw in the study %r", study.study_name)
+            log.warning("no value to draw in the study %r", study.study_name)
     return pairs
 
 

@@ -103,7 +103,7 @@ def rows_of(cells: Sequence[Cell]) -> pd.DataFrame:
     """
     rows = kind_of(cells[0]).rows(cells)
     if rows.empty:
-        raise SpecError(f"{cells[0].folder}: its cells have begun, but nothing is recorded yet; replay goes on")
+        raise SpecError(f"{cells[0].folder}: its cells have started, but none is recorded yet; replay continues")
     return rows
 
 

@@ -38,7 +38,7 @@ def plan(spec: AnySpec, folder: Path, resume: bool) -> ReplayPlan:
     cells = kind.cells(spec, folder)
     counts = {(cell.method, cell.replication): min(len(cell.entries()), spec.trials) for cell in cells}
     if any(counts.values()) and not resume:
-        raise SpecError(f"{folder}: holds results; leave --no-resume away to continue them, or choose another --out")
+        raise SpecError(f"{folder}: holds results; omit --no-resume to continue them, or choose another --out")
     return ReplayPlan(spec, folder, cells, counts)
 
 
@@ -51,7 +51,7 @@ def plan_all(
         runs: Spec files, or folders with one.
         overrides: Entries of the specs, as ``key=value``.
         methods: The only ones; all if none.
-        out: Folder of the results, of several runs with a folder for each in it; results/NAME unless given.
+        out: Folder of the results, of several runs with a folder for each in it; results/NAME by default.
         resume: Whether results that are there are continued.
 
     Raises:

@@ -1,6 +1,6 @@
 """Recompute recorded runs from their seeds and compare: their cells, and the tables that follow from them.
 
-Of an optimization's own journal, which has no truth beside it, the asks are recomputed. Each decision is made again
+For an optimization's own journal, which has no truth beside it, the asks are recomputed. Each decision is made again
 from the recorded history, not from what was recomputed before it, so that one which differs changes no other. The fits
 that are kept meanwhile, and those that others begin at, are fits to recorded values.
 

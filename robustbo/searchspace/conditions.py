@@ -28,7 +28,7 @@ def find_conditions(parameters: Named) -> Conditions:
     try:
         order = list(graphlib.TopologicalSorter(conditions).static_order())
     except graphlib.CycleError as error:
-        raise SpaceError(f"{error.args[1][0]}.when: conditions go round in a circle: {error.args[1]}") from None
+        raise SpaceError(f"{error.args[1][0]}.when: conditions form a circle: {error.args[1]}") from None
     return {name: conditions[name] for name in order if conditions[name]}
 
 

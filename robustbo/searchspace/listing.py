@@ -54,7 +54,9 @@ def check_cells(names: Sequence[str], rows: Sequence[Row], labels: Sequence[Any]
     for name, column in zip(names, zip(*rows, strict=True), strict=True) if rows else ():
         missing = [labels[i] for i, v in enumerate(column) if v is None or v is na or v is nat or v != v]
         if missing:
-            raise SpaceError(f"{name}: every cell of a pool must have a value, it is missing in {_labels(missing)}")
+            raise SpaceError(
+                f"{name}: every cell of a pool must have a value, and one is missing in {_labels(missing)}"
+            )
         if wrong := [(labels[i], v) for i, v in enumerate(column) if not isinstance(v, str | bool | int | float)]:
             raise SpaceError(f"{name}: cells are numbers, words or booleans, got {wrong[0][1]!r} in row {wrong[0][0]}")
 
@@ -67,7 +69,7 @@ def check_different(names: Sequence[str], rows: Sequence[Row], labels: Sequence[
             point = dict(zip(names, row, strict=True))
             raise SpaceError(
                 f"the rows of a pool must differ, row {labels[j]} and row {labels[i]} are both {point}; leave one out "
-                "(drop_duplicates does, within a frame)"
+                "(frame.drop_duplicates() does this)"
             )
 
 

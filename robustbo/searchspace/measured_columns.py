@@ -1,4 +1,4 @@
-"""The columns of a data frame that hold measurements: values, their noise, and what else is said of them."""
+"""The columns of a data frame that hold measurements: values, their noise, and what else is known."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def measured_columns(
             advice = _rename_advice(space, frame, column, noise if outcomes else {})
             raise SpaceError(f"value: there must be a column {column!r} of measured values{note}, got {advice}")
     if sd is not None and not outcomes and sd not in frame.columns:
-        raise SpaceError(f"sd: there must be a column {sd!r}, as it was named, got {columns_and_hint(frame, sd)}")
+        raise SpaceError(f"sd: there must be a column {sd!r}, as you named it, got {columns_and_hint(frame, sd)}")
     excluded = {name: f"{name}.excluded" for name in outcomes if f"{name}.excluded" in frame.columns}
     parameters = parameter_columns(space, frame)
     signs = {name: sign_column(name) for name in noise if sign_column(name) in {*frame.columns} - {*parameters}}
@@ -96,7 +96,7 @@ def count_columns(
     """
     if n is not None:
         if n not in frame.columns or n in parameter_columns(space, frame):
-            raise SpaceError(f"n: there must be a column {n!r}, as it was named, got {columns_and_hint(frame, n)}")
+            raise SpaceError(f"n: there must be a column {n!r}, as you named it, got {columns_and_hint(frame, n)}")
         return dict.fromkeys(names, n)
     columns = {name: "n" if len(names) == 1 and f"{name}.n" not in frame.columns else f"{name}.n" for name in names}
     own = {*frame.columns} - {*parameter_columns(space, frame)}

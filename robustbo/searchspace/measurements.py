@@ -68,7 +68,7 @@ def measurements_of(
 ) -> list[Measurement]:
     """The point, value and noise sd (None where there is none, or NaN) in each row of a data frame, and its sources.
 
-    A column ``sd`` must be there where it is given; unless given it is "sd", if there is one that is no parameter's.
+    A column ``sd`` must be there where it is given; by default it is "sd", if there is one that is no parameter's.
     Of several ``outcomes`` value and sd are dicts, from columns OUTCOME and OUTCOME.sd, without the empty cells, and
     without what is excluded by a column OUTCOME.excluded; rows of which that leaves nothing are passed over. A value
     of which ``check`` raises an error breaks a rule. ``origins`` has the columns that say what measured a row and when,
@@ -132,7 +132,7 @@ def columns_of_kinds(
             raise SpaceError(f"{argument}: {name!r} {use}; what measured, and when, has columns of its own")
         if not own:
             columns_there = f"{list(frame.columns)}{nearest(name, map(str, frame.columns))}"
-            raise SpaceError(f"{argument}: there must be a column {name!r}, as it was named, got {columns_there}")
+            raise SpaceError(f"{argument}: there must be a column {name!r}, as you named it, got {columns_there}")
         columns[kind] = own[0]
     return columns
 

@@ -31,7 +31,7 @@ def measured_point(parameters: Parameters, conditions: Conditions, params: Mappi
     """The point at which something was measured; see `robustbo.Space.measured_point`.
 
     Raises:
-        SpaceError: As `validate_point`, but for bounds and steps.
+        SpaceError: As `validate_point`, except for bounds and steps.
     """
     decisive = {other for needed in conditions.values() for other in needed}  # on which it hangs what there is
 
@@ -64,7 +64,7 @@ def validate_point(
     values = {name: read(name, parameter, params[name]) for name, parameter in parameters if name in params}
     present = present_names(parameters, conditions, values)
     if missing := [name for name in names if name in present and name not in params]:
-        raise SpaceError(f"{missing[0]}: every parameter must be given, it is missing in {dict(params)!r}")
+        raise SpaceError(f"{missing[0]}: every parameter must have a value, and one is missing in {dict(params)!r}")
     for name, parameter in parameters:
         if name in values and name not in present:
             raise SpaceError(f"{name}: exists only where {condition_text(parameter)}; leave it out of {dict(params)!r}")
@@ -98,4 +98,4 @@ def _check_names(names: Sequence[str], params: Mapping[str, Any]) -> None:
     for name, value in params.items():
         if name not in names:
             hint = nearest(name, names)
-            raise SpaceError(f"{name}: no such parameter, the space has {list(names)}; got {value!r}{hint}")
+            raise SpaceError(f"{name}: no such parameter; the space has {list(names)}; got {value!r}{hint}")

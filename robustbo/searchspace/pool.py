@@ -41,20 +41,20 @@ if TYPE_CHECKING:
 @explain_misfits("__init__")
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Pool(Space):
-    """A space of listed points, the rows of a data frame: each is asked for once, and again where a value is in doubt.
+    """A space of listed points, the rows of a data frame; each is asked for once, and again if its value is in doubt.
 
-    A column of numbers is a number to the surrogate, one of words (or True and False) a choice. Say it otherwise by a
-    parameter of the column's name: ``Pool(frame, dose=rb.Float(1e-3, 10, log=True))``. Numbers with one unit, such as
-    "0.1 mL", are numbers, and the column "dose" is called "dose (mL)"; one of numbers and words is refused.
+    A column of numbers is a number to the surrogate, and a column of words (or booleans) a choice. To change that, pass
+    a parameter of the column's name: ``Pool(frame, dose=rb.Float(1e-3, 10, log=True))``. Numbers with one unit, such as
+    "0.1 mL", are numbers, and the column "dose" becomes "dose (mL)". A column of numbers and words is refused.
 
     Args:
-        frame: A row a point, a column a parameter; no cell may be missing, and no two rows the same. Words in its index
-            are names of rows: the label `name` of what is measured there.
-        parameters: Of columns that are not what their values say.
+        frame: One row for each point and one column for each parameter; no cell may be missing, and rows must differ.
+            Words in the index name the rows: values measured there get the label `name`.
+        parameters: Parameters for columns whose values do not show their type.
         constraints: As in a `Space`; rows that break one are never asked for.
 
     Raises:
-        SpaceError: If a cell is missing, rows are the same, or a column is of no use; the message names the rows.
+        SpaceError: If a cell is missing, two rows are the same, or a column is of no use; the message names the rows.
 
     Example:
         >>> import pandas as pd

@@ -32,11 +32,11 @@ class Space(Constrained):
     A parameter with a condition (``when``) is absent from the points where the condition does not hold.
 
     Args:
-        constraints: What must hold between numbers, such as ``"x + y <= 1"``: names of parameters (in backquotes where
-            they are no identifiers), numbers, ``+ - * / **``, and comparisons. Equations must be linear. One that names
-            a parameter that does not exist at a point holds there. ``"at most 2 of x, y, z"`` is an `AtMost`.
-        mapping: Parameters by name, where names are no words of Python: ``Space({"pH value": Float(2, 9)})``.
-        parameters: By name. One that is called "constraints" is no list of them.
+        constraints: Constraints on numbers, such as ``"x + y <= 1"``: names of parameters (in backquotes if they are
+            not identifiers), numbers, ``+ - * / **``, and comparisons. Equations must be linear. A constraint holds at
+            a point without one of its parameters. ``"at most 2 of x, y, z"`` is an `AtMost`.
+        mapping: Parameters by name, for names that are not identifiers: ``Space({"pH value": Float(2, 9)})``.
+        parameters: Parameters by name. A parameter may be called "constraints".
 
     Raises:
         SpaceError: If there is no parameter, one breaks a rule, or constraints cannot be read or never hold.
@@ -138,7 +138,7 @@ class Space(Constrained):
         """The point at which something was measured, inside the space or not, as plain values in the space's order.
 
         Raises:
-            SpaceError: As `validate`, but for bounds and steps; and where a value is no finite number, is not above 0
+            SpaceError: As `validate`, except for bounds and steps; also if a value is not finite, or is not above 0
                 on a log scale, or is a thousand ranges away.
 
         Example:

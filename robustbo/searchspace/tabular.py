@@ -61,7 +61,7 @@ def points_of(space: Space, points: Points, *, ignore_extra: bool = True) -> lis
     """The points in a data frame's rows (a parameter's column has its name, or ``params.NAME``), or in a list.
 
     Raises:
-        SpaceError: If any is no point of the space; the message tells of each.
+        SpaceError: If a point is not in the space; the message names each.
     """
     if is_frame(points):
         rows = rows_of(space, as_numbers_of(space.names, points), (), ignore_extra)
@@ -89,10 +89,13 @@ def warn_of_violations(space: Space, points: Iterable[Mapping[str, Any]]) -> Non
         first = next(iter(outside))
         subject = f"{points[first]} is outside the space ({outside[first]})"
         more = f", and so are {len(outside) - 1} others" if len(outside) > 1 else ""
-        warn(f"{subject}{more}; it is kept where it was measured, and not asked for", SpaceWarning)
+        warn(f"{subject}{more}; robustbo keeps it where it was measured, and does not ask for it", SpaceWarning)
     for point in points:
         if broken := space.broken(point):
-            warn(f"{point} breaks {' and '.join(map(repr, broken))}; it is kept, since it was measured", SpaceWarning)
+            warn(
+                f"{point} breaks {' and '.join(map(repr, broken))}; robustbo keeps it, because it was measured",
+                SpaceWarning,
+            )
 
 
 def rows_of(

@@ -48,7 +48,7 @@ class RowRules:
         decimal: What separates decimals in the sheet.
         tell: A value, its noise and how many measurements it is the mean of, as an event.
         check: Raises a ValueError of a value that may not be told.
-        check_amended: The same of one in the place of a value that was told.
+        check_amended: The same of one in place of a value that was told.
         amends: Whether values that were told may change.
         are_measured: Whether other settings than those asked for are where a trial was measured.
         declared: The sources that the study was begun with.
@@ -102,7 +102,7 @@ def _of_trial(
     if not changed:
         return None
     if is_again:
-        raise ValueError(f"trial {number} is in several rows with different values; of a further measurement {OWN_ROW}")
+        raise ValueError(f"trial {number} has several rows with different values; for a further measurement, {OWN_ROW}")
     is_addition = is_completed(trial, changed)
     if not (rules.amends or is_addition):
         raise ValueError(question_about(trial, row, changed))

@@ -24,7 +24,7 @@ class Names:
         parameters: The column of each parameter, by its name.
         values: The column of each outcome by its name, or of the only one, which is None.
         sds: Those of their noise's standard deviations, which need not be there.
-        counts: Those of how many measurements a value is the mean of, likewise, but for names that others have.
+        counts: Those of how many measurements a value is the mean of, likewise, except for names that others have.
         units: By name of a column of values or of noise, their unit; empty where that is not known.
         source: That of the sources that the study was begun with; None where there are none.
     """

@@ -137,7 +137,7 @@ def _records(text: str, separator: str) -> Iterator[list[TextCell]]:
         cell = pattern.match(text, at)
         assert cell is not None
         if cell[1] is not None and not cell[2]:
-            raise ValueError(f"line {_lines(text, [at])[0]}: has a quote that does not end; add it, or take it away")
+            raise ValueError(f"line {_lines(text, [at])[0]}: has a quote without an end; close it, or delete it")
         content = cell[4] if cell[1] is None else cell[1].replace('""', '"') + cell[3]
         row.append(TextCell(at, cell.end(), content))
         at = cell.end()

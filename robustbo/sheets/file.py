@@ -19,7 +19,7 @@ def read(path: Path) -> bytes | None:
     """
     if path.is_symlink():
         advice = f"name the file itself: {path.resolve()}"
-        raise SheetError(f"{path}: must be a file, is a link, and links are not followed; {advice}")
+        raise SheetError(f"{path}: must be a file, and is a link, which robustbo does not follow; {advice}")
     try:
         return bytes_of(path, limits.TABLE_BYTES, SheetError, opener=open_no_link)
     except FileNotFoundError:
@@ -33,13 +33,13 @@ def check_free(path: Path) -> None:
     for sign in SIGNS:
         if os.path.lexists(beside := path.with_name(sign.format(path.name))):
             must = "must be closed in the spreadsheet program, which would not see what is added"
-            raise SheetError(f"{path}: {must}; if it is open nowhere, delete {beside.name!r} beside it")
+            raise SheetError(f"{path}: {must}; if no program has it open, delete {beside.name!r} beside it")
     if not path.parent.is_dir():
-        raise SheetError(f"{path}: must be in a folder that is there; make {str(path.parent)!r} first")
+        raise SheetError(f"{path}: must be in an existing folder; make {str(path.parent)!r} first")
     if not os.access(path.parent, os.W_OK):
-        raise SheetError(f"{path}: its folder must be one that you may write to; move the sheet")
+        raise SheetError(f"{path}: its folder must be writable for you; move the sheet")
     if path.exists() and not os.access(path, os.W_OK):
-        raise SheetError(f"{path}: must not be read-only, since rows are added to it")
+        raise SheetError(f"{path}: must not be read-only, because robustbo adds rows to it")
 
 
 def replace(path: Path, before: bytes | None, after: bytes) -> bool:

@@ -104,7 +104,7 @@ def cell_value(text: str, decimal: str) -> CellValue:
             if is_waiting
             else ("write units into the header, and before a reason with digits in it the word failed")
         )
-        raise ValueError(f"must be a number, or say in words why there is none, got {word!r}; {advice}")
+        raise ValueError(f"must be a number, or words that say why there is none, got {word!r}; {advice}")
     return CellValue(text, math.nan, word)
 
 

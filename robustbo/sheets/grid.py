@@ -73,7 +73,7 @@ def places_of(header: Sequence[str], names: Iterable[str], units: Mapping[str, s
         if len(columns) > 1:
             raise SheetError(f"there must be one column {name!r}, got {len(columns)}; rename the others")
         if columns and columns[0] in places.values():
-            raise SheetError(f"the columns {required} must be told apart, got {header[columns[0]]!r}; give it its name")
+            raise SheetError(f"the columns {required} must have different names, got {header[columns[0]]!r}; rename it")
         if columns:
             places[name] = columns[0]
     return places

@@ -55,13 +55,13 @@ class Sheets(Asking):
         Args:
             path: The sheet, .csv (.tsv, .txt) or .xlsx, which needs openpyxl; a new one is begun where there is none.
             n: How many points; 0 only adds rows that are missing.
-            value: The name of the column of values; unless given, the outcome's name and unit, or "value". Several
+            value: The name of the column of values; by default, the outcome's name and unit, or "value". Several
                 outcomes have a column each, by their names.
             fixed: As for `ask`.
-            by: Who measures them (`Trial.asked_by`); the sheet's file name unless given. Two sheets of one journal need
+            by: Who measures them (`Trial.asked_by`); the sheet's file name by default. Two sheets of one journal need
                 different ones. Labels by kind, as ``{"reactor": "R3"}``, are the source of their values too, as for
                 `ask`; a column source.reactor that is added to a sheet says so row by row.
-            source: Which of the sources that the study was begun with; chosen unless given. A column source says it.
+            source: Which of the sources that the study was begun with; chosen by default. A column source says it.
 
         Returns:
             The trials whose rows were added.
@@ -90,7 +90,7 @@ class Sheets(Asking):
                 if sheet.add_rows(numbers, rows):
                     _warn_of_others(sheet, [trial.number for trial in pending if trial not in rows])
                     return [own(trial) for trial in rows]
-            raise SheetError(f"{file}: others change it all the time; try again")
+            raise SheetError(f"{file}: other processes keep changing it; try again")
         except SheetError as error:
             raise _with_progress(error, told, new) from error
 
@@ -106,7 +106,7 @@ class Sheets(Asking):
         """Tell what has been filled in in a sheet: all of it, or nothing where a row breaks a rule.
 
         A trial's number says whose value it is: what has been told is passed over. A row without a number is a
-        measurement of somebody's own, and gets its number. A word in the place of a value ("the stirrer broke") makes
+        measurement of somebody's own, and gets its number. A word in place of a value ("the stirrer broke") makes
         the trial a failed one, with that reason. Of several outcomes a row waits until each has a value or a word.
 
         Args:
@@ -137,7 +137,7 @@ class Sheets(Asking):
                 told += now
                 if not numbers or sheet.add_rows(numbers, []):
                     return told
-            raise SheetError(f"{file}: others change it all the time; try again")
+            raise SheetError(f"{file}: other processes keep changing it; try again")
         except SheetError as error:
             raise _with_progress(error, told, []) from error
 

@@ -86,7 +86,7 @@ def open_sheet(path: Path, settings: Settings, value: str | None = None) -> Shee
     Args:
         path: The file.
         settings: Those of the study.
-        value: The column of values, where there is one outcome; unless given, its name and unit.
+        value: The column of values, where there is one outcome; by default, its name and unit.
 
     Raises:
         SheetError: If it cannot be read, or lacks a column.

@@ -71,8 +71,8 @@ class Workbook:
         """Raise a `SheetError` where something else in the file would be lost by saving it."""
         if self._lost:
             raise SheetError(
-                f"{self._name}: has what would be lost ({', '.join(self._lost)}); keep the trials in a workbook of "
-                "their own, or as .csv"
+                f"{self._name}: has content that robustbo would lose ({', '.join(self._lost)}); keep the trials in "
+                "a separate workbook, or in a .csv file"
             )
 
     def with_changes(self, cells: Mapping[Place, object], rows: Sequence[Sequence[object]]) -> bytes:

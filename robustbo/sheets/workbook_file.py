@@ -56,7 +56,7 @@ def _check_sizes(book: Any, name: str) -> None:
         if sheet.max_row * sheet.max_column > limits.WORKBOOK_CELLS:
             size = f"{sheet.max_row:,} rows of {sheet.max_column:,} cells"
             must = f"a worksheet must have at most {limits.WORKBOOK_CELLS:,} cells, {sheet.title!r} has {size}"
-            raise SheetError(f"{name}: {must}; delete what is far below or beside the trials")
+            raise SheetError(f"{name}: {must}; delete the cells far below or beside the trials")
 
 
 def table_in(data: bytes, name: str) -> dict[int, list[Any]]:

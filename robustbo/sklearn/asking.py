@@ -1,4 +1,4 @@
-"""The next candidates: none twice but for a reason, and an end where a finite space is through."""
+"""The next candidates: none twice except for a reason, and an end where a finite space is through."""
 
 import warnings
 

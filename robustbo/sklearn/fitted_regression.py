@@ -1,8 +1,8 @@
 """A surrogate fitted to a table's rows, in arrays."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -13,15 +13,69 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteK
 
 from robustbo.determinism.isolation import seed_everything
 from robustbo.numerics.sources.labels import SourceLabels
+from robustbo.sklearn.arguments import RowNoise
 from robustbo.sklearn.groups import GroupedFit, check_method, fit_beside_groups
 from robustbo.surrogates import registry
 from robustbo.surrogates.common import contract, priors
+from robustbo.surrogates.common.capabilities import Capabilities
+from robustbo.surrogates.common.diagnostics import Diagnostics
 from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.common.quiet import quiet
 
 Array = NDArray[np.float64]
 
+AT_ONCE = 4096  # rows that are judged together
 HALF = 0.5  # probability beyond which a value is called wrong
+
+
+class Weightless(NamedTuple):
+    """Rows that do not count: they are judged by what the others predict, and nothing else is made of them.
+
+    Attributes:
+        counts: ``n`` truth values, of all rows.
+        X: ``m x d`` inputs of those that do not count.
+        y: ``m`` values.
+    """
+
+    counts: NDArray[np.bool_]
+    X: Array
+    y: Array
+
+    def among(self, judged: dict[str, Any], model: Any) -> dict[str, Any]:
+        """The verdicts on all rows, from those on the rows that count."""
+        parts = zip(torch.tensor(self.X).split(AT_ONCE), torch.tensor(self.y).split(AT_ONCE), strict=True)
+        verdicts = [_verdicts(of, of.weight) for of in (model.diagnose_others(X, y, None) for X, y in parts)]
+        mine = {
+            name: None if of is None else np.concatenate([part[name] for part in verdicts])
+            for name, of in verdicts[0].items()
+        }
+        return {name: None if of is None else self._place(of, mine[name]) for name, of in judged.items()}
+
+    def _place(self, of_counting: NDArray[Any], mine: Any) -> NDArray[Any]:
+        both = np.empty(len(self.counts), dtype=of_counting.dtype)
+        both[self.counts], both[~self.counts] = of_counting, mine
+        return both
+
+
+def _verdicts(of_others: Diagnostics, right: torch.Tensor | None) -> dict[str, Any]:
+    """Expectations of values, and verdicts on them, by the regressor's attributes."""
+    wrong = None if right is None else (1 - right).numpy()
+    return {
+        "expected_": of_others.expected.numpy(),
+        "expected_sd_": of_others.sd.numpy(),
+        "evidence_": of_others.evidence.numpy(),
+        "probability_wrong_": wrong,
+        "outlier_mask_": of_others.is_outlier.numpy() if wrong is None else wrong > HALF,
+    }
+
+
+def _check_noise(name: str, can: Capabilities, noise: RowNoise) -> None:
+    """Raise a ValueError for noise that a method of that name cannot take."""
+    if can.mixes_noise or not noise.is_mixed:
+        return
+    if noise.weight is not None:
+        raise ValueError(f"sample_weight is taken by 'relevance-pursuit' and 'standard', got {name!r}; leave it out")
+    raise ValueError(f"noise_sd must be known of all rows or of none by {name!r}, got NaN among them")
 
 
 @dataclass(frozen=True)
@@ -32,11 +86,13 @@ class FittedRegression:
         model: The surrogate.
         seed: Of methods that draw.
         grouped: What is believed of groups of rows; None where there are none.
+        weightless: The rows that were not fitted to, as they do not count; None where all do.
     """
 
     model: GPyTorchModel
     seed: int
     grouped: GroupedFit | None = None
+    weightless: Weightless | None = None
 
     @classmethod
     def fit(
@@ -45,7 +101,7 @@ class FittedRegression:
         options: Mapping[str, Any],
         X: Array,
         y: Array,
-        noise: Array | None,
+        noise: RowNoise,
         seed: int,
         groups: SourceLabels | None = None,
     ) -> Self:
@@ -56,7 +112,7 @@ class FittedRegression:
             options: Its own options.
             X: ``n x d`` inputs, numbers between 0 and 1.
             y: ``n`` values.
-            noise: ``n`` noise variances where any are known, NaN of those that are not.
+            noise: What is known of the noise, and how much rows count.
             seed: Of methods that draw.
             groups: Labels of the rows, of which a group may be in error.
         """
@@ -64,16 +120,17 @@ class FittedRegression:
         model_class: Any = registry.model_class(name)
         if groups is not None:
             check_method(model_class, name)
-        is_partly_known = noise is not None and bool(np.isnan(noise).any())
-        if is_partly_known and not contract.capabilities_for(model_class, options).mixes_noise:
-            raise ValueError(f"noise_sd must be known of all rows or of none by {name!r}, got NaN among them")
+        _check_noise(name, contract.capabilities_for(model_class, options), noise)
+        if (counts := noise.counts) is not None:
+            labels = None if groups is None else groups.among(np.flatnonzero(counts))
+            fitted = cls.fit(name, options, X[counts], y[counts], noise.at(counts), seed, labels)
+            return replace(fitted, weightless=Weightless(counts, X[~counts], y[~counts]))
 
         def build(values: Array) -> Any:
-            columns = [torch.tensor(x) for x in (values, None if is_partly_known else noise) if x is not None]
+            columns = [torch.tensor(x) for x in (values, noise.complete) if x is not None]
             model = model_class(torch.tensor(X), *(column.unsqueeze(-1) for column in columns), **options)
-            if is_partly_known:
-                variances = torch.tensor(noise)
-                model.set_noise_parts(variances.nan_to_num(0.0), variances.isnan().double())
+            if noise.is_mixed:
+                model.set_noise_parts(*(torch.tensor(part).expand(len(y)) for part in noise.parts))
             return model
 
         with seed_everything(seed):
@@ -88,16 +145,18 @@ class FittedRegression:
         """Expectations and verdicts on the ``n`` values, by the regressor's attributes."""
         with seed_everything(self.seed), quiet(), torch.no_grad():
             of_others, right = contract.diagnose(self.model), contract.probability_right(self.model)
-        wrong = None if right is None else (1 - right).numpy()
-        errors = 0.0 if self.grouped is None else self.grouped.errors
-        return {
-            "expected_": of_others.expected.numpy() + errors,
-            "expected_sd_": of_others.sd.numpy(),
-            "evidence_": of_others.evidence.numpy(),
-            "probability_wrong_": wrong,
-            "outlier_mask_": of_others.is_outlier.numpy() if wrong is None else wrong > HALF,
-            "group_errors_": None if self.grouped is None else self.grouped.table,
-        }
+            judged = _verdicts(of_others, right)
+            if self.grouped is not None:
+                judged["expected_"] += self.grouped.errors
+            if self.weightless is not None:
+                judged = self.weightless.among(judged, self.model)
+        return judged | {"group_errors_": None if self.grouped is None else self.grouped.table}
+
+    @property
+    def approximation(self) -> str:
+        """Sentence on how the posterior is computed, and which rows are only judged."""
+        how = contract.approximation(self.model)
+        return how if self.weightless is None else f"{how}; {len(self.weightless.y)} more are judged by these"
 
     def marginals(self, X: Array) -> tuple[Array, Array]:
         """Means and standard deviations of the function at ``m x d`` inputs."""

@@ -14,7 +14,7 @@ FOLD = "fold"  # the kind of source that a split is
 
 
 def fold_sources(optimizer: Optimizer, results: Mapping[str, Any], metric: str, num_splits: int) -> "SourceFrame":
-    """The folds of a search as sources of its scores, which differ as a matter of course; see `robustbo.Study.sources`.
+    """The folds of a search as sources of its scores, which differ as expected; see `robustbo.Study.sources`.
 
     Args:
         optimizer: That of the search, which has been told of all candidates in the order of the results.

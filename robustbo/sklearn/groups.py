@@ -73,7 +73,7 @@ def check_method(model_class: type, name: str) -> None:
         ValueError: If it does not.
     """
     if not issubclass(model_class, RelevancePursuitGP):
-        raise ValueError(f"groups are taken by the method 'relevance-pursuit' alone, got {name!r}; leave groups out")
+        raise ValueError(f"groups work with the method 'relevance-pursuit' only, got {name!r}; leave groups out")
 
 
 def _rows(finding: AtomFinding, labels: SourceLabels) -> list[list[Any]]:

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from robustbo.sklearn.arguments import RowNoise, probabilities
 from robustbo.sklearn.features import FROM_DTYPE, FeatureEncoder, categorical_columns
 from robustbo.sklearn.fitted_regression import FittedRegression
 from robustbo.sklearn.groups import labels_of
@@ -20,26 +21,26 @@ from robustbo.validation import name_in_registry
 Array = NDArray[np.float64]
 
 AUTO = "auto"
-EXACT = 2000  # rows up to which the exact process is fitted, if nothing else is said
+EXACT = 2000  # rows that are learned from at most, if nothing else is said
 
 
 class RobustGPRegressor(RegressorMixin, BaseEstimator):
-    """Gaussian-process regression that some wrong values do not mislead, and that says which they are.
+    """Gaussian-process regression that resists wrong values, and names them.
 
     Numbers need no scaling: columns are scaled to the range of the training rows, targets by their median and
     quartiles. Hyperparameters are found by the fit.
 
     Args:
-        method: A surrogate's name, such as "relevance-pursuit", "student-t" or "committee"; "auto" is relevance pursuit
-            up to 2,000 rows, and beyond them a committee of GPs with heavy-tailed noise.
+        method: A surrogate's name, such as "relevance-pursuit", "student-t" or "committee"; "auto" is relevance
+            pursuit, which learns from 2,000 rows at most, drawn, and judges the others by these.
         method_options: The surrogate's own options, such as ``{"outlier_rate": 0.02}``.
         categorical_features: Columns that are categories: "from_dtype" (columns of a data frame that are no numbers),
             names, places or booleans, or None.
-        random_state: Of methods that draw, and of `sample_y`.
+        random_state: Random state of the drawn rows, of methods that draw, and of `sample_y`.
 
     Attributes:
-        outlier_mask_: ``n`` booleans: which training values are more probably wrong than right (of a method that has
-            no such probability: which it treats as outliers).
+        outlier_mask_: ``n`` booleans: the training values that are more probably wrong than right (for a method without
+            this probability, those that it treats as outliers).
         probability_wrong_: ``n`` probabilities that a training value is wrong; None where the method has none.
         expected_: ``n`` values that the other rows predict.
         expected_sd_: ``n`` standard deviations of these predictions, noise included.
@@ -49,8 +50,8 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
             high), sd, since (a row), probability; None without groups.
         kernel_: The kernel with its hyperparameters, as scikit-learn's, for inputs scaled to [0, 1] and standardized
             targets; None of methods whose kernel has another form.
-        log_marginal_likelihood_value_: Of the training values in the units of the fit, at these; None where the
-            method maximizes something else.
+        log_marginal_likelihood_value_: Log marginal likelihood of the training values at these hyperparameters, in the
+            units of the fit; None if the method maximizes something else.
         method_: The surrogate that was fitted.
         approximation_: A sentence: exact, or by which approximation.
         model_: The fitted BoTorch model.
@@ -91,37 +92,47 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(
-        self, X: Any, y: ArrayLike, noise_sd: ArrayLike | None = None, groups: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        noise_sd: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> "RobustGPRegressor":
         """Fit to ``n`` rows.
 
         Args:
             X: ``n x d`` rows.
-            y: ``n`` target values, of which some may be wrong.
-            noise_sd: Standard deviation of the noise of right values, where it is known: one for all, or ``n``, of
-                which NaN are not known (by "relevance-pursuit" and "standard").
-            groups: ``n`` labels, such as the batch or the instrument of each row, of which one may be in error (by
-                "relevance-pursuit"); rows are taken to be in the order of their times. The function is predicted
-                without the errors that are believed.
+            y: ``n`` target values; some may be wrong.
+            sample_weight: ``n`` weights, by which the noise variance of a right value is divided: the mean of two
+                measurements has twice the weight of a single one. A row of weight 0 is judged, and the fit does not
+                learn from it. Only the ratios of weights count ("relevance-pursuit" and "standard" only).
+            noise_sd: Standard deviation of the noise of right values, if known: one number, or ``n`` with NaN for
+                unknown ones ("relevance-pursuit" and "standard" only).
+            groups: ``n`` labels, such as the batch or the instrument of each row, any of which may be in error
+                ("relevance-pursuit" only); rows must be in the order of time. Predictions leave the errors out.
 
         Returns:
             The regressor itself.
         """
         X, y = self._training_rows(X, y)
         n = len(y)
-        method = ("relevance-pursuit" if n <= EXACT else "committee") if self.method == AUTO else self.method
+        method = "relevance-pursuit" if self.method == AUTO else self.method
         name_in_registry("method", method, [AUTO, *sorted(NAMES)])
-        inputs = self._encode(X)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        noise = RowNoise.of(noise_sd, sample_weight, n)
+        if self.method == AUTO and n > EXACT:
+            noise = noise.among(EXACT, n, np.random.default_rng(seed))
+        inputs = self._encode(X, noise.counts)
         options = dict(self.method_options or {})
         self.method_ = method
         labels = None if groups is None else labels_of(groups, n)
-        self._fitted = FittedRegression.fit(method, options, inputs, y, _noise(noise_sd, n), seed, labels)
+        self._fitted = FittedRegression.fit(method, options, inputs, y, noise, seed, labels)
         for name, value in self._fitted.diagnosis.items():
             setattr(self, name, value)
         self.model_, self.kernel_ = self._fitted.model, self._fitted.kernel
         self.log_marginal_likelihood_value_ = contract.log_likelihood(self.model_)
-        self.approximation_ = contract.approximation(self.model_)
+        self.approximation_ = self._fitted.approximation
         return self
 
     def predict(
@@ -135,10 +146,10 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
 
         Args:
             X: ``m x d`` rows.
-            return_std: Whether standard deviations of the function are wanted.
-            return_cov: Whether its covariance is wanted, which takes the square of ``m`` numbers.
-            quantiles: Probabilities between 0 and 1 of which quantiles of a new, right measurement are wanted: of the
-                function and its noise, tails included.
+            return_std: Whether to return standard deviations of the function.
+            return_cov: Whether to return its covariance, which has ``m`` times ``m`` numbers.
+            quantiles: Probabilities between 0 and 1 for quantiles of a new, right measurement: function and noise, with
+                tails.
 
         Returns:
             ``m`` means; with one of the other arguments a pair of these and ``m`` standard deviations, an ``m x m``
@@ -152,7 +163,7 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
             return self._fitted.joint(inputs)
         mean, sd = self._fitted.marginals(inputs)
         if quantiles is not None:
-            return mean, self._fitted.quantiles(inputs, _probabilities(quantiles))
+            return mean, self._fitted.quantiles(inputs, probabilities(quantiles))
         return (mean, sd) if return_std else mean
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: int | np.random.RandomState | None = 0) -> Array:
@@ -177,8 +188,9 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
             raise ValueError(f"X and y must have as many rows, got {len(X)} and {len(y)}")
         return X, y
 
-    def _encode(self, X: Any) -> Array:
-        self._encoder = FeatureEncoder(X, self._categorical)
+    def _encode(self, X: Any, counts: NDArray[np.bool_] | None) -> Array:
+        rows = X if counts is None else getattr(X, "loc", X)[counts]
+        self._encoder = FeatureEncoder(rows, self._categorical)
         return self._encoder(X)
 
     def _inputs(self, X: Any) -> Array:
@@ -189,36 +201,17 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
         return self._encoder(X)
 
 
-def _noise(sd: ArrayLike | None, n: int) -> Array | None:
-    """``n`` noise variances where any are known, NaN of those that are not."""
-    if sd is None:
-        return None
-    sds = np.asarray(sd, dtype=np.float64)
-    if sds.shape not in ((), (n,)) or not ((sds > 0) & (sds < np.inf) | np.isnan(sds)).all():
-        raise ValueError(f"noise_sd must be a positive number, or one for each of {n} rows, got {sd!r}")
-    if np.isnan(sds).all():
-        return None
-    return np.broadcast_to(np.square(sds), n).copy()
-
-
-def _probabilities(quantiles: Sequence[float]) -> Array:
-    p = np.asarray(quantiles, dtype=np.float64)
-    if p.ndim != 1 or not ((p > 0) & (p < 1)).all():
-        raise ValueError(f"quantiles must be a list of probabilities between 0 and 1, got {quantiles!r}")
-    return p
-
-
 def outliers(X: Any, y: ArrayLike, **options: Any) -> pd.DataFrame:
-    """Table of ``n`` values, with how probable it is that each is wrong, by what the others predict of it.
+    """Table of ``n`` values with the probability that each is wrong, by its prediction from the others.
 
     Args:
         X: ``n x d`` rows.
         y: ``n`` values.
-        options: Of `RobustGPRegressor`.
+        options: Options of `RobustGPRegressor`.
 
     Returns:
-        A row a value, in their order: the value, what is expected of it, the standard deviation of that, the evidence
-        against it in nats, the probability that it is wrong, and whether it is more probably wrong than right.
+        One row for each value, in their order: the value, its prediction, the standard deviation of the prediction, the
+        evidence against the value in nats, the probability that it is wrong, and whether that exceeds 1/2.
 
     Example:
         >>> import numpy as np

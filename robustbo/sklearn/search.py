@@ -21,37 +21,37 @@ if TYPE_CHECKING:  # joblib's workers import this module to fit, and need no tor
 class RobustSearchCV(BaseSearchCV):
     """Robust Bayesian optimization of hyperparameters by cross-validation.
 
-    It is used as `sklearn.model_selection.RandomizedSearchCV` is, learns where fits fail, and chooses the candidate
-    whose score is believed to be best: a score that is too good to be true is flagged, and wins nothing. All
-    candidates are scored on the same folds.
+    Use it like `sklearn.model_selection.RandomizedSearchCV`. It learns where fits fail, and chooses the candidate with
+    the best believed score: a score that is too good to be true is flagged and does not win. All candidates have the
+    same folds.
 
     Args:
-        estimator: What is fitted.
+        estimator: The estimator to fit.
         space: A `robustbo.Space`, or a dict: by name (such as ``svc__C``) a Float, Int, Ordinal or Choice, a list of
             values or objects, a mapping of names to objects, or SciPy's uniform, loguniform or randint.
-        n_trials: How many candidates there are.
-        batch_size: How many are asked for and fitted at a time; with ``n_jobs`` their fits run in parallel.
-        scoring: As for any search. Of several metrics the one named by ``refit`` is optimized, else the first.
-        n_jobs: How many fits run in parallel.
+        n_trials: Number of candidates.
+        batch_size: Number of candidates asked for and fitted at a time; with ``n_jobs`` their fits run in parallel.
+        scoring: As for any search. With several metrics, the one named by ``refit`` is optimized, or the first.
+        n_jobs: Number of fits that run in parallel.
         refit: As for any search.
         cv: As for any search; splits are drawn once.
         verbose: As for any search.
         pre_dispatch: As for any search.
-        error_score: What stands in ``cv_results_`` where a fit fails, or "raise". Whatever it is, a candidate of which
-            any fit fails counts as failed.
+        error_score: The entry of ``cv_results_`` for a failed fit, or "raise". In any case a candidate with a failed
+            fit counts as failed.
         return_train_score: As for any search.
         random_state: An int, a RandomState or None.
         surrogate: As for `robustbo.Optimizer`.
         surrogate_options: As for `robustbo.Optimizer`.
-        num_initial: How many Sobol points come first; 2 (d + 1), from 5 to 20, unless said.
-        replicate: As for `robustbo.Optimizer`. "never" evaluates no candidate that gave a score again, as is right
-            where the same fit gives the same score; others are for fits that differ each time.
+        num_initial: Number of Sobol points at the beginning; by default 2 (d + 1), from 5 to 20.
+        replicate: As for `robustbo.Optimizer`. Keep "never" if the same fit always gives the same score; the others are
+            for fits that differ each time.
         max_replicates: As for `robustbo.Optimizer`.
         failures: "learn" where candidates fail, or "ignore".
 
     Attributes:
         cv_results_: As of any search, and what is believed of each candidate; see docs/howto/sklearn.md.
-        best_index_: The candidate that is believed to be best, of those whose score is believed.
+        best_index_: The best candidate by the surrogate, among those whose score is believed.
         best_score_: Its mean score as measured.
         optimizer_: The `robustbo.Optimizer`, for its ``outliers``, ``failures`` and ``predict``; None where the space
             has one candidate.
@@ -123,14 +123,12 @@ class RobustSearchCV(BaseSearchCV):
     def best_mean_(self) -> float:
         """Posterior mean of the best candidate's score."""
         if not hasattr(self, "best_index_"):
-            raise AttributeError(
-                f"{type(self).__name__} has no best_mean_ before it is fitted, and chooses a candidate"
-            )
+            raise AttributeError(f"{type(self).__name__} has no best_mean_ before fit has chosen a candidate")
         (name,) = [name for name in self.cv_results_ if name.startswith("believed_test_")]
         return float(self.cv_results_[name][self.best_index_])
 
     def fold_sources(self) -> "SourceFrame":
-        """The folds as sources of the scores: which gives higher ones as a matter of course, and which is in error.
+        """The folds as sources of the scores: which gives higher ones as expected, and which is in error.
 
         Each score of each candidate is looked at by itself. A fold on which the parameters matter more, or less, than
         on the others looks broken, too.
@@ -145,7 +143,7 @@ class RobustSearchCV(BaseSearchCV):
 
         optimizer = getattr(self, "optimizer_", None)
         if optimizer is None:
-            raise AttributeError(f"{type(self).__name__} has no sources before it is fitted to several candidates")
+            raise AttributeError(f"{type(self).__name__} has no sources before fit has seen several candidates")
         (name,) = [name for name in self.cv_results_ if name.startswith("believed_test_")]
         return fold_sources(optimizer, self.cv_results_, name.removeprefix("believed_test_"), self.n_splits_)
 

@@ -64,22 +64,20 @@ class Asking(Recording):
     ) -> Trial | list[Trial]:
         """The next point to measure, or a list of the next ``n``; no two open ones are the same.
 
-        What waits (`enqueue`, `requeue`) comes first. A trial with `Trial.repeats` replicates that of an
-        earlier one whose value is in doubt. If you give a trial up, `fail` it: while a replicate is pending there is
-        no other. Once every point of a finite space has been asked for, trials have the reason "nothing new left",
-        and a warning says so.
+        Queued trials (`enqueue`, `requeue`) come first. A trial with `Trial.repeats` replicates an earlier trial whose
+        value is in doubt. If you give a trial up, call `fail` or `withdraw`: no other replicate comes while one is
+        pending. Once every point of a finite space has been asked for, trials have the reason "nothing new left", with
+        a warning.
 
-        Where numbers fail, `Trial.fallback` says which simpler surrogate decided, and why.
+        If the surrogate fails numerically, a simpler one decides; `Trial.fallback` names it and the reason.
 
         Args:
-            n: How many; one trial unless given.
-            fixed: Values of parameters that cannot be chosen now, such as today's temperature: the point has them, and
-                of what waits only such points are given out. The surrogate learns from the others too.
-            by: Which source will measure them, as for `tell`, whose values are of that source then unless told
-                otherwise. A value in doubt is replicated by another source than its own, where there is a choice
-                (`Trial.elsewhere`).
-            source: Which of the declared sources is asked; unless given the one that is worth its cost, as
-                `Trial.source` says.
+            n: Number of points; by default one, without a list.
+            fixed: Values of parameters that you cannot choose now, such as today's temperature. The point has them, and
+                so have the queued points that this ask may return. The surrogate learns from all values.
+            by: The source that will measure, as for `tell`; a later `tell` uses it unless you name another. Another
+                source than its own replicates a doubtful value, if there is one (`Trial.elsewhere`).
+            source: The declared source to ask; by default the one whose value is most worth its cost (`Trial.source`).
 
         Raises:
             SpaceExhausted: If every point of the space is being measured.

@@ -58,12 +58,12 @@ def settings_of(
     seed: int | None = None,
     **rest: Any,
 ) -> Settings:
-    """Settings as people give them: "auto" and None are what they stand for, and a seed is drawn unless said.
+    """Settings as people give them: "auto" and None are what they stand for, and a seed is drawn by default.
 
     A direction of None is that of the objectives, where there are some, else "minimize".
 
     Raises:
-        ValueError, TypeError: If an argument breaks its rule; the message says which.
+        ValueError, TypeError: If an argument breaks a rule; the message names the argument and the rule.
     """
     name = name_of(DEFAULT_SURROGATE if surrogate == "auto" else surrogate)
     if surrogate_options:
@@ -79,7 +79,7 @@ def settings_of(
         **rest,
     )
     if direction not in (None, settings.direction):
-        raise ValueError(f"direction is that of one value without a name, objectives say theirs, got {direction!r}")
+        raise ValueError(f"direction is for one value without a name, and objectives have their own; got {direction!r}")
     check_names(settings)
     check_values(settings.space, settings.sources)
     return settings
@@ -119,7 +119,7 @@ def create_or_resume(
         defaulted: The settings that nobody gave, which are those of an old journal.
 
     Raises:
-        JournalError: If the journal exists and is not to be resumed, or was begun with other settings.
+        JournalError: If the journal exists and ``if_exists`` is "error", or it was begun with other settings.
         ValueError: If one is to be resumed, and none is named.
     """
     if journal is None and if_exists == "resume":
@@ -135,7 +135,7 @@ def create_or_resume(
             raise
     else:
         if is_new:
-            log.warning("the folder %s was not there; it has been made", folder)
+            log.warning("the folder %s did not exist, and robustbo made it", folder)
         if "seed" in defaulted:
             log.warning("seed %d was drawn; another run with this seed has the same asks", settings.seed)
         return store

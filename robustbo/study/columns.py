@@ -63,7 +63,7 @@ def label_columns_of(
             labels if isinstance(labels, Mapping) else {n: n for n in ([labels] if isinstance(labels, str) else labels)}
         )
         if missing := [column for column in by_name.values() if column not in names]:
-            raise SpaceError(f"labels: there must be a column {missing[0]!r}, as it was named, got {names}")
+            raise SpaceError(f"labels: there must be a column {missing[0]!r}, as you named it, got {names}")
         by_label |= {label.removeprefix(LABEL): column for label, column in by_name.items()}
     return {OF_LABEL + label: column for label, column in by_label.items()}
 

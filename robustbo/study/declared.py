@@ -29,7 +29,7 @@ def contents_by_source(settings: Settings, prior: Prior | Mapping[str, Prior] | 
         return prior_contents(settings, prior)
     if not settings.sources:
         names = short_list([*prior])
-        raise ValueError(f"prior_data by source needs sources that are declared, got {names}; give sources={{...}}")
+        raise ValueError(f"prior_data by source needs declared sources, got {names}; give sources={{...}}")
     contents = list[Content]()
     for name, of_source in prior.items():
         label = labels_to_record(name)
@@ -59,7 +59,9 @@ def source_to_measure(settings: Settings, by: Source | None, source: str | None)
     check_source_name(settings.sources, label)
     declared = dict(settings.sources)[label[DEFAULT_KIND]]
     if not declared.ask:
-        raise ValueError(f"source {source!r} is declared with ask=False, so that it is not asked; tell its values")
+        raise ValueError(
+            f"source {source!r} is declared with ask=False, so no point can be asked of it; tell its values"
+        )
     return {**labels_to_record(by), **label}
 
 

@@ -1,6 +1,6 @@
 """Events of queueing trials and of ending them: whose value is whose.
 
-Of a trial that was given out more than once each value is kept: the first is its own, a later one a trial of its own
+Each value of a trial that was given out more than once is kept: the first is its own, a later one a trial of its own
 that repeats it. No event here needs a model; those that do are in `robustbo.study.next_trials`.
 """
 
@@ -159,7 +159,7 @@ def warn_of_copies(history: History, rows: Sequence[Measurement]) -> None:
     if copies := sum(measurement(point_of(row.params), row.value) in measurements for row in rows):
         statement = f"{copies} of {len(rows)} rows are in this study already, with the same values"
         warn(
-            f"{statement}: they are kept as repeats, by which wrong values confirm themselves; exclude the copies",
+            f"{statement}: robustbo keeps them as repeats, so that a wrong value confirms itself; exclude the copies",
             SpaceWarning,
         )
 

@@ -52,16 +52,17 @@ class Judging(Queueing):
         outcome: str | None = None,
         reason: str | None = None,
     ) -> Trial | list[Trial]:
-        """Record your own verdict that a told value is wrong: it is kept, but no longer modelled.
+        """Record your own verdict that a told value is wrong: the journal keeps it, and the surrogate ignores it.
 
-        Or that all values of a source are: those told so far, and those that it gives from now on, until an `include`
-        of the source, or a `correct`.
+        With ``source`` or ``since``, the verdict is on all values of a source, past and future, until an `include` or
+        `correct` of the source.
 
         Args:
-            trial: Which one.
-            source: Or of which source, as for `tell`.
-            since: From the telling of which trial on; from the beginning unless given. Without a source: everything.
-            outcome: Which of several outcomes; all unless given.
+            trial: The trial or its number.
+            source: The source, as for `tell`, instead of a trial.
+            since: The first trial, in the order of telling; by default the beginning. Without a source it concerns all
+                values.
+            outcome: One of several outcomes; all by default.
             reason: Why, for people; kept in the journal, and as the ``note`` of the trial, or of the outcome.
 
         Returns:
@@ -97,24 +98,25 @@ class Judging(Queueing):
         reason: str | None = None,
         vouch: bool = True,
     ) -> Trial | list[Trial]:
-        """Vouch for a value, flagged or excluded: it is believed, whatever the model says.
+        """Vouch for a value, flagged or excluded: the surrogate believes it from now on.
 
-        An `exclude` or `amend` takes the word back.
+        An `exclude` or `amend` takes the verdict back.
 
-        Of a source it takes an `exclude` or `correct` of that source back: its values are as they were told, and judged
-        as any others.
+        For a source, it takes an `exclude` or `correct` of that source back: its values are again as told, and judged
+        like all others.
 
-        Its point may be replicated all the same. The fit gives it the weight of the surrogate's method: under
-        relevance pursuit, the default, the weight of any other value.
+        The optimizer may still replicate the point. In the fit, the value has the weight that the surrogate's method
+        gives it; under relevance pursuit, the default, that of any other value.
 
         Args:
-            trial: Which one.
-            source: Or of which source, as for `tell`.
-            since: From the telling of which trial on; from the beginning unless given. Without a source: everything.
-            outcome: Which of several outcomes; all unless given.
+            trial: The trial or its number.
+            source: The source, as for `tell`, instead of a trial.
+            since: The first trial, in the order of telling; by default the beginning. Without a source it concerns all
+                values.
+            outcome: One of several outcomes; all by default.
             reason: Why, for people.
-            vouch: Whether the trial's value is believed from now on; False only takes your own `exclude` or `include`
-                back, and the value is judged as any other.
+            vouch: Whether the surrogate believes the value from now on; False only takes your own `exclude` or
+                `include` back, and the value is judged like all others.
         """
         has_word = flag("vouch", vouch)
         if trial is None or source is not None or since is not None:
@@ -126,8 +128,8 @@ class Judging(Queueing):
     ) -> Trial:
         """Record a corrected value of a told, excluded or failed trial; the old one stays in the journal.
 
-        ``sd`` and ``n`` are those of `tell`, and ``reason`` says why, for people, as the trial's ``note``. Of several
-        outcomes only those that are given change; one that was missing is there then.
+        ``sd`` and ``n`` are as for `tell`, and ``reason`` becomes the trial's ``note``. With several outcomes, only the
+        given ones change; an outcome that was missing may be added.
 
         Raises:
             ValueError: If the value is not finite or not possible (exclude the trial instead), or the trial is pending.
@@ -148,16 +150,17 @@ class Judging(Queueing):
         outcome: str | None = None,
         reason: str | None = None,
     ) -> list[Trial]:
-        """Correct all values of a source that reads too high: ``error`` is taken off those so far and those to come.
+        """Correct all values of a source that reads too high: ``error`` is subtracted from past and future values.
 
         Each trial keeps the value that was told as `Trial.as_told`; an `include` of the source takes the correction
         back, another `correct` takes its place. A single value is corrected by `amend`.
 
         Args:
-            error: How much too high its values read, in their unit; negative where too low.
-            source: Which source, as for `tell`.
-            since: From the telling of which trial on; from the beginning unless given. Without a source: everything.
-            outcome: Which outcome, where there are several.
+            error: By how much its values read too high, in their unit; negative if they read too low.
+            source: The source, as for `tell`.
+            since: The first trial, in the order of telling; by default the beginning. Without a source it concerns all
+                values.
+            outcome: The outcome, if there are several.
             reason: Why, for people.
 
         Returns:
@@ -171,7 +174,7 @@ class Judging(Queueing):
             raise ValueError(f"error must be finite, got {number}; use exclude to leave the values out")
         if self.settings.outcomes and outcome is None:
             names = [outcome_of.name for outcome_of in self.settings.outcomes]
-            raise ValueError(f"correct must be given an outcome, one of {names}: each has a unit of its own")
+            raise ValueError(f"correct needs an outcome, one of {names}: each has a unit of its own")
         return self._judge("correct", None, source, since, self._of(outcome, reason) | {"error": number})
 
     def _judge(
@@ -185,7 +188,7 @@ class Judging(Queueing):
         if trial is not None:
             raise ValueError(f"{verdict} takes a trial, or a source (and since), got both; leave one of them out")
         if source is None and since is None:
-            raise ValueError(f"{verdict} must be given a trial, or a source, or since when; got none of them")
+            raise ValueError(f"{verdict} needs a trial, a source or since, got none of them")
 
         def decide(state: State) -> list[Event]:
             return [verdict_event(state.history, verdict, source, since, content)]
@@ -203,7 +206,7 @@ class Judging(Queueing):
     def _measured_place(self, trial: TrialLike | Point, params: Point) -> dict[str, Any]:
         """The point at which a trial was measured: of what is not given, as it was asked for."""
         if is_point(trial):
-            raise TypeError("params say where a trial was measured, got a point in the place of the trial")
+            raise TypeError("params say where a trial was measured, got a point instead of the trial")
         if not is_point(params):
             raise TypeError(f"params must be a mapping of parameters to measured values, got {params!r}")
         number = trial.number if isinstance(trial, Trial) else index(trial)

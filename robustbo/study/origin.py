@@ -38,7 +38,7 @@ def check_time(measured_at: Time | None) -> Time | None:
         ValueError: If it is one.
     """
     if isinstance(measured_at, str) and not measured_at.strip():
-        raise ValueError(f"measured_at must be a time, {EXAMPLE}, got {measured_at!r}; leave it out where it is now")
+        raise ValueError(f"measured_at must be a time, {EXAMPLE}, got {measured_at!r}; leave it out if the time is now")
     return measured_at
 
 

@@ -38,7 +38,7 @@ class Predicting(Guided):
     @overload
     def viability(self, points: pd.DataFrame | Iterable[Point]) -> pd.Series: ...
     def viability(self, points: Points) -> float | pd.Series:
-        """The probability that a trial at a point gives a value; 1 where none has failed.
+        """The probability that a trial at a point gives a value; 1 if no trial has failed.
 
         Args:
             points: As for `predict`.
@@ -47,7 +47,7 @@ class Predicting(Guided):
             A number, or for many points a series with the same index.
 
         Raises:
-            SpaceError: If any is no point of the space; the message tells of each.
+            SpaceError: If a point is not in the space; the message names each.
         """
         return self.view.viability(points)
 
@@ -65,18 +65,17 @@ class Predicting(Guided):
         Args:
             points: One point (a mapping or a pandas Series), or many: the rows of a data frame, or a list. Columns
                 that are no parameters are ignored.
-            by: What is to measure there, as for `tell`: then it is what that source would read, its error included as
-                far as one is believed (see `sources`). Your own corrections are not added: they are taken off what it
-                reads. Unless given it is the objective, without anybody's error.
-            noisy: Whether sd is that of one new measurement, by a value whose noise is that of the others, and not of
-                the objective. With ``by`` it is that of `Trial.expectation` of what that source would be asked for.
+            by: A source, as for `tell`: predict what this source would read, with the error that the surrogate believes
+                in (see `sources`), before your own corrections. By default, predict the objective.
+            noisy: Whether sd is that of one new measurement, with noise, instead of the objective. With ``by`` it is
+                that of `Trial.expectation` for this source.
 
         Returns:
-            A `Prediction`, or for many points a data frame with columns mean and sd and the same index. Of several
-            outcomes a dict by name, or columns NAME.mean and NAME.sd.
+            A `Prediction`, or for many points a data frame with columns mean and sd and the same index. With several
+            outcomes, a dict by name, or columns NAME.mean and NAME.sd.
 
         Raises:
-            SpaceError: If any is no point of the space; the message tells of each.
+            SpaceError: If a point is not in the space; the message names each.
             ValueError: If no value has been told, or none by that source; if noisy is neither True nor False.
             FitError: If the surrogate cannot be fitted.
 

@@ -51,7 +51,7 @@ def prior_contents(settings: Settings, prior: Prior, source: str | None = None) 
         source: The declared source that they are of: what it does not have, it has by its own word.
 
     Raises:
-        SpaceError: If any is no point of the space; the message tells of each.
+        SpaceError: If a point is not in the space; the message names each.
         ValueError: If the other optimization goes the other way, or a value of its is not possible.
     """
     if is_frame(prior):

@@ -105,7 +105,9 @@ class Queueing(Study):
             (['heat', 'stirring'], {'heat': 75.0, 'stirring': 300.0})
         """
         if not isinstance(space, Space) or space.is_pool or self.settings.space.is_pool:
-            raise TypeError(f"space must be a robustbo.Space, in the place of one, got {space!r}; a pool has add_rows")
+            raise TypeError(
+                f"space must be a robustbo.Space, which replaces the present one, got {space!r}; a pool has add_rows"
+            )
 
         def events(state: State) -> Sequence[Event]:
             before = space_of(self._store.settings, state.history)
@@ -141,7 +143,7 @@ class Queueing(Study):
         def extend(state: State) -> Sequence[Event]:
             pool = space_of(self._store.settings, state.history)
             if not isinstance(pool, Pool):
-                raise TypeError(f"rows can be added to a pool, the space is {pool!r}")
+                raise TypeError(f"only a pool takes new rows, and this space is {pool!r}")
             rows = [list(row) for row in pool.rows_of(frame)]
             author = {"at": worker.now(), "by": worker.name()}
             return [{"event": "extend", "trial": len(state.history), "rows": rows, **author}] if rows else []

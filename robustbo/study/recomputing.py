@@ -63,7 +63,7 @@ def decisions(
     """Each decision of a journal, computed again from what it had seen.
 
     It had seen all events before it but those that it says it has not (``unseen``), since others told them while it was
-    made. An ask of a repaired journal that is marked as salvaged is passed over: what it had seen is lost.
+    made. An ask of a repaired journal that is marked as salvaged is ignored: what it had seen is lost.
 
     Args:
         settings: What the run was told at its beginning.
@@ -85,7 +85,7 @@ def decisions(
         try:
             history = before(end) if start == stop else before(start).apply_all(events[stop:end])
         except (LookupError, ValueError) as error:
-            raise JournalError(f"trial {event['trial']}: cannot have been asked for so: {error}") from error
+            raise JournalError(f"trial {event['trial']}: cannot come from these events: {error}") from error
         fixed, by = (tuple(event.get(key, {}).items()) for key in ("fixed", "source"))
         decision = decide(settings, history, event["trial"], fits, fixed, *([by] if by else []))
         *diagnoses, ask = decision.events(event["trial"])

@@ -55,36 +55,35 @@ class Recording(Judging):
         n: Count | None = None,
         params: Point | None = None,
     ) -> Trial:
-        """Record a measured value; it is kept when this returns.
+        """Record a measured value; with a journal, it is on disk when this returns.
 
         Args:
-            trial: A trial or its number, or the parameters (a mapping or a pandas Series) of a measurement. Those of
-                an open trial mean that trial; others were measured elsewhere.
-            value: What was measured. One that is not finite is recorded as a failed trial and never modelled. Of
-                several outcomes a mapping, in which some may be missing (or NaN): for them alone.
-            sd: Standard deviation of the noise of a measurement, where known; of several outcomes a mapping likewise.
-                It may be known for some values alone: that of the others is learned beside it.
-            source: What measured it: labels by kind, ``{"reactor": "R3", "operator": "B"}``, or a mere label such as
-                "R3", which is of the only kind that there is, or else of the kind "source"; that which it was asked for
-                by (`ask`) unless given. It is learned which source is in error.
-            measured_at: When it was measured, where that is another time than now, or in another order than that of
-                telling: a datetime, or a text such as "2026-11-24 14:10"; UTC unless it says otherwise.
-            labels: What else is to be kept with the trial for people, such as ``{"name": "Knock Hill", "lot": 7}``.
-            out_of_range: What to do with a value that is not possible (see `Outcome`): "raise", or "exclude" it.
-            n: Of how many measurements the value is the mean, 1 unless given: its noise variance is sd^2 / n, or where
-                no sd is known, the learned one by n.
-            params: Where a trial was measured, if not just where it was asked for, as by a readback: the parameters
-                that differ, or all. It is closed, and modelled there, outside the space too (`Trial.target` keeps the
-                other).
+            trial: A trial, its number, or a point (a mapping or a pandas Series). The point of an open trial means that
+                trial; any other point becomes a trial of its own.
+            value: The measured value. A value that is not finite is recorded as a failed trial. With several outcomes,
+                a mapping; a missing outcome (or NaN) fails alone.
+            sd: Standard deviation of the noise of a measurement, if known; with several outcomes a mapping. If you give
+                it for some values only, the surrogate learns the noise of the others.
+            source: What measured the value: labels by kind, ``{"reactor": "R3", "operator": "B"}``, or one label such
+                as "R3", which belongs to the only kind, or else to the kind "source"; by default the source of the ask
+                (`ask(by=)`). The surrogate learns which source is in error.
+            measured_at: Time of the measurement, if that is not now: a datetime, or text such as "2026-11-24 14:10", in
+                UTC unless it names another zone.
+            labels: Further facts to keep with the trial, such as ``{"name": "Knock Hill", "lot": 7}``.
+            out_of_range: What to do with an impossible value (see `Outcome`): "raise", or "exclude" it.
+            n: Number of measurements whose mean is the value, 1 by default: its noise variance is sd^2 / n, or the
+                learned variance divided by n.
+            params: The measured point if it differs from the trial's, for example a readback: the parameters that
+                differ, or all. The trial ends there, inside the space or not; `Trial.target` keeps the point that was
+                asked for.
 
         Returns:
-            The trial as it is now. A late value of a trial that was given out more than once, and has been told, is
-            a trial of its own that repeats it.
+            The trial after the call. A further value of a trial that was given out more than once is a trial of its
+            own, which repeats the first.
 
         Raises:
-            ValueError: If the trial has ended, there is none, sd is negative, or the value is not possible.
-            SpaceError: If the parameters cannot be modelled. Outside bounds and steps they can, and a `SpaceWarning`
-                says so.
+            ValueError: If the trial has ended or does not exist, sd is negative, or the value is not possible.
+            SpaceError: If the surrogate cannot model the point. Outside bounds and steps it can, with a `SpaceWarning`.
         """
         kind, content = self._value_content(value, sd, n)
         kinds = labels_by_declaration(self.settings.sources, self.history, source)
@@ -111,7 +110,7 @@ class Recording(Judging):
             reason: What happened, for people.
             retry: Your own word, where you know: True for a flake that had nothing to do with the point (it says
                 nothing of it then, and is asked for again), False where it lies in the point (it is never asked for
-                again). Unless given, the model of failures judges.
+                again). By default, the model of failures judges.
             params: Where it failed, if not just where it was asked for, as for `tell`.
             labels, source: As for `tell`.
 
@@ -125,10 +124,10 @@ class Recording(Judging):
         return self._end("fail", {"reason": str(reason), **word} | origin, trial, params)
 
     def withdraw(self, trial: TrialLike, reason: str | None = None) -> Trial:
-        """Record that nobody will measure a trial, and that this says nothing of its point.
+        """Record that a trial will not be measured, without a judgment of its point.
 
-        It is neither pending nor failed, and nothing is learned from it; asks do not come back to its very point. A
-        value that comes after all is told as ever, and `requeue` takes the word back.
+        The trial is neither pending nor failed, and the surrogate learns nothing from it; no ask returns its exact
+        point. You can still tell a value, and `requeue` takes the call back.
 
         Args:
             trial: A trial or its number: one that waits, is being measured, or was taken for a failure.
@@ -161,29 +160,29 @@ class Recording(Judging):
     ) -> list[Trial]:
         """Record measurements made before or elsewhere, a row each: all of them, or none where a row breaks a rule.
 
-        A row at the point of an open trial is that trial's value, as for `tell`. A row that has been told already is
-        told again, as a repeat, with a warning: copies of a value confirm each other.
+        A row at the point of an open trial is that trial's value, as for `tell`. A row that was told before is told
+        again, as a repeat, with a warning: copies of a value confirm each other.
 
         Args:
-            frame: A column a parameter, one of values, and one of their noise's standard deviations where known (NaN
-                where not). A value that is not finite is recorded as a failed trial.
-            value: The name of the column of values: unless given "value", or what the outcome is called. Several
-                outcomes have a column each, by their names. A name may be followed by the unit: "yield (%)".
-            sd: That of the noise; unless given "sd", if there is one and it is no parameter. Of several outcomes the
-                columns are OUTCOME.sd.
-            n: That of how many measurements a value is the mean of; unless given "n", if there is one, it is no
-                parameter, and no extra columns are passed over. Of several outcomes the columns are OUTCOME.n.
-            source: Columns that say what measured a row, each a kind of source: ``["reactor", "plate"]``; an empty cell
-                says nothing. A column of `frame`, source.reactor, is meant by reactor too.
-            time: The column that says when a row was measured (as ``measured_at`` of `tell`), if there is one: a source
-                may be in error since a time.
-            trial: The column with the number of the trial that a row is of, where it was asked for: the row's point is
-                where it was measured, as ``params`` of `tell`. An empty cell names none.
+            frame: One column for each parameter, one for the values, and perhaps one for the standard deviations of
+                their noise (NaN if unknown). A value that is not finite is recorded as a failed trial.
+            value: The column of values; by default "value", or the outcome's name. Several outcomes have one column
+                each, by their names. A name may have its unit behind it: "yield (%)".
+            sd: The column of the noise's standard deviation; by default "sd", if it exists and is no parameter. With
+                several outcomes the columns are OUTCOME.sd.
+            n: The column with the number of measurements whose mean is the value; by default "n", if it exists, is no
+                parameter, and ``ignore_extra`` is False. With several outcomes the columns are OUTCOME.n.
+            source: Columns that name what measured a row, one for each kind: ``["reactor", "plate"]``; an empty cell
+                names nothing. "reactor" also means a column source.reactor, as `frame` writes it.
+            time: The column of the time of measurement (as ``measured_at`` of `tell`): a source may be in error since a
+                time.
+            trial: The column with the number of the row's trial, if it was asked for; the row's point is then the
+                measured one, as ``params`` of `tell`. An empty cell names no trial.
             labels: Columns that are kept with the trials for people: their names, or columns by label; True for all
                 that are none of these, and the index where it has texts, as the label "name" by which reports call a
                 trial.
                 Columns label.NAME, as `frame` has them, are kept anyway.
-            ignore_extra: Whether columns that are none of these are passed over.
+            ignore_extra: Whether to ignore all other columns.
             out_of_range: As for `tell`.
 
         Raises:

@@ -64,7 +64,7 @@ def check_table(settings: Settings, frame: pd.DataFrame, name: str | None) -> No
             cells = [cell for cell in dict.fromkeys(table[column]) if not is_missing(cell)]
             if new := [c for c in cells if not (choice.has_former(c) or admits(choice, c))]:
                 rule = f"{parameter}: must be one of {[*choice.values, *choice.former]}, got {short_list(new)}"
-                raise SpaceError(f"{rule}; what only this source has it says: had={{{parameter!r}: {new!r}}}")
+                raise SpaceError(f"{rule}; name what only this source has: had={{{parameter!r}: {new!r}}}")
 
 
 def names_in(declared: Declared, frame: Any, column: str | None) -> list[str | None]:

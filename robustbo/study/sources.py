@@ -37,7 +37,7 @@ def labels_of(trials: Iterable[Trial], source: Source | None, argument: str = "s
     kinds = [kind for kind, levels in levels_by_kind.items() if label in levels]
     if len(kinds) > 1:
         examples = " or ".join(repr({kind: label}) for kind in kinds)
-        raise ValueError(f"{argument} must say of which kind {label!r} is, there are several; write {examples}")
+        raise ValueError(f"{argument} must name the kind of {label!r}, which several kinds have; write {examples}")
     kinds = kinds or [kind for kind in levels_by_kind if kind != COMPUTER]  # which nobody named
     return {kinds[0] if len(kinds) == 1 else DEFAULT_KIND: label}
 

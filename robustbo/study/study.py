@@ -29,10 +29,10 @@ else:
 
 @explain_misfits()
 class Study(Predicting):
-    """An optimization that is only looked at, with all that others write; `robustbo.Optimizer` also asks and tells.
+    """An optimization to read, with everything that others write; `robustbo.Optimizer` also asks and tells.
 
     Attributes:
-        fits: The last fits of the surrogate, for whoever looks at the same history.
+        fits: The last fits of the surrogate, shared by all readers of the same history.
 
     Example:
         >>> import robustbo as rb
@@ -70,8 +70,8 @@ class Study(Predicting):
 
         Args:
             journal: A file, or the address of a database.
-            trust: What the journal may name: a model class of somebody's own to import, a Dask scheduler to connect to.
-                True for all, or the class, its name or the address, or several.
+            trust: What the journal may use: a model class to import, a Dask scheduler to connect to. True for
+                everything, or the class, its name, the address, or several of these.
 
         Raises:
             JournalError: If it cannot be read; the message has the line.
@@ -118,14 +118,14 @@ class Study(Predicting):
         )
 
     def best(self, *, raw: bool = False, fixed: Mapping[str, Any] | None = None) -> Incumbent:
-        """The measured point that is best by its posterior mean and its own value, of those that keep the constraints.
+        """The best measured point by posterior mean and own value, among those that keep the constraints.
 
-        Where other outcomes must keep bounds it is the best of those that probably do; see
+        If other outcomes must keep bounds, it is the best of the points that probably keep them; see
         `loop.belief.constrained_best.best`.
 
         Args:
-            raw: Whether to give the trial of best measured value instead.
-            fixed: Values of some parameters: the point measured that is best when it is changed to these.
+            raw: Whether to return the trial with the best measured value instead.
+            fixed: Values of some parameters: the best measured point after it is changed to these.
 
         Raises:
             ValueError: If no value has been told, or ``raw`` and ``fixed`` are both given.
@@ -146,7 +146,7 @@ class Study(Predicting):
         return self.view.best(self.settings.space.partial(fixed))
 
     def front(self, *, fixed: Mapping[str, Any] | None = None) -> Front:
-        """The points measured that are believed to keep all outcome constraints and to be beaten by no other.
+        """The measured points that probably keep all outcome constraints and that no other measured point beats.
 
         Args:
             fixed: Values of some parameters: of the points measured, changed to these.
@@ -176,16 +176,16 @@ class Study(Predicting):
         return self.view.outliers()
 
     def sources(self) -> tables.SourceFrame:
-        """Every source that was told, and how much too high its values read, a row each; printed, a sentence each.
+        """One row for each told source: by how much its values read too high; printed, one sentence each.
 
-        Of a study that was begun with sources: what each of these says of the target, and then other kinds of source.
+        In a study with declared sources: how each agrees with the target, and then the other kinds of source.
         """
         if self.settings.sources:
             return tables.relation_frame(self.view.relations(), self.view.sources())
         return tables.SourceFrame.of(self.view.sources())
 
     def failures(self) -> list[Failure]:
-        """Every failed trial, and whether it looks like its point's doing or like a flake; see `Failure`.
+        """Every failed trial, and whether its point or a flake probably caused the failure; see `Failure`.
 
         Example:
             >>> import robustbo as rb
@@ -203,10 +203,10 @@ class Study(Predicting):
         """One row a trial: parameters, value, state and how it was asked, and the evidence on each value.
 
         Args:
-            evidence: Whether to fit the surrogate and say what the others predict for each told value (expected,
-                expected_sd), the evidence against it in nats, how probable it is that it is wrong, what is believed of
-                it in a word (status), whether it is flagged, and its weight; see `Outlier`.
-                Of several outcomes these are OUTCOME.expected, and so on. Where no surrogate can judge the values,
-                a `NumericsWarning` says why, and they are missing.
+            evidence: Whether to fit the surrogate and add, for each told value, its prediction from the others
+                (expected, expected_sd), the evidence against it in nats, the probability that it is wrong, its status,
+                whether it is flagged, and its weight; see `Outlier`. With several outcomes the columns are
+                OUTCOME.expected, and so on. If no surrogate can judge the values, a `NumericsWarning` says why, and the
+                columns are missing.
         """
         return self.view.frame(evidence=flag("evidence", evidence))

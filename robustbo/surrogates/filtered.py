@@ -122,7 +122,7 @@ class FilteredGP(MapGP):
         detector: A name of `DETECTORS`.
         detector_options: The detector's own options.
         tail: Chance of a value beyond which it is an outlier, on either side; in (0, 0.5).
-        leave_one_out: Whether each observation is predicted by the others, or by all, itself included. Unless given, by
+        leave_one_out: Whether each observation is predicted by the others, or by all, itself included. By default, by
             all (which did better in the recorded runs), but by the others where the noise is known: a fit that is told
             of small noise passes through a wrong value, which would excuse it.
         start: No diagnoses before that many observations.

@@ -74,7 +74,7 @@ def model_class(name: str) -> type[GPyTorchModel]:
     if not is_known(name):
         if ":" not in name:
             name_in_registry("surrogate", name, ["auto", *sorted(SURROGATES)])
-        raise ValueError(f"surrogate {name!r} must be a class that was named in this process; it is not imported")
+        raise ValueError(f"surrogate {name!r} must be a class that this process has named; robustbo does not import it")
     return SURROGATES[name] if name in SURROGATES else ALLOWED[name]
 
 

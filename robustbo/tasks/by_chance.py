@@ -9,7 +9,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class ByChance:
-    """A corruption that puts a wrong value in the place of the right one, with a probability.
+    """A corruption that puts a wrong value in place of the right one, with a probability.
 
     A subclass has the wrong value. Its `draw` is made whether or not the trial is hit, so that every method meets the
     same corruption at the same trial.

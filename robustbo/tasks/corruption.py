@@ -157,7 +157,7 @@ def build(kind: str, problem: Problem, **options: Any) -> Corruption:
             failures; of one of several workers (error in spreads, workers, worker, begin) "source-offset",
             "source-step", "drift" (length), "broken-source" and "block".
         problem: Whose values are corrupted.
-        options: ``probability`` (0 unless said of a "failure" and of "repeats"; none of workers), and what the kind
+        options: ``probability`` (by default 0 for a "failure" and for "repeats"; none of workers), and what the kind
             takes.
 
     Raises:

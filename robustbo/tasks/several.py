@@ -148,7 +148,7 @@ def build_outcome_corruption(problem: SeveralProblem, kind: str, hits: str = ALL
 
     Args:
         problem: Whose values are corrupted.
-        kind: As for `robustbo.tasks.corruption.build`, but for a problem's own failures, repeats, and sticks.
+        kind: As for `robustbo.tasks.corruption.build`, except for a problem's own failures, repeats, and sticks.
         hits: The outcome that is hit, or "all".
         options: As there; one that is a table has a value for each outcome by name.
 

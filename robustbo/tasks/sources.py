@@ -124,7 +124,7 @@ class BrokenSource(WorkerError):
 
 
 class Block(WorkerError):
-    """Workers that differ as a matter of course, by Gaussian offsets of standard deviation ``error``: none is wrong."""
+    """Workers that differ as expected, by Gaussian offsets of standard deviation ``error``: none is wrong."""
 
     is_a_fault: ClassVar[bool] = False
 

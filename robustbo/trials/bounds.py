@@ -63,7 +63,7 @@ def _split_sides(text: str) -> tuple[str, str, str, str, str]:
 
 
 def is_arithmetic(name: str) -> bool:
-    """Return whether the text in the place of a name looks like arithmetic, such as "a + b" or "2*a"."""
+    """Return whether the text in place of a name looks like arithmetic, such as "a + b" or "2*a"."""
     return ARITHMETIC.search(name) is not None
 
 

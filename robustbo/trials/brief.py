@@ -6,7 +6,7 @@ from robustbo.guidance import TRIAL, Guided
 
 
 class Brief(Guided):
-    """A dataclass that is shown without what is as it is unless said.
+    """A dataclass that is shown without its defaults.
 
     Example:
         >>> from robustbo.trials.trial import Trial

@@ -102,7 +102,7 @@ def check_change(before: Space, change: SpaceChange, trials: Iterable[Trial]) ->
     trials = [*trials]
     if trials and (lacking := [n for n in change.space.names if n not in {*before.names, *dict(change.was)}]):
         raise SpaceError(
-            f"{lacking[0]}: is new; say which value it had in the {len(trials)} trials so far, "
+            f"{lacking[0]}: is new; give the value that it had in the {len(trials)} trials so far, "
             f"by was={{{lacking[0]!r}: ...}}"
         )
     after = _follow(before, change.space)
@@ -119,8 +119,8 @@ def check_parameters(before: Space, change: SpaceChange) -> None:
     after, was = change.space, dict(change.was)
     if missing := [name for name in before.names if name not in after.names]:
         raise SpaceError(
-            f"{missing[0]}: a changed space must have every parameter, since values hang on it; fix it in asks, by "
-            f"fixed={{{missing[0]!r}: ...}}"
+            f"{missing[0]}: a changed space must have every parameter, since its values depend on it; fix it in asks, "
+            f"by fixed={{{missing[0]!r}: ...}}"
         )
     new = [name for name in after.names if name not in before.names]
     if odd := [name for name in was if name not in new]:

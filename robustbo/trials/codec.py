@@ -59,8 +59,8 @@ def open_journal(place: Place) -> tuple[Settings, History]:
     settings, history = fold(places.display_name(place), contents)
     if names := trust.foreign_names(settings):
         warn(
-            f"{places.display_name(place)}: names {' and '.join(names)}, to which nothing is done here; so figures may "
-            "differ",
+            f"{places.display_name(place)}: names {' and '.join(names)}, which robustbo ignores here, so that figures "
+            "may differ",
             JournalWarning,
         )
     return trust.without(settings), history
@@ -85,7 +85,7 @@ def fold(place: Place, contents: Contents) -> tuple[Settings, History]:
         check_extent(settings, history)
     except (KeyError, ValueError, TypeError) as error:
         raise JournalError(
-            f"{place}, line {line}: the event does not fit what came before: {schema.in_a_line(error)}"
+            f"{place}, line {line}: the event contradicts the events before it: {schema.in_a_line(error)}"
         ) from error
     return settings, history
 
@@ -103,5 +103,7 @@ def settings_of(place: Place, header: Mapping[str, Any]) -> Settings:
             registry.check_options(settings.surrogate, settings.surrogate_options)
     except UNUSABLE as error:
         why = schema.in_a_line(error)
-        raise JournalError(f"{place}, line 1: no header of an optimization that this program knows: {why}") from error
+        raise JournalError(
+            f"{place}, line 1: not the header of an optimization that this program knows: {why}"
+        ) from error
     return settings

@@ -17,18 +17,18 @@ Declared = tuple[tuple[str, "Source"], ...]  # sources by name
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A source of values, which may read higher, on another scale, or with a bias that is a function of the parameters.
+    """A source of values. It may have an offset, another scale, or a bias that depends on the parameters.
 
     Attributes:
-        target: Whether it is what is optimized: recommendations are of it alone.
-        cost: What a value of it costs, in any unit; 1 unless said. Costs are compared with that of the target.
-        ask: Whether it may be asked for values; False of what is there and grows no more, such as an old study.
-        trusted: Whether it is known to measure the same as the target, but for its noise: that is not learned then.
+        target: Whether this source is the one to optimize; recommendations are for it alone.
+        cost: The cost of a value, in any unit, 1 by default; compared with the target's cost.
+        ask: Whether the optimizer may ask this source for values; False for an old study, which does not grow.
+        trusted: Whether it measures the same as the target, except for noise; the surrogate then learns no difference.
         was: Values of parameters that it does not have, by name: of an old study, or a simulator, that knows no
             stirring ``{"stirring": 300}``. Its points need not say them, and it is asked with these alone.
-        level: Its level where sources are one thing at several (epochs, a mesh's width): the nearer to the target's,
-            the smaller its error. See `fidelity_levels`.
-        had: Values of a choice that it alone has, by the name of the choice: they are modelled, and not asked for.
+        level: Its level, if the sources are one thing at several levels (epochs, a mesh's width): the nearer to the
+            target's level, the smaller its error. See `fidelity_levels`.
+        had: Values of a choice that only this source has, by the choice's name; modelled, but never asked for.
 
     Example:
         >>> Source(cost=0.05), Source(ask=False, was={"stirring": 300})
@@ -50,19 +50,21 @@ class Source:
             object.__setattr__(self, name, flag(name, getattr(self, name)))
         object.__setattr__(self, "cost", real("cost", self.cost))
         if not (math.isfinite(self.cost) and self.cost > 0):
-            raise ValueError(f"cost must be a number above 0, got {self.cost}; leave it out where all cost the same")
+            raise ValueError(f"cost must be a number above 0, got {self.cost}; leave it out if all cost the same")
         if self.target and not self.ask:
-            raise ValueError("the target must be one that may be asked, got ask=False; leave it out")
+            raise ValueError("the target must allow asks, got ask=False; leave it out")
         if self.target and self.trusted:
-            raise ValueError("trusted is said of other sources than the target, got both; leave it out")
+            raise ValueError("trusted is for other sources than the target, got both; leave it out")
         if self.level is not None:
             object.__setattr__(self, "level", real("level", self.level))
             if not (math.isfinite(self.level) and self.level > 0):
                 raise ValueError(f"level must be a number above 0, got {self.level}; count epochs, or a mesh's cells")
             if self.trusted:
-                raise ValueError("a source is trusted or has a level, whose error is learned, got both; leave one out")
+                raise ValueError(
+                    "a source is trusted or has a level, whose error the surrogate learns; got both, leave one out"
+                )
         if self.target and (self.was or self.had):
-            raise ValueError("was and had are said of other sources than the target, whose space is the study's own")
+            raise ValueError("was and had are for other sources than the target, whose space is the study's own")
 
     def __repr__(self) -> str:
         return f"Source({', '.join(f'{name}={value!r}' for name, value in self.to_dict().items())})"
@@ -135,23 +137,23 @@ def check_levels(names: Sequence[str], sources: Sequence[Source]) -> None:
 def fidelity_levels(
     name: str, levels: Sequence[float], cost: Callable[[float], float] | Sequence[float] | None = None
 ) -> dict[str, Source]:
-    """The sources that one thing is at several levels: epochs, a mesh, a size of the data.
+    """Sources for one thing at several levels: epochs, a mesh, a size of the data.
 
     Args:
-        name: Of what has the levels.
-        levels: They, the target's last.
-        cost: What a value costs at a level, as a function or a list; unless given, in proportion to the level.
+        name: Name of the quantity that has the levels.
+        levels: The levels, the target's last.
+        cost: Cost of a value at a level, as a function or a list; by default proportional to the level.
 
     Example:
         >>> fidelity_levels("epochs", [10, 100])
         {'epochs=10': Source(cost=0.1, level=10.0), 'epochs=100': Source(target=True, level=100.0)}
     """
     if len(levels) < 2:
-        raise ValueError(f"levels must be two at least, the target's last, got {list(levels)}")
+        raise ValueError(f"levels must have at least two entries, the target's last, got {list(levels)}")
     of = cost if callable(cost) else (lambda level: level / levels[-1])
     costs = [of(level) for level in levels] if cost is None or callable(cost) else list(cost)
     if len(costs) != len(levels):
-        raise ValueError(f"cost must be a number a level, got {len(costs)} of {len(levels)}")
+        raise ValueError(f"cost must have one number for each level, got {len(costs)} of {len(levels)}")
     named = {f"{name}={level:g}": (level, c) for level, c in zip(levels, costs, strict=True)}
     return {key: Source(target=level == levels[-1], cost=c, level=level) for key, (level, c) in named.items()}
 

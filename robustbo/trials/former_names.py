@@ -49,7 +49,7 @@ def old_names(entries: Mapping[str, Any]) -> list[str]:
     word = entries.get("replicate", entries.get("remeasure"))
     if isinstance(word, str) and word in WORDS:
         pairs.append((repr(word), repr(WORDS[word])))
-    return [f"{name} is called {now} now, and will be refused in a later version" for name, now in pairs]
+    return [f"{name} is called {now} now, and a later version will refuse the old name" for name, now in pairs]
 
 
 def warn_of_old_names(entries: Mapping[str, Any]) -> None:
@@ -78,7 +78,7 @@ def former_name(name: str, function: Callee) -> Callee:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         now = function.__name__
-        warn(f"{name} is called {now} now, and will be refused in a later version", DeprecationWarning)
+        warn(f"{name} is called {now} now, and a later version will refuse the old name", DeprecationWarning)
         return function(*args, **kwargs)
 
     call.__name__ = call.__qualname__ = name

@@ -43,7 +43,7 @@ def _label(name: str, cell: Any) -> Label | None:
     if isinstance(value, float) and value in (float("inf"), -float("inf")):
         value = str(value)
     if not isinstance(value, Label):
-        raise TypeError(f"the label {name!r} must be a text, a number or a truth, got {cell!r}")
+        raise TypeError(f"the label {name!r} must be text, a number or a boolean, got {cell!r}")
     if isinstance(value, int) and abs(value) > 2**53:
         value = str(value)
     if max(len(name), len(str(value))) > limits.LABEL_CHARACTERS:

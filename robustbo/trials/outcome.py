@@ -23,22 +23,22 @@ WITH_UNIT = re.compile(r"(.*?)\s*\((.*)\)")
 @explain_misfits("__init__")
 @dataclass(frozen=True)
 class Outcome:
-    """A measured quantity: its name, its unit, and the values that are possible at all.
+    """A measured quantity: its name, its unit and its possible range.
 
-    Name and unit are for people: axes, headings and sentences have them. A value outside the possible range is no
-    measurement but a mistake: it is refused, or kept and excluded. Where noise may carry a value beyond a physical
-    limit, leave room for it. The surrogate does not know of the range.
+    Axes, headings and sentences show name and unit. A value outside the possible range is a mistake, not a measurement:
+    it is refused, or kept and excluded. If noise may carry a value beyond a physical limit, leave room for it. The
+    surrogate does not use the range.
 
     Args:
         name: Such as "yield"; in a table its column has this name, or `label`.
         unit: Such as "%".
-        low: The least possible value; none unless given.
-        high: The greatest.
-        negligible_error: What a value may be off, in its unit, without being wrong: twice the least standard deviation
-            of noise that the surrogate takes any value to have; 0, which is nothing, unless given.
+        low: The smallest possible value; no limit by default.
+        high: The largest possible value; no limit by default.
+        negligible_error: The largest error, in the value's unit, of a right value: twice the smallest standard
+            deviation of noise that the surrogate assumes; 0 by default.
 
     Raises:
-        ValueError, TypeError: If an argument breaks its rule; the message says which.
+        ValueError, TypeError: If an argument breaks a rule; the message names the argument and the rule.
 
     Example:
         >>> outcome = Outcome("yield", unit="%", low=0, high=100)
@@ -56,7 +56,7 @@ class Outcome:
     def __post_init__(self) -> None:
         name, unit = self.name if self.name == "" else check_name(self.name), self.unit
         if not isinstance(unit, str) or set(unit) & set("<>=\n"):
-            raise ValueError(f"the unit must be a text without <, > and =, such as '%', got {unit!r}")
+            raise ValueError(f"the unit must be text without <, > and =, such as '%', got {unit!r}")
         ends = {"low": -math.inf, "high": math.inf}
         for key, none in ends.items():
             bound = getattr(self, key)
@@ -106,7 +106,7 @@ class Outcome:
         return cls(**content)
 
     def check_content(self) -> None:
-        """Raise a ValueError where nothing is said of it, or its name says what has a place of its own."""
+        """Raise a ValueError if the outcome says nothing, or its name holds a unit or a range."""
         if not self.to_dict():
             must = "an outcome must have a name, a unit, a range or a negligible_error"
             raise ValueError(f"{must}, got none; write {WRITTEN.format('yield')}")
@@ -127,7 +127,7 @@ class Outcome:
         return self.heading("value")
 
     def heading(self, plain: str) -> str:
-        """The `label`; ``plain`` in the place of a name where there is none."""
+        """The `label`; ``plain`` in place of a name where there is none."""
         name = self.name or plain
         return f"{name} ({self.unit})" if self.unit else name
 

@@ -78,7 +78,9 @@ def objectives_of(objectives: Any) -> tuple[tuple[str, Direction], ...]:
     if wrong := [pair for pair in pairs if not isinstance(pair, tuple | list) or len(pair) != 2]:
         raise TypeError(f'objectives must be a mapping, such as {{"yield": "maximize"}}, got {wrong[0]!r} in a list')
     if len(pairs) > MOST:
-        raise ValueError(f"there must be at most {MOST} objectives, got {len(pairs)}; bound some of them instead")
+        raise ValueError(
+            f"there must be at most {MOST} objectives, got {len(pairs)}; turn some of them into constraints"
+        )
     directions = tuple((check_name(name), one_of(f"the direction of {name!r}", way, DIRECTIONS)) for name, way in pairs)
     if len(dict(directions)) < len(directions):
         raise ValueError(f"each objective must have a name of its own, got {[name for name, _ in directions]}")

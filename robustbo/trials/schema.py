@@ -207,7 +207,7 @@ def _check_outcomes(event: Event, settings: Settings) -> None:
         if isinstance(entry, dict) != bool(names) or not names.issuperset(entry if names else ()):
             raise ValueError(f"{key} must be {f'by outcome ({sorted(names)})' if names else 'a number'}, got {entry!r}")
     if names and {*(event.get("expected") or ())} != {*(event.get("expected_sd") or ())}:
-        raise ValueError("expected_sd: there must be one for each outcome that something is expected of")
+        raise ValueError("expected_sd: there must be one for each outcome with an expected value")
     if event["event"] in ("tell", "amend") and event["value"] == {}:
         raise ValueError("value must have at least one outcome, got {}")
     if not names.difference(event.get("value") or () if names else ()).issuperset(event.get("lost", ())):

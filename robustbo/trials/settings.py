@@ -62,7 +62,7 @@ class Settings:
         reference_point: What counts as no good, by objective, where there are several; empty: by what is believed.
         outcome: Of what is measured name, unit and possible range, as far as they are said: of the only value, or of
             outcomes by their names.
-        blocks: Kinds of source whose levels differ from each other as a matter of course, such as plates or days.
+        blocks: Kinds of source whose levels differ from each other as expected, such as plates or days.
         sources: Sources that are declared, by name: the target and others; see `trials.declared`.
         outcomes: The outcomes that follow from these: the objectives, then the others; none in the short form.
     """
@@ -108,12 +108,14 @@ class Settings:
         objectives = objectives_of(self.objectives)
         if isinstance(self.outcome_constraints, str) or not isinstance(self.outcome_constraints, Iterable):
             must = 'outcome_constraints must be a list of texts, such as ["cost <= 3"]'
-            raise TypeError(f"{must}, got {self.outcome_constraints!r}; leave it out where there are none")
+            raise TypeError(f"{must}, got {self.outcome_constraints!r}; leave it out if there are none")
         if self.outcome_constraints and not objectives:
             raise ValueError('outcome_constraints need objectives, such as objectives={"yield": "maximize"}')
         quantities = quantities_of(self.outcome)
         if len(quantities) > 1 and not objectives:
-            raise ValueError(f"outcome must be one where there are no objectives, got {[q.name for q in quantities]}")
+            raise ValueError(
+                f"outcome must be a single outcome if there are no objectives, got {[q.name for q in quantities]}"
+            )
         outcomes, texts = outcomes_of(objectives, self.outcome_constraints, quantities if objectives else ())
         reference = reference_of(self.reference_point, objectives)
         fields: dict[str, Any] = {"objectives": objectives, "outcome_constraints": texts, "reference_point": reference}

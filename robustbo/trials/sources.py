@@ -31,7 +31,7 @@ def labels_to_record(source: Source | None) -> dict[str, str]:
     if source is None:
         return {}
     if isinstance(source, str) and not source.strip():
-        raise ValueError(f"source must not be an empty text, got {source!r}; leave it out where it is not known")
+        raise ValueError(f"source must not be an empty text, got {source!r}; leave it out if it is unknown")
     by_kind = source if isinstance(source, Mapping) else {DEFAULT_KIND: source}
     if len(by_kind) > limits.SOURCE_KINDS:
         raise ValueError(f"source must have at most {limits.SOURCE_KINDS} kinds, got {len(by_kind)}")

@@ -128,7 +128,7 @@ class Store:
         """Decide on events that take long to find; others, threads and processes, decide later, and tell meanwhile.
 
         Args:
-            on: Finds the events, given all that has been written; None: there are none to be had.
+            on: Finds the events, given all that has been written; None: there are none.
             adapt: Makes them, decided on in one state, those of a later one; None: they do not fit, and are found anew.
 
         Returns:
@@ -155,7 +155,7 @@ class Store:
 
     def _check_not_within(self, thread: int | None) -> None:
         if thread == threading.get_ident():
-            raise RuntimeError("an optimizer cannot be called in the middle of another call, as by a signal's handler")
+            raise RuntimeError("an optimizer cannot be called during another call, for example by a signal handler")
 
     def _fold_events(self, events: Sequence[Event]) -> History:
         """The history with what others have written."""
@@ -165,7 +165,7 @@ class Store:
             check_extent(self.settings, history, len(self._state.history))
             return history
         except (KeyError, TypeError, ValueError) as error:
-            raise JournalError(f"{self._log.name}: an event does not fit what came before: {error}") from error
+            raise JournalError(f"{self._log.name}: an event contradicts the events before it: {error}") from error
 
     @release_on_interrupt
     def commit(self, decide: Callable[[State], Sequence[Event] | None]) -> Sequence[Event] | None:

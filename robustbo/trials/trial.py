@@ -62,7 +62,7 @@ class Measured(Expecting):
         expected_noise: Standard deviation of the noise in it; None where that is not known, as in old journals.
         expected_error, expected_error_sd: As of a `Trial`.
         is_excluded: Whether it is excluded by itself.
-        is_lost: Whether it was told as no finite number: what was measured came to nothing.
+        is_lost: Whether its value was not a finite number: the measurement failed.
         is_vouched: Whether the user vouches for it: it is believed, whatever a model says.
         note: Why the user excluded it, or included it, by itself, where that was said.
         as_told: The value as it was told, where a correction of its source has changed it.
@@ -88,50 +88,50 @@ class Measured(Expecting):
 
 @dataclass(frozen=True, repr=False)
 class Trial(Expecting):
-    """One ask, or one measurement made elsewhere.
+    """One ask, or one measurement that was not asked for.
 
     Attributes:
         number: 0, 1, 2, ... in the order of asking.
-        params: The point: where it was measured, or is to be.
+        params: The point where the value was measured, or is to be measured.
         state: "pending" (somebody measures it), "queued" (waits to be given out by an ask), "told", "failed",
-            "excluded" or "withdrawn" (nobody will measure it, and that says nothing of its point).
+            "excluded" or "withdrawn" (it will not be measured; this is no judgment of its point).
         value: The measured value, if there is one.
-        sd: The standard deviation of its noise, where known.
-        origin: "sobol", "model", "user" (enqueued, or told without having been asked) or "late" (a further value of a
-            trial that was given out more than once).
+        sd: Standard deviation of the value's noise, if known.
+        origin: "sobol", "model", "user" (enqueued, or told without an ask) or "late" (a further value of a trial that
+            was given out more than once).
         reason: Why it failed, or why it was asked: "re-measure" (a value in doubt), "retry" (a failure that looks like
             a flake), "asked before" (the model wants another value at a point), "away from failures" (a Sobol point
             would probably fail), "no signal yet" (all values are equal within noise), "nothing new left" (a finite
             space has been asked for as a whole).
-        repeats: The number of the trial that it replicates, if it was asked for that.
-        expected: What the model that asked for it expected of the value, without any source's error; None again once
-            the user has vouched for a value (`include`, `amend`). What it expected to be told is in `expectation`.
-        expected_sd: Standard deviation of that expectation, noise included; also `expected_measurement_sd`.
-        expected_noise: Standard deviation of the noise in it; None where that is not known, as in old journals.
-        expected_error: How much higher the source that was to measure it reads, by what was believed of it then; None
-            where no source was named (``ask(by=)``), or nothing was wrong with it.
-        expected_error_sd: Standard deviation of that.
-        fallback: Which surrogate it was asked by, and why, where that of the settings could not be used.
+        repeats: The number of the trial that it replicates; None for a new point.
+        expected: The value that the asking model predicted, without any source's error; None again after the user
+            vouches for a value (`include`, `amend`). `expectation` adds the error.
+        expected_sd: Standard deviation of that prediction, noise included; also `expected_measurement_sd`.
+        expected_noise: Standard deviation of the noise in it; None if unknown, as in old journals.
+        expected_error: By how much the measuring source read too high, as believed at the time of the ask; None if no
+            source was named (``ask(by=)``), or nothing was wrong with it.
+        expected_error_sd: Standard deviation of ``expected_error``.
+        fallback: The surrogate that asked instead of that of the settings, and why; None for the latter.
         asked_by: Who was given it last, as ``host:process:token``.
         asked_at: When.
         handouts: How many times it was given out.
-        retry: The user's own word on a failure: True where it was a flake, which had nothing to do with the point,
-            False where it lies in the point; None where nothing was said.
-        outcomes: Each of several outcomes, by its name, as far as anything is known of it; such a trial has no value,
-            sd or expectation of its own.
-        is_vouched: Whether the user vouches for its value: it is believed, whatever a model says.
-        note: Why the user excluded it, or included it, where that was said.
+        retry: The user's verdict on a failure: True for a flake, which has nothing to do with the point, False for a
+            failure that lies in the point; None without a verdict.
+        outcomes: With several outcomes, what is known of each, by its name; such a trial has no value, sd or
+            expectation of its own.
+        is_vouched: Whether the user vouches for its value; the surrogate then believes it.
+        note: The user's reason for excluding or including it, if there is one.
         sources: Which source of each kind measured it, or is to: ``{"reactor": "R3"}``; see `tell`.
-        elsewhere: Of a replicate: the sources whose value is in doubt; another should measure it.
-        as_told: The value as it was told, where a correction of its source has changed it (`correct`).
+        elsewhere: For a replicate, the sources whose value is in doubt; another source should measure it.
+        as_told: The value as it was told, if a correction of its source has changed it (`correct`).
         is_source_excluded: Whether it is excluded with all values of its source.
-        measured_at: When it was measured, where that was told.
+        measured_at: When it was measured, if that was told.
         told_by: Who told its value, or that it failed, as ``host:process:token``.
         told_at: When.
         order: Its place in the order of telling: how many had ended before it.
-        n: Of how many measurements the value is the mean; sd is that of the mean.
-        target: The point that was asked for, where it was measured at another.
-        labels: What else people know of it, such as ``{"name": "Knock Hill", "lot": 7}``; no model sees it.
+        n: Number of measurements whose mean is the value; sd is that of the mean.
+        target: The point that was asked for, if the value was measured at another.
+        labels: Further facts, such as ``{"name": "Knock Hill", "lot": 7}``; no model sees them.
     """
 
     number: int

@@ -59,6 +59,6 @@ def check(place: object, settings: Settings, trust: Trust) -> None:
             name_of(entry)
     if names := foreign_names(settings, [entry for entry in allowed if isinstance(entry, str)]):
         raise TrustError(
-            f"{place}: names {' and '.join(names)}, which is not imported or connected to unasked; if you know where "
-            "the journal comes from, resume it in Python with trust=True, or with what may be used"
+            f"{place}: names {' and '.join(names)}, which robustbo neither imports nor connects to on its own; "
+            "if you trust the journal, resume it in Python with trust=True, or name what may be used"
         )

@@ -21,7 +21,7 @@ def _only(value: Any) -> float:
         TypeError: If it is none; the message says what to do.
     """
     if value is None:
-        raise TypeError("value must be a real number, got None; record by `fail` that a trial gave no value")
+        raise TypeError("value must be a real number, got None; call `fail` if a trial gave no value")
     if (bound := censored_value(value)) is not None:
         return bound
     if isinstance(value, str) and not as_number(value):

@@ -58,7 +58,7 @@ class PointView:
         """The probability that a trial at a point gives a value; of many points a series with their index.
 
         Raises:
-            SpaceError: If any is no point of the space; the message tells of each.
+            SpaceError: If a point is not in the space; the message names each.
             FitError: If it cannot be learned where trials fail.
         """
         p = self.chances(self._rows(points))
@@ -77,14 +77,14 @@ class PointView:
 
         Args:
             points: One point, or many.
-            by: The source whose error is to be in it, as it measures now; none unless given.
+            by: The source whose error is to be in it, as it measures now; none by default.
             is_noisy: Whether it is of one new value there, its noise included.
 
         Returns:
             Of one point a `Prediction`, or a dict by outcome; of many a data frame with their index.
 
         Raises:
-            SpaceError: If any is no point of the space; the message tells of each.
+            SpaceError: If a point is not in the space; the message names each.
             ValueError: If an outcome has no value that counts.
             FitError: If no surrogate can be fitted.
         """

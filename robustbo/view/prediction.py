@@ -6,7 +6,7 @@ from typing import NamedTuple
 class Prediction(NamedTuple):
     """Mean and standard deviation that the surrogate predicts at a point, of the objective or of one new value.
 
-    The mean is within the possible range, where one was said.
+    The mean lies within the outcome's possible range, if it has one.
     """
 
     mean: float

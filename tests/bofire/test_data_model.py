@@ -1,6 +1,12 @@
 import pytest
 from bofire.data_models.domain.api import Inputs, Outputs
-from bofire.data_models.features.api import CategoricalOutput, ContinuousInput, ContinuousOutput
+from bofire.data_models.features.api import (
+    CategoricalOutput,
+    CategoricalTaskInput,
+    ContinuousInput,
+    ContinuousOutput,
+    ContinuousTaskInput,
+)
 from bofire.data_models.kernels.api import RBFKernel
 from bofire.data_models.objectives.api import ConstrainedCategoricalObjective
 from bofire.data_models.surrogates.api import BotorchSurrogates, ScalerEnum, SingleTaskGPSurrogate
@@ -44,6 +50,15 @@ def test_a_list_of_surrogates_is_read_beside_bofires_own():
     assert read(both).model_dump_json() == both.model_dump_json()
 
 
+@pytest.mark.parametrize(
+    "task", [CategoricalTaskInput(key="t", categories=["lab", "old"]), ContinuousTaskInput(key="t", bounds=(0, 1))]
+)
+def test_tasks_are_refused_with_what_to_do_instead(task):
+    inputs = Inputs(features=[*INPUTS.features, task])
+    with pytest.raises(ValidationError, match=r"inputs must have no task, got \['t'\]; .* robustbo.Optimizer"):
+        made(inputs=inputs)
+
+
 def test_the_variational_one_is_no_exact_model():
     assert "relevance-pursuit" in EXACT
     assert "student-t-variational" not in EXACT
@@ -59,7 +74,10 @@ def test_the_variational_one_is_no_exact_model():
         ({"output_scaler": ScalerEnum.LOG}, "output_scaler must be one of .*, got 'LOG'"),
         ({"output_scaler": ScalerEnum.CHAINED_LOG_STANDARDIZE}, "got 'CHAINED_LOG_STANDARDIZE'"),
         ({"surrogate_options": {"kernel": "rbf"}, "kernel": RBFKernel()}, "kernel must be given once"),
-        ({"outputs": Outputs(features=[ContinuousOutput(key=key) for key in "yz"])}, "outputs must be one, got"),
+        (
+            {"outputs": Outputs(features=[ContinuousOutput(key=key) for key in "yz"])},
+            "outputs must have one entry, got",
+        ),
         ({"outputs": Outputs(features=[QUALITY])}, "Invalid output type"),
         ({"noise": 0.1}, "Extra inputs are not permitted"),
     ],

@@ -169,9 +169,7 @@ def test_a_value_that_is_found_wrong_can_be_taken_out(branin):
 
 def test_a_strategy_that_has_nothing_to_say_is_refused(branin):
     domain, experiments = branin
-    with pytest.raises(
-        ValueError, match=r"strategy must have surrogates that are fitted, .* got a SoboStrategy without"
-    ):
+    with pytest.raises(ValueError, match=r"strategy must have fitted surrogates, .* got a SoboStrategy without"):
         outliers(made(sobo(domain)))
     with pytest.raises(ValueError, match="got a RandomStrategy without"):
         outliers(made(RandomStrategy(domain=domain)))

@@ -88,7 +88,7 @@ def test_a_changed_spec_does_not_continue(cli):
     assert "corruption.probability: recorded 0.3, now 0.5" in err
     code, _, err = cli("replay", "runs/small", "--method", "sobol", "--no-resume")
     assert code == 2
-    assert "holds results; leave" in err
+    assert "holds results; omit" in err
 
 
 def test_verify_says_the_same_twice_and_finds_a_difference(cli, tmp_path, monkeypatch):
@@ -284,8 +284,11 @@ class TestFilesThatCannotBeWritten:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (("show", "j.jsonl", "--html", "--out", "j.jsonl"), "j.jsonl: is a journal, which is not written over"),
-            (("show", "k.html", "--html"), "k.html: is a journal, which is not written over"),
+            (
+                ("show", "j.jsonl", "--html", "--out", "j.jsonl"),
+                "j.jsonl: is a journal, and robustbo never overwrites a journal",
+            ),
+            (("show", "k.html", "--html"), "k.html: is a journal, and robustbo never overwrites a journal"),
             (("show", "j.jsonl", "--html", "--out", "notes.txt"), "must end in .html, got 'notes.txt'"),
             (("show", "j.jsonl", "--html", "--out", "file/j.html"), "file: cannot be written: "),
             (("report", "j.jsonl", "--out", "file/j.png"), "file: cannot be written: "),

@@ -171,7 +171,7 @@ def test_a_page_says_which_scripts_are_its_own(opt, server):
 def test_one_thing_at_a_time(cli, opt):
     assert cli("show", "j.jsonl", "--watch", "--serve")[::2] == (
         2,
-        "error: show takes one of --html (or --out), --watch and --serve\n",
+        "error: show takes only one of --html (or --out), --watch and --serve\n",
     )
 
 
@@ -188,18 +188,18 @@ def test_report_and_show_write_the_same_page_and_several_make_one(cli, opt, tmp_
     (tmp_path / "runs").mkdir(exist_ok=True)
     code, _, err = cli("report", "j.jsonl", "runs")
     assert code == 2
-    assert "a page has recorded runs or journals, got both: runs is a run, j.jsonl a journal" in err
+    assert "a page shows either recorded runs or journals, got both: runs is a run, j.jsonl a journal" in err
     code, _, err = cli("report", "j.jsonl", "x.csv")
     assert (code, err) == (
         2,
-        "error: x.csv: must be a recorded run or a journal, and there is no such file\n",
+        "error: x.csv: must be a recorded run or a journal, but no such file exists\n",
     )
 
 
 def test_options_that_would_do_nothing_are_refused(cli, opt):
     assert cli("show", "j.jsonl", "--port", "80")[::2] == (
         2,
-        "error: --port is that of --serve, which was not given, got 80\n",
+        "error: --port needs --serve, got 80\n",
     )
     assert cli("show", "j.jsonl", "--html", "--out", "a.png")[::2] == (
         2,

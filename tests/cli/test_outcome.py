@@ -74,7 +74,7 @@ def test_a_parameter_may_be_called_outcome(cli, tmp_path):
         (("--objective", "yield=minimize"), "NAME:DIRECTION, such as yield:minimize, got 'yield=minimize'"),
         (("--outcome", "yield % 0..100"), "must hold no unit and no range, got 'yield % 0..100'; write such as "),
         (("--outcome", "100 <= yield <= 0"), "low end below its high one"),
-        ((*SAID, "--outcome", "cost (EUR)"), "outcome must be one where there are no objectives"),
+        ((*SAID, "--outcome", "cost (EUR)"), "outcome must be a single outcome if there are no objectives"),
         (("--objective", "a:maximize", "--outcome", "b"), "the name of an outcome must be one of ['a'], got 'b'"),
     ],
 )

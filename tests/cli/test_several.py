@@ -77,7 +77,7 @@ class TestCreate:
             (["--objective", "yield"], "--objective must be NAME:DIRECTION, such as yield:maximize, got 'yield'"),
             (["--objective", "yield:up"], "the direction of 'yield' must be one of"),
             (["--objective", "a:maximize", "--objective", "a:minimize"], "must have a name of its own"),
-            (["--objective", "a:maximize", "--direction", "maximize"], "with --objective say NAME:DIRECTION"),
+            (["--objective", "a:maximize", "--direction", "maximize"], "with --objective write NAME:DIRECTION"),
             (["--objective", "a:maximize", "--outcome-constraint", "b = 3"], "NAME >= NUMBER"),
             (["--objective", "a:maximize", "--reference-point", "a=1"], "each of several objectives"),
             ([*TWO, "--reference-point", "yield"], "--reference-point must be like NAME=NUMBER, got 'yield'"),
@@ -138,7 +138,7 @@ class TestTelling:
         assert "value must be a number, such as -1.5, got 'yield=1'" in cli("tell", "one.jsonl", 0, "yield=1")[2]
         assert "--sd must be a number" in cli("tell", "one.jsonl", 0, 1, "--sd", "yield=1")[2]
         assert "--outcome must not be given" in cli("exclude", "one.jsonl", 0, "--outcome", "yield")[2]
-        assert "a front needs objectives" in cli("front", "one.jsonl")[2]
+        assert "a front needs several objectives" in cli("front", "one.jsonl")[2]
         assert cli("tell", "one.jsonl", 0, 1, "--sd", 0.5)[0] == 0
         assert history("one.jsonl")[0].sd == 0.5
 
@@ -194,7 +194,7 @@ class TestShowing:
     def test_best_says_where_to_look(self, measured):
         code, _, err = measured("best", "j.jsonl")
         assert code == 2
-        assert "no single best of several objectives: robustbo front j.jsonl" in err
+        assert "several objectives have no single best point: robustbo front j.jsonl" in err
 
     def test_before_every_outcome_has_a_value_there_is_no_front(self, begun):
         assert "no front yet" not in begun("show", "j.jsonl")[1]

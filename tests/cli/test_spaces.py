@@ -231,7 +231,10 @@ def test_values_are_read_by_the_kind_of_their_parameter(text, parameter, value):
         (("create", "--direction", "minimize", "k.jsonl", "one.json"), "one.json: constraints must be a list such as"),
         (("add-rows", "p.jsonl", "plate.csv"), "plate.csv: the rows of a pool must differ"),
         (("add-rows", "p.jsonl", "holes.csv"), "holes.csv: rows must be a data frame with the columns ['acid', 'pH', "),
-        (("add-rows", "j.jsonl", "plate.csv"), "j.jsonl: rows can be added to a pool, its space is Space(temperature="),
+        (
+            ("add-rows", "j.jsonl", "plate.csv"),
+            "j.jsonl: only a pool takes new rows, and this space is Space(temperature=",
+        ),
     ],
 )
 def test_a_mistake_is_a_line_and_code_2_and_changes_nothing(begun, tmp_path, arguments, message):
@@ -307,7 +310,7 @@ def test_an_empty_journal_is_said_to_be_empty(cli, tmp_path):
     (tmp_path / "j.jsonl").touch()
     (tmp_path / "space.json").write_text('{"x": {"kind": "float", "low": 0, "high": 1}}')
     assert (
-        "j.jsonl: is there, and empty; delete it, and create it then"
+        "j.jsonl: exists and is empty; delete it and call create again"
         in cli("create", "--direction", "minimize", "j.jsonl", "space.json")[2]
     )
 

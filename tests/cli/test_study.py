@@ -150,14 +150,14 @@ class TestAskAndTell:
             (("tell", "j.jsonl", 0, "1_5"), "value must be a number, such as -1.5, got '1_5'"),
             (("tell", "j.jsonl", 0), "tell takes a trial's number and a value, such as 3 -1.5, got '0'"),
             (("tell", "j.jsonl", 0, 1, 2), "tell takes a trial's number and a value, such as 3 -1.5, got '0 1 2'"),
-            (("tell", "j.jsonl", 0, 1, "--std", 2), "there is no option --std; see robustbo tell --help"),
+            (("tell", "j.jsonl", 0, 1, "--std", 2), "no such option: --std; see robustbo tell --help"),
             (("tell", "j.jsonl", 0, 1, "--sd", -1), "--sd must be finite and at least 0, got -1.0"),
             (("tell", "j.jsonl", 0, 1, 2, "--params", "{}"), "tell takes one value beside --params, got '0 1 2'"),
             (
                 ("tell", "j.jsonl", 1, "--params", "x=1"),
                 "--params must be a JSON object, such as '{\"x\": 1}', got 'x=1'",
             ),
-            (("tell", "j.jsonl", 1, "--params", '{"x": 0}'), "c: every parameter must be given"),
+            (("tell", "j.jsonl", 1, "--params", '{"x": 0}'), "c: every parameter must have a value"),
             (("amend", "j.jsonl", 0, 1), "trial 0 must be told or excluded or failed to amend it, it is pending"),
             (("fail", "j.jsonl", 7), "trial must be 0, the only one so far"),
             (("exclude", "j.jsonl", 0), "trial 0 must be told to exclude it"),
@@ -166,7 +166,7 @@ class TestAskAndTell:
             (("best", "j.jsonl"), "the best needs at least one told value"),
             (("ask", "nowhere.jsonl"), "nowhere.jsonl: there is no such journal"),
             (("verify", "nowhere.jsonl"), "nowhere.jsonl: there is no such journal"),
-            (("repair", "space.toml"), "space.toml: is no journal of robustbo"),
+            (("repair", "space.toml"), "space.toml: is not a journal of robustbo"),
         ],
     )
     def test_a_mistake_is_a_line_and_code_2_and_changes_nothing(self, begun, tmp_path, arguments, message):
@@ -360,7 +360,7 @@ class TestRepair:
         assert cli("repair", "j.jsonl")[0] == 0
         assert cli("repair", "j.jsonl")[::2] == (
             2,
-            "error: j.repaired.jsonl: exists, and is not overwritten; name another file\n",
+            "error: j.repaired.jsonl: exists, and robustbo does not overwrite it; name another file\n",
         )
         code, out, _ = cli("repair", "j.jsonl", "--out", "new/k.jsonl", "--format", "json")
         assert code == 0

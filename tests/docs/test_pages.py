@@ -55,6 +55,10 @@ SLOW = {  # many fits, or many processes
     "docs/howto/spreadsheet.md",
     "docs/tutorial.md",
 }
+SLOW |= {f"docs/gallery/{path.name}" for path in (ROOT / "docs" / "gallery").glob("*.md")} - {
+    "docs/gallery/hills.md",  # one fit each
+    "docs/gallery/sensor.md",
+}
 HERE = [page for page in PAGES if str(page.relative_to(ROOT)) not in ELSEWHERE and any(blocks(page))]
 
 

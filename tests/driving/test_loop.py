@@ -737,7 +737,7 @@ class TestProgress:
             optimizer().settings, FitCache(), 9, is_wanted=True, console=Console(file=Broken(), force_terminal=True)
         ) as display:
             act(display)
-        assert caplog.text.count("the progress display has failed and is off") == 1
+        assert caplog.text.count("the progress display failed and is now off") == 1
 
 
 def test_only_trials_of_the_target_are_counted():

@@ -139,7 +139,7 @@ def test_the_display_shows_hypervolume_or_the_best_and_the_flagged_values():
 
 class TestLittleToGain:
     def test_several_objectives_need_an_amount_of_hypervolume(self, two):
-        with pytest.raises(ValueError, match="must be given an amount of hypervolume: absolute="):
+        with pytest.raises(ValueError, match="must have an amount of hypervolume: absolute="):
             LittleToGain()(two, two.history[6])
 
     @pytest.mark.slow

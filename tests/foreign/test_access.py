@@ -106,7 +106,7 @@ def test_reading_a_record_downloads_nothing(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv(data_source.FOLDER, raising=False)
     source = datasets.TABLES["boston"]._replace(url="http://127.0.0.1:9/boston")
-    with access.confine_access(tmp_path), pytest.raises(DataError, match="reading a recorded run downloads nothing"):
+    with access.confine_access(tmp_path), pytest.raises(DataError, match="reading a run downloads nothing"):
         data_source.fetch(source)
     assert not (tmp_path / "cache").exists()
 

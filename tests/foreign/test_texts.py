@@ -42,7 +42,7 @@ def test_toml_is_bounded(text, said):
         ("[" * DEEP, "nested at most 64 deep"),
         ('{"a":' * DEEP, "nested at most 64 deep"),
         (f'{{"x": {"9" * 5000}}}', "at most 400 digits, got 5000"),
-        ('{"x": {"a": 1, "b": 2, "a": 3}}', "each name must be there once, got 'a' twice"),
+        ('{"x": {"a": 1, "b": 2, "a": 3}}', "each name must occur once, got 'a' twice"),
     ],
 )
 def test_json_is_bounded_and_says_each_name_once(text, said):

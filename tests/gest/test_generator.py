@@ -7,7 +7,8 @@ import gest_api
 import pytest
 from gest_api.vocs import VOCS
 
-from robustbo.errors import JournalError
+import robustbo as rb
+from robustbo.errors import JournalError, SpaceWarning
 from robustbo.gest import RobustGenerator
 
 X = VOCS(variables={"x": [0, 1]}, objectives={"f": "MINIMIZE"})
@@ -201,3 +202,46 @@ def test_keys_of_results_say_what_measured_them(tmp_path):
 def test_what_a_value_may_be_off_is_told():
     generator = RobustGenerator(X, seed=0, negligible_error=0.25)
     assert generator.optimizer.settings.quantity.negligible_error == 0.25
+
+
+OLD = [{"x": 0.05 * i, "f": (0.05 * i - 0.3) ** 2 + 1.0, "source": "2025"} for i in range(12)]  # which read 1 higher
+DECLARED = {"lab": rb.Source(target=True), "2025": rb.Source(ask=False)}
+
+
+def test_an_old_study_is_a_source_that_is_learned_from_and_not_asked(tmp_path):
+    generator = RobustGenerator(X, seed=0, num_initial=3, sources=DECLARED, journal=tmp_path / "j.jsonl")
+    generator.ingest(OLD)
+    generator.ingest(OLD)  # which is nothing new
+    run(generator, 5)
+    assert generator.sources().relation.tolist() == ["offset"]
+    assert generator.best().trial.source != "2025"
+    (point,) = generator.suggest(1)
+    generator.ingest([{"x": 0.05, "f": OLD[1]["f"]}])  # as the old study's value there, and of the target
+    trials = generator.optimizer.history.trials[:]
+    assert [trial.source for trial in trials].count("2025") == len(OLD)
+    assert len(trials) == len(OLD) + 7
+    assert point["_id"] == trials[-2].number
+    with pytest.raises(ValueError, match=r"a point that was suggested is the target's, got _id .* of source '2025'"):
+        generator.ingest([point | {"f": 1.0, "source": "2025"}])
+    with pytest.raises(ValueError, match=r"source must be one of those declared, .* got '2024'"):
+        generator.ingest([{"x": 0.5, "f": 1.0, "source": "2024"}])
+    again = RobustGenerator(X, sources=DECLARED, journal=tmp_path / "j.jsonl", if_exists="resume")
+    assert again.optimizer.history.trials[:] == trials
+
+
+def test_an_old_study_may_lack_variables_and_have_other_choices():
+    old = rb.Source(ask=False, was={"n": 2}, had={"mode": ["c"]})
+    generator = RobustGenerator(FULL, seed=0, sources={"lab": rb.Source(target=True), "old": old})
+    rows = [{"x": 0.1, "mode": "c", "f": 1.0}, {"x": 0.2, "n": None, "mode": "a", "f": 2.0}]
+    with pytest.warns(SpaceWarning, match="is outside the space"):
+        generator.ingest([row | {"source": "old"} for row in rows])
+    points = [{**trial.params} for trial in generator.optimizer.history]
+    assert points == [{"x": 0.1, "n": 2, "mode": "c"}, {"x": 0.2, "n": 2, "mode": "a"}]
+    with pytest.raises(ValueError, match=r"must have every variable, \['n'\] is missing"):
+        generator.ingest([{"x": 0.1, "mode": "a", "f": 1.0}])
+    assert {point["mode"] for point in generator.suggest(6)} <= {"a", "b"}
+
+
+def test_a_source_that_may_be_asked_is_refused():
+    with pytest.raises(ValueError, match="must have ask=False, got 'simulator'"):
+        RobustGenerator(X, sources={"lab": rb.Source(target=True), "simulator": rb.Source(cost=0.1)})

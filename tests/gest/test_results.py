@@ -77,9 +77,9 @@ def test_a_point_without_identifier_that_is_being_evaluated_is_that_one(generato
 GOOD = {"_id": 0, "f": 1.0}
 THERE = {"x": 0.5, "n": 1, "mode": "a", "f": 1.0}
 BAD = [
-    ({"_id": 7, "f": 1.0}, "result 1: _id must be one of a point that this generator suggested, got 7"),
-    ({"_id": -1, "f": 1.0}, "_id must be one of a point that this generator suggested, got -1"),
-    ({"_id": 2, "f": 1.0}, "_id must be one of a point that this generator suggested, got 2"),
+    ({"_id": 7, "f": 1.0}, "result 1: _id must be that of a point that this generator suggested, got 7"),
+    ({"_id": -1, "f": 1.0}, "_id must be that of a point that this generator suggested, got -1"),
+    ({"_id": 2, "f": 1.0}, "_id must be that of a point that this generator suggested, got 2"),
     ({"_id": 0.5, "f": 1.0}, "_id must be a whole number, or missing, got 0.5"),
     ({"_id": math.inf, "f": 1.0}, "_id must be a whole number, or missing, got inf"),
     ({"_id": "1", "f": 1.0}, "_id must be a whole number, or missing, got '1'"),
@@ -99,7 +99,7 @@ def test_one_bad_result_and_nothing_is_recorded(generator, bad, why):
     generator.suggest(2)
     generator.ingest([THERE])  # number 2, which was not suggested
     before = generator.optimizer.history
-    with pytest.raises(ValueError, match=f"(?s)1 of 3 results break a rule, and none is recorded:.*{why}"):
+    with pytest.raises(ValueError, match=f"(?s)1 of 3 results break a rule, and robustbo recorded none:.*{why}"):
         generator.ingest([GOOD, bad, THERE | {"x": 0.75}])
     assert generator.optimizer.history == before
 

@@ -81,7 +81,7 @@ def test_what_has_no_place_is_left_out_with_a_warning(old):
     [
         ({"a": 3}, TypeError, "sources must be old studies"),
         ({"this study": []}, ValueError, "must have other names than 'this study'"),
-        ({"a": rb.Source(target=True)}, ValueError, "the target is the study itself"),
+        ({"a": rb.Source(target=True)}, ValueError, "the study itself is the target"),
     ],
 )
 def test_what_sources_must_be(given, error, match):

@@ -204,7 +204,7 @@ def test_noise_that_cannot_be_is_passed_over_and_ends_nothing(sd):
         trial.set_user_attr(SD, sd)
         return bowl(trial)
 
-    said = r"trial \d: its attribute 'robustbo:sd' is passed over: sd must"
+    said = r"trial \d: its attribute 'robustbo:sd' is ignored: sd must"
     with pytest.warns(NumericsWarning, match=said):
         study.optimize(noisy, n_trials=2)
     with pytest.warns(NumericsWarning, match=said):
@@ -235,7 +235,7 @@ def test_a_source_that_cannot_be_is_passed_over_and_ends_nothing():
         trial.set_user_attr(SOURCE, 1.5)
         return bowl(trial)
 
-    said = r"trial \d: its attribute 'robustbo:source' is passed over: the label of source"
+    said = r"trial \d: its attribute 'robustbo:source' is ignored: the label of source"
     with pytest.warns(NumericsWarning, match=said):
         study.optimize(measured, n_trials=2)
     with pytest.warns(NumericsWarning, match=said):

@@ -95,11 +95,11 @@ def test_verdicts_are_on_all_values_of_a_trial(study):
 
 
 def test_what_is_for_one_objective_says_so(study):
-    with pytest.raises(ValueError, match="must have one objective, it has 2; `front` is for several"):
+    with pytest.raises(ValueError, match="must have one objective, and has 2; `front` is for several"):
         best(study)
-    with pytest.raises(ValueError, match="must have one objective, it has 2"):
+    with pytest.raises(ValueError, match="must have one objective, and has 2"):
         visualization.plot_outliers(study)
-    with pytest.raises(ValueError, match="must have several objectives, it has one"):
+    with pytest.raises(ValueError, match="must have several objectives, and has one"):
         front(optuna.create_study())
     assert next_replicate(study) in (None, *range(13))
 

@@ -178,7 +178,7 @@ def test_failures_are_told_where_all_trials_failed():
         (lambda s: include(s, -1), "must be one of the 12 trials"),
         (lambda s: amend(s, 0, math.nan), "value must be"),
         (lambda s: amend(s, 0, 1.0, sd=-1), "sd"),
-        (lambda s: amend(s, s.ask().number, 1.0), "trial 12 must have ended to be amended, it is RUNNING"),
+        (lambda s: amend(s, s.ask().number, 1.0), "trial 12 must have ended before you amend it, and is RUNNING"),
     ],
 )
 def test_what_cannot_be_said_is_refused(study, call, message):

@@ -42,5 +42,5 @@ def test_where_nothing_is_recorded_that_is_said(tmp_path):
 
 def test_cells_that_have_begun_and_hold_nothing_are_called_that(tmp_path):
     spec = SPECS["regression"].model_validate(GIVEN["regression"] | {"replications": 1})
-    with pytest.raises(SpecError, match="have begun, but nothing is recorded yet"):
+    with pytest.raises(SpecError, match="have started, but none is recorded yet"):
         rows_of(KINDS["regression"].cells(spec, tmp_path))

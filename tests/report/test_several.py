@@ -211,10 +211,10 @@ class TestPage:
     def test_of_one_objective_it_has_the_incumbent(self):
         opt = told({"c": "minimize"})
         text, best = page(opt), opt.best()
-        assert f"The best by what is believed is the point of trial {best.trial.number}: c {best.mean:.4g} (sd " in text
+        assert f"The best point by the posterior is that of trial {best.trial.number}: c {best.mean:.4g} (sd " in text
         assert re.search(rf"<td>c, believed</td><td>{best.mean:.6g} \(sd ", text)
         assert text.count("prediction through the incumbent") == 2 * 2
-        assert "the incumbent among the points measured until then" in text
+        assert "the best point measured up to each trial" in text
         assert "Hypervolume" not in text
 
     def test_nothing_or_not_every_outcome_has_been_told(self, tmp_path):

@@ -131,7 +131,7 @@ class TestPage:
         opt = told(rb.Space(x=rb.Float(0, 1), y=rb.Float(0, 1), constraints=["x + y <= 1"]))
         text = page(opt)
         assert "break a constraint" not in text
-        with pytest.warns(SpaceWarning, match="is kept, since it was measured"):
+        with pytest.warns(SpaceWarning, match="keeps it, because it was measured"):
             opt.tell({"x": 1.0, "y": 0.75}, -50.0)
         text = page(opt)
         assert "break a constraint: 1</span>" in text

@@ -39,15 +39,15 @@ def test_a_point_has_what_exists_in_the_spaces_order():
 @pytest.mark.parametrize(
     ("point", "match"),
     [
-        ({"booster": "dart", "level": 1}, "mode: every parameter must be given, it is missing in"),
+        ({"booster": "dart", "level": 1}, "mode: every parameter must have a value, and one is missing in"),
         (
             {"booster": "tree", "level": 1, "mode": "p"},
             r"mode: exists only where booster is one of \['dart', True\]; leave",
         ),
         ({"booster": "dart", "level": 1, "mode": "p", "deep": 1}, "deep: exists only where mode is 'q'; leave it out"),
         ({"booster": "tree", "level": 1, "mdoe": "p"}, "mdoe: no such parameter"),
-        ({"booster": "tree"}, "level: every parameter must be given"),
-        ({"level": 1}, "booster: every parameter must be given"),
+        ({"booster": "tree"}, "level: every parameter must have a value"),
+        ({"level": 1}, "booster: every parameter must have a value"),
     ],
 )
 def test_a_point_that_breaks_a_rule_is_refused(point, match):
@@ -89,7 +89,7 @@ def test_what_is_fixed_is_plain_and_in_order():
         ({"x": rb.Float(0, 1, when={"y": 0.5}), "y": rb.Float(0, 1)}, "'y' must have at most 1000 values"),
         (
             {"x": rb.Int(0, 1, when={"y": 0}), "y": rb.Int(0, 1, when={"x": 0})},
-            r"\w\.when: conditions go round in a circle: \['., 'y', 'x'\]|\w\.when: conditions go round in a circle",
+            r"\w\.when: conditions form a circle: \['., 'y', 'x'\]|\w\.when: conditions form a circle",
         ),
     ],
 )

@@ -59,7 +59,7 @@ def test_corners_of_the_cube_are_the_bounds():
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        ({"nope": 3}, r"nope: no such parameter, the space has \['lr', 'x', 'n', 'act'\]; got 3"),
+        ({"nope": 3}, r"nope: no such parameter; the space has \['lr', 'x', 'n', 'act'\]; got 3"),
         ({"x": 11.0}, r"x: must lie in \[-5\.0, 10\.0\], got 11\.0"),
         ({"x": float("nan")}, "x: must be a finite number, got nan"),
         ({"x": "1"}, "x: must be a finite number, got '1'"),
@@ -74,7 +74,7 @@ def test_a_point_that_breaks_a_rule_is_refused(change, match):
 
 @pytest.mark.parametrize("name", SPACE.names)
 def test_a_missing_parameter_is_named(name):
-    with pytest.raises(SpaceError, match=f"^{name}: every parameter must be given, it is missing in {{"):
+    with pytest.raises(SpaceError, match=f"^{name}: every parameter must have a value, and one is missing in {{"):
         SPACE.validate({key: value for key, value in POINT.items() if key != name})
 
 

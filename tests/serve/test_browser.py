@@ -162,7 +162,7 @@ def test_a_campaign_from_the_form_to_the_decision(server, browser):
     assert [rb.Study.resume(place).history[n].state for n in third[5:]] == ["excluded"] * 3
 
     browser.find_element(By.LINK_TEXT, "Progress").click()
-    has(browser, "section", "The best by what is believed")
+    has(browser, "section", "The best point by the posterior")
     wait(lambda: browser.find_elements(By.CSS_SELECTOR, ".scroll > svg"), "a chart")
     look(browser, "progress")
     wait(lambda: not browser.find_elements(By.CSS_SELECTOR, ".asking"), "the best is of all values")

@@ -70,7 +70,7 @@ def test_progress_and_best_are_those_of_reports(client, bench):
 
     bench.wait_for(pages.PROGRESS, lambda view: progress(view, bench.opt))
     page = client.get("/progress", headers=HTML).text
-    assert f"the point of trial {best['trial']}" in page
+    assert f"is that of trial {best['trial']}" in page
     assert "Values by trial" in page
     assert "<svg" in page
 

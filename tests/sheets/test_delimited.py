@@ -48,7 +48,7 @@ def test_what_is_no_text_is_said(data):
 
 
 def test_a_quote_without_an_end_has_its_line():
-    with pytest.raises(rb.SheetError, match=r"s.csv, line 3: has a quote that does not end"):
+    with pytest.raises(rb.SheetError, match=r"s.csv, line 3: has a quote without an end"):
         Delimited(b'trial,value\n0,1\n1,"a\n', "s.csv")
 
 

@@ -38,11 +38,11 @@ def test_links_are_not_followed(lab, sheet):
     link.symlink_to(sheet)
     before = sheet.read_bytes()
     for call in lab.write_sheet, lab.read_sheet:
-        with pytest.raises(rb.SheetError, match=r"links are not followed; name the file itself: .*todo.csv"):
+        with pytest.raises(rb.SheetError, match=r"which robustbo does not follow; name the file itself: .*todo.csv"):
             call(link)
     link.unlink()
     link.symlink_to(sheet.parent / "nothing.csv")
-    with pytest.raises(rb.SheetError, match="links are not followed"):
+    with pytest.raises(rb.SheetError, match="which robustbo does not follow"):
         lab.write_sheet(link)
     assert sheet.read_bytes() == before
 
@@ -101,7 +101,7 @@ def test_other_formats_are_said(lab, tmp_path, name):
 
 
 def test_a_folder_must_be_there(lab, tmp_path):
-    with pytest.raises(rb.SheetError, match=r"must be in a folder that is there; make '.*no' first"):
+    with pytest.raises(rb.SheetError, match=r"must be in an existing folder; make '.*no' first"):
         lab.write_sheet(tmp_path / "no" / "s.csv")
     (tmp_path / "s.csv").mkdir()
     with pytest.raises(rb.SheetError, match="must be a regular file, is a folder; name another"):

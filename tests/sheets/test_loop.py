@@ -68,7 +68,7 @@ class TestRead:
 
     @pytest.mark.parametrize("word", ["12 %", "~3", "#DIV/0!", "-", "?", "n/a", "TBD", "done", "approx 12", "1_5"])
     def test_what_may_be_no_failure_is_none(self, lab, filled, word):
-        with pytest.raises(rb.SheetError, match="value must be a number, or say in words why there is none"):
+        with pytest.raises(rb.SheetError, match="value must be a number, or words that say why there is none"):
             lab.read_sheet(filled(word))
         assert states(lab) == [(0, "pending", None), (1, "pending", None)]
 
@@ -137,7 +137,7 @@ class TestRead:
 
     def test_two_rows_of_a_trial_must_agree(self, lab, filled):
         line = filled().read_text().splitlines()[1]
-        with pytest.raises(rb.SheetError, match="line 4: trial 0 is in several rows with different values"):
+        with pytest.raises(rb.SheetError, match="line 4: trial 0 has several rows with different values"):
             lab.read_sheet(filled("1", "", line + "2"), amend=True)
         assert states(lab)[0] == (0, "pending", None)
 

@@ -88,7 +88,7 @@ def test_what_would_be_lost_is_not_saved_over(lab, book):
 
     edit(book, with_a_chart)
     before = book.read_bytes()
-    with pytest.raises(rb.SheetError, match=r"has what would be lost \(charts, drawings/drawing\)"):
+    with pytest.raises(rb.SheetError, match=r"has content that robustbo would lose \(charts, drawings/drawing\)"):
         lab.write_sheet(book, 1)
     assert (book.read_bytes(), len(lab.history)) == (before, 2)
 

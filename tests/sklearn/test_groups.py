@@ -41,5 +41,5 @@ def test_rows_of_no_group_have_no_label():
 def test_groups_must_be_one_a_row_and_of_a_method_that_takes_them():
     with pytest.raises(ValueError, match="a label for each of 36 rows, got 2"):
         RobustGPRegressor().fit(X, Y, groups=["a", "b"])
-    with pytest.raises(ValueError, match="'relevance-pursuit' alone, got 'standard'"):
+    with pytest.raises(ValueError, match="'relevance-pursuit' only, got 'standard'"):
         RobustGPRegressor("standard").fit(X, Y, groups=BATCH)

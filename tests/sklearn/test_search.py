@@ -367,7 +367,7 @@ def test_bad_arguments_are_told_before_anything_is_fitted(options, error, match)
 
 def test_folds_are_sources_of_the_scores():
     search = RobustSearchCV(Bowl(), UNIT, n_trials=7, cv=KFold(3), random_state=0)
-    with pytest.raises(AttributeError, match="before it is fitted"):
+    with pytest.raises(AttributeError, match="before fit has seen"):
         search.fold_sources()
     frame = search.fit(X, Y).fold_sources()
     concerned = {number for numbers in frame["trials"] for number in numbers}

@@ -113,7 +113,7 @@ def test_asking_for_more_points_than_there_are_says_how_many_are_left(tmp_path):
     opt = rb.Optimizer(
         rb.Pool(pd.DataFrame({"x": [0.1, 0.2, 0.4, 0.9]})), direction="minimize", seed=0, journal=tmp_path / "j"
     )
-    with pytest.raises(rb.SpaceExhausted, match="9 points were asked for, and only 4 are left; ask for 4"):
+    with pytest.raises(rb.SpaceExhausted, match="9 points were requested, and only 4 are left; ask for 4"):
         opt.ask(9)
     assert len(opt.history) == 0
     assert len(opt.ask(4)) == 4

@@ -84,7 +84,7 @@ def test_what_waits_outside_is_given_out_no_more():
 @pytest.mark.parametrize(
     ("space", "was", "message"),
     [
-        (NEW, {}, "stir: is new; say which value it had in the 7 trials so far"),
+        (NEW, {}, "stir: is new; give the value that it had in the 7 trials so far"),
         (rb.Space(heat=rb.Float(30, 60)), {}, "solvent: a changed space must have every parameter"),
         (OLD, {"stir": 1.0}, r"stir: was must have values of new parameters, which are \[\]"),
         (rb.Space(heat=rb.Float(30, 30), solvent=rb.Choice("water", "DMF")), {}, "heat: must keep a range"),

@@ -107,7 +107,7 @@ def test_a_journal_is_resumed_and_decides_the_same(tmp_path):
 
 
 def test_without_sources_a_table_by_source_is_refused():
-    with pytest.raises(ValueError, match="needs sources that are declared"):
+    with pytest.raises(ValueError, match="needs declared sources"):
         rb.Optimizer(SPACE, direction="maximize", prior_data={"2025": OLD}, seed=0)
     with pytest.raises(ValueError, match="source must be declared"):
         rb.Optimizer(SPACE, direction="maximize", seed=0).ask(source="simulator")

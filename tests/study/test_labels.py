@@ -45,7 +45,7 @@ class TestTold:
         [
             ("lot", "labels must be a mapping of names"),
             ({7: "lot"}, "labels must be a mapping of names"),
-            ({"lot": [7]}, "the label 'lot' must be a text, a number or a truth"),
+            ({"lot": [7]}, "the label 'lot' must be text, a number or a boolean"),
             ({"note": "x" * 1001}, "at most 1000 characters"),
             ({f"{i}": i for i in range(101)}, "at most 100, got 101"),
         ],
@@ -134,7 +134,7 @@ def test_a_page_has_labels_beside_trials():
     page = journal_page.page("lab", opt.view)
     assert "<th>lot</th>" in page.replace(' scope="col"', "")
     assert "row 3" in page
-    assert "the point of row 0 (trial 0)" in page
+    assert "that of row 0 (trial 0)" in page
 
 
 def test_words_in_the_index_of_a_pool_are_names_of_what_is_measured_there(tmp_path):

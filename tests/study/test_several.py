@@ -110,7 +110,7 @@ def test_predictions_are_by_outcome(opt):
 
 def test_several_objectives_have_no_best(opt):
     for raw in (False, True):
-        with pytest.raises(ValueError, match=r"no single best of several objectives \['a', 'c'\]; front"):
+        with pytest.raises(ValueError, match=r"several objectives \['a', 'c'\] have no single best point; front"):
             opt.best(raw=raw)
     with pytest.raises(ValueError, match="a front needs several objectives"):
         rb.Optimizer(SPACE, direction="minimize", seed=0).front()
@@ -236,7 +236,7 @@ def test_optimize_takes_a_function_of_several_outcomes():
     [
         ({"objectives": {"state": "maximize"}}, "another name than a column of `frame`, got 'state'"),
         ({"objectives": {"a": "maximize"}, "outcome_constraints": ["a.sd <= 3"]}, "got 'a.sd'"),
-        ({"objectives": {"a": "minimize"}, "direction": "maximize"}, "direction is that of one value without a name"),
+        ({"objectives": {"a": "minimize"}, "direction": "maximize"}, "direction is for one value without a name"),
     ],
 )
 def test_names_and_directions_that_contradict_others_are_refused(given, says):

@@ -365,7 +365,7 @@ class TestWhatWaits:
         write_at = disk.write_at
 
         def handled(*arguments):
-            with pytest.raises(RuntimeError, match="in the middle of another call"):
+            with pytest.raises(RuntimeError, match="during another call"):
                 opt.tell({"x": 0.0, "y": 0.0}, 1.0)
             return write_at(*arguments)
 
@@ -463,7 +463,7 @@ def test_an_ask_in_the_middle_of_another_is_refused():
     opt = optimizer()
 
     def within(_):
-        with pytest.raises(RuntimeError, match="in the middle of another call"):
+        with pytest.raises(RuntimeError, match="during another call"):
             opt.ask()
         seen.append(len(opt.history))
 

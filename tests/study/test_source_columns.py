@@ -56,7 +56,7 @@ def test_points_that_are_told_of_a_source_need_not_say_what_it_does_not_have():
     opt = study()
     assert opt.tell({"x": 0.5, "solvent": "water"}, 1.0, source="simulator").params["stirring"] == 300.0
     assert opt.fail({"x": 0.6, "solvent": "water"}, source="simulator").source == "simulator"
-    with pytest.raises(SpaceError, match="stirring: every parameter must be given"):
+    with pytest.raises(SpaceError, match="stirring: every parameter must have a value"):
         opt.tell({"x": 0.5, "solvent": "water"}, 1.0, source="lab")
     with pytest.raises(ValueError, match="source must be one of those declared"):
         opt.fail({"x": 0.6, "solvent": "water"}, source="simulatr")

@@ -195,7 +195,7 @@ def test_a_value_that_is_not_possible_is_excluded_with_its_source_too():
         (lambda opt: opt.tell({"x": 0.5}, 1.0, source=" "), ValueError, "source must not be an empty text, got ' '"),
         (lambda opt: opt.ask(by=""), ValueError, "must not be an empty text"),
         (lambda opt: opt.tell({"x": 0.5}, 1.0, measured_at=""), ValueError, "measured_at must be a time"),
-        (lambda opt: opt.exclude(), ValueError, "a trial, or a source"),
+        (lambda opt: opt.exclude(), ValueError, "a trial, a source or since"),
         (lambda opt: opt.exclude(0, source="R3"), ValueError, "got both"),
         (lambda opt: opt.exclude(source="R3", since=5), ValueError, "since must be 0, the only one so far, got 5"),
         (lambda opt: opt.correct(source="R3", error=float("nan")), ValueError, "must be finite"),
@@ -222,7 +222,7 @@ def test_a_mere_label_is_of_the_same_kind_wherever_it_is_named():
     opt.tell({"x": 0.3}, 1.0, source={"plate": "7"})
     assert opt.tell({"x": 0.4}, 1.0, source=7).sources == {"plate": "7"}
     opt.tell({"x": 0.5}, 1.0, source={"plate": "R1"})
-    with pytest.raises(ValueError, match=r"source must say of which kind 'R1' is.*\{'plate': 'R1'\}"):
+    with pytest.raises(ValueError, match=r"source must name the kind of 'R1', which .*\{'plate': 'R1'\}"):
         opt.tell({"x": 0.6}, 1.0, source="R1")
     with pytest.warns(rb.SourceWarning, match=r"'R9' is of none of the kinds.*write \{'reactor': 'R9'\}"):
         assert opt.tell({"x": 0.6}, 1.0, source="R9").sources == {"source": "R9"}

@@ -22,7 +22,6 @@ from robustbo.surrogates.common.contract import (
     own_options,
     quiet,
 )
-from robustbo.surrogates.common.map_gp import MapGP
 from robustbo.surrogates.common.units import expectations_in_outcome_units
 from robustbo.surrogates.pursuit.belief import PursuitBelief
 from robustbo.surrogates.registry import SURROGATES
@@ -269,13 +268,6 @@ def flagged_copies(surrogate, *values):
 
 def rmse_at_data(model, X, Y):
     return (model.posterior(X).mean - Y).square().mean().sqrt().item()
-
-
-@pytest.mark.parametrize("surrogate", [cls for cls in CLASSES if issubclass(cls, MapGP)], ids=lambda cls: cls.__name__)
-def test_single_precision_is_refused_with_what_to_do(surrogate):
-    X, Y = data()
-    with pytest.raises(ValueError, match=r"torch.float64, got torch.float32 and torch.float64; call .double\(\)"):
-        surrogate(X.float(), Y)
 
 
 def test_warnings_outside_a_quiet_block_are_heard():

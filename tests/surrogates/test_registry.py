@@ -21,7 +21,7 @@ def test_an_unknown_name_is_answered_with_the_known_ones():
 def test_a_class_that_cannot_be_found_is_named(name):
     with pytest.raises(ValueError, match="must be importable here"):
         name_of(name)
-    with pytest.raises(ValueError, match="it is not imported"):
+    with pytest.raises(ValueError, match="robustbo does not import it"):
         model_class(name)
 
 

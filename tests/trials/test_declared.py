@@ -85,9 +85,9 @@ def test_what_a_sources_own_space_must_be(options, error, match):
 
 @pytest.mark.parametrize("options", [{"cost": 0.0}, {"cost": -1}, {"target": True, "ask": False}])
 def test_what_a_source_must_be(options):
-    with pytest.raises(ValueError, match="must be"):
+    with pytest.raises(ValueError, match=r"must (be|allow)"):
         Source(**options)
-    with pytest.raises(ValueError, match="trusted is said of other sources"):
+    with pytest.raises(ValueError, match="trusted is for other sources"):
         Source(target=True, trusted=True)
 
 
@@ -98,9 +98,9 @@ def test_levels_of_one_thing_are_sources_whose_last_is_the_target():
     assert target_of(sources_by_name(sources)) == "epochs=100"
     assert [s.cost for s in fidelity_levels("mesh", [4, 1], cost=lambda width: width**-2).values()] == [1 / 16, 1.0]
     assert Settings.from_dict(Settings(SPACE, sources=sources).to_dict()).sources == sources_by_name(sources)
-    with pytest.raises(ValueError, match="cost must be a number a level"):
+    with pytest.raises(ValueError, match="cost must have one number for each level"):
         fidelity_levels("epochs", [10, 100], cost=[1.0])
-    with pytest.raises(ValueError, match="levels must be two at least"):
+    with pytest.raises(ValueError, match="levels must have at least two entries"):
         fidelity_levels("epochs", [100])
 
 

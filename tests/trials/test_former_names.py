@@ -45,7 +45,7 @@ def test_a_call_warns(callee, arguments, warning):
 
 
 def test_a_call_means_the_same():
-    with pytest.warns(DeprecationWarning, match="now, and will be refused"):
+    with pytest.warns(DeprecationWarning, match="now, and a later version will refuse"):
         before = rb.Optimizer(SPACE, direction="minimize", seed=0, **FORMER)
     assert before.settings == rb.Optimizer(SPACE, direction="minimize", seed=0, **NOW).settings
 
@@ -88,6 +88,6 @@ def test_a_function_under_its_former_name_does_the_same_and_warns():
         return first + second
 
     plus = former_name("plus", total)
-    with pytest.warns(DeprecationWarning, match="^plus is called total now, and will be refused"):
+    with pytest.warns(DeprecationWarning, match="^plus is called total now, and a later version will refuse"):
         assert plus(1, second=2) == 3
     assert plus.__name__ == "plus"

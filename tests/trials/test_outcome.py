@@ -47,7 +47,7 @@ def test_what_says_nothing_that_can_be_read_is_refused(text):
         ({"low": 1, "high": 1}, "low end below its high one"),
         ({"low": math.nan}, "low end below its high one"),
         ({"low": "0"}, "low of the possible range must be a real number, got '0'"),
-        ({"unit": 3}, "the unit must be a text without .*, got 3"),
+        ({"unit": 3}, "the unit must be text without .*, got 3"),
         ({"name": "a<b"}, "must have a name, .* got 'a<b'"),
         ({"name": None}, "must have a name, .* got None"),
     ],
@@ -95,7 +95,7 @@ def test_of_several_outcomes_each_has_its_own():
     [
         ({"outcome": "yield"}, "outcome must be an Outcome, such as .*, got 'yield'"),
         ({"outcome": ["yield"]}, "each outcome must be an Outcome, .* got 'yield'"),
-        ({"outcome": [YIELD, Outcome("cost")]}, "outcome must be one where there are no objectives"),
+        ({"outcome": [YIELD, Outcome("cost")]}, "outcome must be a single outcome if there are no objectives"),
         ({"outcome": [YIELD, YIELD], "objectives": OBJECTIVES}, "a name of its own, got .'yield', 'yield'"),
         ({"outcome": Outcome("yeild"), "objectives": OBJECTIVES}, "'yeild'; did you mean 'yield'"),
         ({"outcome": Outcome(unit="%"), "objectives": OBJECTIVES}, "the name of an outcome must be one of"),

@@ -42,7 +42,7 @@ def write(path, settings):
 
 
 def test_reading_imports_nothing_and_says_so(forged, tmp_path):
-    with pytest.warns(rb.JournalWarning, match="names the class 'evil_module:Evil', to which nothing is done"):
+    with pytest.warns(rb.JournalWarning, match="names the class 'evil_module:Evil', which robustbo ignores here"):
         settings, history = open_journal(forged)
     assert (settings.surrogate, len(history)) == ("standard", 3)
     assert not (tmp_path / "mark").exists()
@@ -51,7 +51,7 @@ def test_reading_imports_nothing_and_says_so(forged, tmp_path):
 @pytest.mark.filterwarnings("ignore::robustbo.errors.JournalWarning")
 def test_resuming_imports_what_is_allowed(forged, tmp_path):
     for trust in (False, (), "another:Class", SingleTaskGP):
-        with pytest.raises(TrustError, match="names the class 'evil_module:Evil', which is not imported"):
+        with pytest.raises(TrustError, match="names the class 'evil_module:Evil', which robustbo neither imports"):
             rb.Optimizer.resume(forged, trust=trust)
     assert not (tmp_path / "mark").exists()
     assert rb.Optimizer.resume(forged, trust="evil_module:Evil").ask().origin == "model"

@@ -30,7 +30,7 @@ class Evaluation(NamedTuple):
         line: The same in a line.
         error: What the function raised; None where its process ended.
         kinds: The names of that exception's classes.
-        is_mistaken: Whether it gave other outcomes than there are, which is not to be caught: each trial would fail.
+        is_mistaken: Whether it gave other outcomes than there are, which `catch` must not catch: each trial would fail.
         computer: Where it was evaluated, if elsewhere: a node of a cluster, or one of several processes.
     """
 

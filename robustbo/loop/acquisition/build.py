@@ -47,7 +47,7 @@ def build_acquisition(
         X: ``n x d`` points measured.
         X_pending: ``p x d`` points asked and not told, or None.
         seed: Of the Monte Carlo samples.
-        X_best: ``m x d`` points of which the best is to be improved upon; those measured unless given.
+        X_best: ``m x d`` points of which the best is to be improved upon; those measured by default.
         latents: What the `latents` of a model that `has_closed_form` give, where that is at hand.
 
     Raises:

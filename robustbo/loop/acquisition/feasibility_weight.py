@@ -19,7 +19,7 @@ class FeasibilityWeighted(AcquisitionFunction):
     Args:
         function: Gives logarithms.
         predictor: Where trials give a value.
-        transform: From the points to the predictor's inputs; none unless given.
+        transform: From the points to the predictor's inputs; none by default.
     """
 
     def __init__(

@@ -52,10 +52,10 @@ class LogNEHVI(ClosedForm):
         goals: What is wanted of each, in the units of the values it was given; at least one is an objective.
         X_baseline: ``n x d`` points measured, and points pending.
         seed: Of the quasi-random samples.
-        X_best: ``m x d`` points whose front is to be improved upon; the baseline unless given.
+        X_best: ``m x d`` points whose front is to be improved upon; the baseline by default.
         X_pending: ``p x d`` points that count as pending though models may know some outcome there.
         latents: What the models' `latents` give, where that is at hand.
-        signs: -1 for each objective that is to be minimized, else 1; 1 for all unless given, as in the loop.
+        signs: -1 for each objective that is to be minimized, else 1; 1 for all by default, as in the loop.
 
     References:
         `robustbo.numerics.improvement.several`.
@@ -138,7 +138,7 @@ def build_multi_outcome(
         X: ``n x d`` points at which some outcome was measured.
         X_pending: ``p x d`` points of which an outcome is asked for and not known, or None.
         seed: Of the Monte Carlo samples.
-        X_best: ``m x d`` points whose front is to be improved upon; those measured unless given.
+        X_best: ``m x d`` points whose front is to be improved upon; those measured by default.
         latents: What the `latents` of models that `has_closed_form` give, where that is at hand.
 
     Raises:

@@ -106,7 +106,7 @@ class LogNEI(ClosedForm):
         model: A fitted surrogate with a named kernel.
         X_baseline: ``n x d`` points measured, and points pending.
         seed: Of the quasi-random samples.
-        X_best: ``m x d`` points of which the best is to be improved upon; the baseline unless given.
+        X_best: ``m x d`` points of which the best is to be improved upon; the baseline by default.
         latents: What the model's `latents` gives, where that is at hand.
 
     References:

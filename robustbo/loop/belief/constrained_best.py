@@ -83,7 +83,9 @@ def _objective(settings: Settings) -> OutcomeGoal:
     """The only objective."""
     if len(settings.objectives) > 1:
         names = [name for name, _ in settings.objectives]
-        raise ValueError(f"there is no single best of several objectives {names}; front() gives those that none beats")
+        raise ValueError(
+            f"several objectives {names} have no single best point; front() returns the points that no other beats"
+        )
     return settings.outcomes[0]
 
 

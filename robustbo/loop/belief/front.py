@@ -32,12 +32,13 @@ MOST = 256  # points whose outcomes are sampled together: of more, those of the 
 
 @dataclass(frozen=True)
 class Front:
-    """The points measured that are believed to be beaten by no other, in all objectives at once.
+    """The Pareto front: the measured points that, by the surrogates, no other measured point beats in all objectives.
 
     Attributes:
-        points: They, the best in the first objective first.
-        reference_point: By objective what counts as no good: the one given, or that of what is believed.
-        hypervolume: What the front dominates beyond the reference point, in the product of the objectives' units.
+        points: The points, the best in the first objective first.
+        reference_point: The worst acceptable value of each objective: yours, or one that follows from the posterior.
+        hypervolume: The volume that the front dominates beyond the reference point, in the product of the objectives'
+            units.
     """
 
     points: tuple[FrontPoint, ...]
@@ -111,7 +112,7 @@ def use_points(settings: Settings, data: Data, fits: FitCache | None, make: Call
 
     result, reason = use_models(settings, data, use, FitCache() if fits is None else fits, is_judging=True)
     if result is None:
-        raise FitError(f"no surrogates could say what is best {reason}")
+        raise FitError(f"no surrogates could find the best points {reason}")
     return result
 
 

@@ -34,13 +34,13 @@ class Incumbent(Guided):
     """The best point among those measured.
 
     Attributes:
-        trial: The first trial that measured it and whose value is believed.
-        mean: Posterior mean of the objective there (or the raw value, where that was asked for).
+        trial: The first trial at the point whose value is believed.
+        mean: Posterior mean of the objective there (the measured value if ``raw`` was requested).
         sd: Posterior standard deviation, without noise (or the value's own, NaN where unknown).
-        moved: The point, where it is that of the trial but for what was to have a given value.
-        outcomes: Of several outcomes, posterior mean and standard deviation of each there.
-        probability_feasible: That it keeps all outcome constraints; where it is raw 0 if its values break one.
-        is_raw: Whether mean and sd are the value's own, of which no model has said anything.
+        moved: The trial's point with the fixed values put in; None without fixed values.
+        outcomes: With several outcomes, the posterior mean and standard deviation of each there.
+        probability_feasible: The probability that it keeps all outcome constraints; if raw, 0 if its values break one.
+        is_raw: Whether mean and sd are those of the measurement, without a model.
         quantity: What mean and sd are of: its name, its unit, and the possible range, which the mean is within.
 
     Example:
@@ -72,7 +72,7 @@ class Incumbent(Guided):
 
     @property
     def caveat(self) -> str:
-        """The doubt, in words, whether it keeps the bounds of other outcomes; empty where there is none."""
+        """A sentence on whether the point may break the bounds of other outcomes; empty if there is no doubt."""
         return doubt_of_bounds(self.probability_feasible, is_raw=self.is_raw)
 
     @property
@@ -106,7 +106,7 @@ def incumbent(settings: Settings, history: History, fits: FitCache | None = None
     as the surrogate predicts them; in a pool, of the rows measured that have them.
 
     Raises:
-        ValueError: If no value has been told, or no point measured will do with what is fixed.
+        ValueError: If no value has been told, or no measured point agrees with what is fixed.
         SpaceError: If no point keeps the constraints with what is fixed.
         FitError: If some values are fixed and no surrogate can be fitted.
     """
@@ -116,11 +116,11 @@ def incumbent(settings: Settings, history: History, fits: FitCache | None = None
     if not data.told:
         raise ValueError(no_value(data.trials, BEST))
     if not points_with_fixed(data, data.told):
-        raise ValueError(f"no point measured will do with {dict(data.fixed)!r}; ask and tell one there first")
+        raise ValueError(f"no measured point agrees with {dict(data.fixed)!r}; ask and tell one there first")
     use = partial(_best_at, data)
     best, reason = use_models(settings, data, use, FitCache() if fits is None else fits, is_judging=True)
     if best is None:
-        raise FitError(f"no surrogate could say what is best {reason}")
+        raise FitError(f"no surrogate could find the best point {reason}")
     return best.of(settings.quantity)
 
 

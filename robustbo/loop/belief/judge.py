@@ -25,25 +25,24 @@ from robustbo.trials.outcome import Outcome
 
 @dataclass(frozen=True)
 class Outlier:
-    """A measured value against what all the others predict for it.
+    """A measured value beside its prediction from all other values.
 
     Attributes:
         trial: The trial.
         value: What was measured.
-        expected: What the other measurements predict for it.
-        sd: Standard deviation of that prediction, noise included; the way to the quantile on the side of the value.
-        evidence: Log-likelihood ratio of this value having an error of its own, in nats (5 nats: 150 times as likely).
-        probability_wrong: How probable it is that it is wrong; see `robustbo.loop.observations.probability_wrong`.
-        status: "flagged" where it is disbelieved, "quarantined" where it is so by what was expected of it and left out
-            of the fit, "refuted" where it is so beside a believed one at its point; "confirmed" where it is believed
-            and not the only one there; "vouched for" where it is believed by the user's word; else "inlier".
-        weight: How much it counts in the fit, 1 being all, where the surrogate weighs values (0 where it is
-            quarantined); in relevance pursuit the probability that it is right.
-        outcome: Which of several outcomes it is; None where there is one.
-        failed: Of several outcomes, the probability that the trial failed as a whole, which spoils all of them; None
-            where the surrogates do not tell how probable it is that a value is wrong.
-        quantity: What value and expectation are of: its name, its unit, and the possible range, within which the
-            expectation is.
+        expected: The prediction from the other measurements.
+        sd: Standard deviation of the prediction, noise included; for a skewed one, on the side of the value.
+        evidence: Log-likelihood ratio of the value having its own error, in nats (5 nats: 150 times as likely).
+        probability_wrong: Probability that the value is wrong; see `robustbo.loop.observations.probability_wrong`.
+        status: "flagged" (disbelieved), "quarantined" (disbelieved because the surrogate did not expect it, and left
+            out of the fit), "refuted" (disbelieved beside a believed value at its point), "confirmed" (believed, with
+            another value at its point), "vouched for" (believed because the user says so), or "inlier".
+        weight: Weight of the value in the fit, from 0 (quarantined) to 1, if the surrogate weighs values; in relevance
+            pursuit the probability that the value is right.
+        outcome: The outcome's name; None with a single outcome.
+        failed: With several outcomes, the probability that the whole trial failed, which spoils all its values; None if
+            the surrogates give no probabilities.
+        quantity: Name, unit and possible range of value and expectation; the expectation lies within the range.
 
     Example:
         >>> print(Outlier(Trial(7, {"x": 0.5}), 9.9, 0.2341, 0.0223, 42.1, 0.9999, "refuted"))
@@ -76,7 +75,7 @@ class Outlier:
 
     @property
     def flagged(self) -> bool:
-        """Return whether it is treated as an outlier."""
+        """Return whether the value is treated as an outlier."""
         return self.status in ("flagged", "quarantined", "refuted")
 
     @property

@@ -22,15 +22,15 @@ LEAST = 1e-300  # a standard deviation that is as good as none
 
 @dataclass(frozen=True)
 class FrontPoint:
-    """A point measured, and what is believed of it.
+    """A measured point, and what the surrogates predict there.
 
     Attributes:
-        trial: The first trial that measured it and whose values are all believed.
+        trial: The first trial at the point whose values are all believed.
         means: Posterior mean of each outcome there, in your units.
         sds: Standard deviation of each.
-        probability_feasible: That it keeps the outcome constraints; 1 where there are none.
-        probability: That it is feasible and no other point measured beats it.
-        moved: The point, where it is that of the trial but for what was to have a given value.
+        probability_feasible: The probability that the point keeps the outcome constraints; 1 without constraints.
+        probability: The probability that the point is feasible and no other measured point beats it.
+        moved: The trial's point with the fixed values put in; None without fixed values.
         quantities: What each outcome is: its unit, and its possible range, which the mean is within.
 
     Example:

@@ -29,7 +29,7 @@ def recommendable_points(data: Data, trials: Mapping[Row, Trial]) -> tuple[dict[
 
 
 def _nearest(data: Data, row: Row, trial: Trial) -> dict[str, Value] | None:
-    """The point that may be asked for in the place of one measured outside; None where none is near."""
+    """The point that may be asked for in place of one measured outside; None where none is near."""
     if data.space.allows(trial.target_params):
         return trial.target_params
     if data.space.is_pool or data.space.why_outside(trial.params) is None:  # it only breaks a constraint

@@ -31,16 +31,13 @@ class SourceReport:
 
     Attributes:
         source: The kind of source, such as "reactor"; empty for everything since a trial.
-        level: Which one of that kind; None for everything since a trial.
+        level: The member of that kind, such as "R3"; None for everything since a trial.
         kind: "offset" (always), "step" (since a trial), "drift" (growing since a trial), "broken" (each value has an
-            error of its own) or "block" (a difference that is nobody's fault); "" where people alone speak of it.
-        error: How much too high its values read, in their unit; of a drift the last one, of a broken source the
-            standard deviation of its errors.
-        sd: Standard deviation of that.
-        since: The trial from whose telling on; None from the beginning.
-        since_at: When that was measured, or else told.
-        evidence: Nats that speak for the error.
-        probability: The probability that there is one.
+            error of its own) or "block" (an expected difference); "" if only people have judged it. error: By how much
+            its values read too high, in their unit; for a drift the last error, for a broken source the standard
+            deviation of its errors. sd: Standard deviation of ``error``. since: The trial with which the error begins,
+            in the order of telling; None from the beginning. since_at: The time at which that trial was measured, or
+            else told. evidence: Evidence for the error, in nats. probability: Probability that the source has an error.
         status: "fine", "in doubt" (more probable than not), "not distinguishable" (it measured one region only, so
             that an error of it and the objective's shape look the same), "block", what people have said of it
             ("excluded", "corrected"), or "not judged".
@@ -105,7 +102,7 @@ class SourceReport:
         size = self.quantity.with_unit(f"{digits(abs(self.error), self.sd)} +- {self.sd:.1g}")
         direction = "high" if self.error >= 0 else "low"
         if self.kind == BLOCK:
-            return f"reads {size} {direction}er than the others of its kind, as a matter of course"
+            return f"reads {size} {direction}er than the others of its kind, as expected"
         if self.kind == "broken":
             return f"is broken{self._since}: each of its values has an error of its own, of sd {size}"
         if self.kind == "drift":

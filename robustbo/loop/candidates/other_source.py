@@ -32,7 +32,7 @@ PROOF = 3.0  # nats that speak for its saying something of the target, from whic
 
 
 def suggest_row(settings: Settings, data: Data, name: str, trial: int, fits: FitCache) -> Suggestion:
-    """The next row of a source; a pure function of its arguments but for ``fits``.
+    """The next row of a source; a pure function of its arguments except for ``fits``.
 
     Args:
         settings: What the run was told at its beginning.

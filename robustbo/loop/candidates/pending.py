@@ -71,8 +71,8 @@ def free_points(region: Region, unavailable: Collection[Point], seed: int) -> li
         free = [point for point in points if point_of(point) not in unavailable]
     if not free:
         raise SpaceExhausted(
-            "a point that nobody measures must be left to be asked for: all "
+            "at least one point must not be pending: all "
             f"{region.size or 'that were found'} of the space are pending; tell, fail or requeue some first "
-            "(those that failed and are not to be retried, or were withdrawn, are given out no more)"
+            "(the optimizer does not ask again for points that failed for good or were withdrawn)"
         )
     return free

@@ -1,6 +1,6 @@
 """Replicates of trials with several outcomes: one replicate measures all of them.
 
-As with one outcome (`candidates.replicate`), but for the unit: knowing the values of a point is worth as much as the
+As with one outcome (`candidates.replicate`), except for the unit: knowing the values of a point is worth as much as the
 hypervolume that it may turn out to add, and it is held against the hypervolume that a new point promises.
 """
 

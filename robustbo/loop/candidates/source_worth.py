@@ -24,7 +24,7 @@ from robustbo.numerics.transfer.relations import TARGET
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.region.sampling import sobol_points
 from robustbo.surrogates.transfer.model import TransferGP
-from robustbo.surrogates.transfer.value import values_of_rows
+from robustbo.surrogates.transfer.value import gain_of_recommendation, values_of_rows
 from robustbo.trials.settings import Settings
 
 SPREAD = 128  # points that are looked at
@@ -66,14 +66,20 @@ def worths(
 
 
 def target_worth(data: Data, models: Sequence[OutcomeModel], point: Params, around: list[Params]) -> float:
-    """Worth of a value of the target at a point, the best being among others too."""
+    """Worth of a value of the target at a point.
+
+    It is the larger of two rises: of the best posterior mean anywhere, as of another source, and of that among the
+    points of the target, one of which is recommended in the end. Another source moves the first alone: without the
+    second a cheap one that is right would be asked for ever, and where it says the best is, nobody would measure.
+    """
     total = 0.0
     for model in models:
         fitted = model.fitted.with_sources
         with fitted.apart(0), torch.no_grad():
             x = _encoded(data, fitted, [point])
             best = _best_points(fitted, torch.cat([_encoded(data, fitted, around), x]))
-            total += float(values_of_rows(_transfer(fitted), TARGET, x, best)[0])
+            anywhere = float(values_of_rows(_transfer(fitted), TARGET, x, best)[0])
+            total += max(anywhere, gain_of_recommendation(_transfer(fitted), x, fitted.X))
     return total
 
 

@@ -58,7 +58,7 @@ class Suggestion:
 
     @property
     def decision(self) -> dict[str, Any]:
-        """The suggestion but for the times: all that is the same whenever it is computed again."""
+        """The suggestion except for the times: all that is the same whenever it is computed again."""
         record: dict[str, Any] = {"params": self.params, "origin": self.origin}
         record |= _by_key(EXPECTATION, self.expected) | _by_key(EXPECTED_ERROR, self.expected_error)
         if self.fallback is not None:
@@ -80,7 +80,7 @@ class Suggestion:
 
 
 def _by_key(keys: tuple[str, ...], numbers: Sequence[float | None] | Mapping[str, Any] | None) -> dict[str, Any]:
-    """Numbers under their keys, but for those that are None; of several outcomes each by its name."""
+    """Numbers under their keys, except for those that are None; of several outcomes each by its name."""
     if numbers is None:
         return {}
     if not isinstance(numbers, Mapping):

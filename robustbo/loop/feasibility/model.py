@@ -73,7 +73,7 @@ def inputs(space: Space, rows: Sequence[Row]) -> Tensor:
 def feasibility_model(data: Data, seed: int, fits: FitCache) -> FeasibilityModel | None:
     """The model fitted to how trials ended; None where none has failed but by flakes that the user knows to be some.
 
-    Of several outcomes a trial of which an objective came to nothing (NaN) counts as failed: of a bound that is kept
+    With several outcomes a trial counts as failed if an objective failed (NaN): of a bound that is kept
     where there is nothing to optimize, nothing comes.
     """
     failed = {trial.number: trial.retry is False for trial in data.failed if trial.retry is not True}

@@ -65,8 +65,8 @@ def maximize(
         region: Where.
         best: ``k x d`` unit-cube rows near which it may well be.
         seed: Of what is drawn.
-        coarse: Nearly the same, and cheaper: by which it is seen where to begin; the score itself unless given.
-        gradient: The score with its gradient along continuous parameters; by automatic differentiation unless given.
+        coarse: Nearly the same, and cheaper: by which it is seen where to begin; the score itself by default.
+        gradient: The score with its gradient along continuous parameters; by automatic differentiation by default.
 
     Raises:
         SpaceError: If no point of the region is found.
@@ -92,7 +92,7 @@ def maximize(
         if not gain > GAIN:
             break
     if not values.isfinite().any():
-        raise ArithmeticError(f"what is maximized must be finite somewhere, got {values.tolist()}")
+        raise ArithmeticError(f"the acquisition function must be finite at one point at least, got {values.tolist()}")
     is_finished = bool(region.continuous) and region.is_boxed  # nothing but bounds is in the way
     for row in tops[level_ties(values, ENOUGH if is_finished else 0.0).argsort(descending=True, stable=True)]:
         row = _polish(gradient, region, row) if is_finished else row
@@ -101,7 +101,7 @@ def maximize(
     for row in rows.tolist():
         if (point := region.point(row)) is not None:
             return point
-    raise SpaceError(f"some point that is looked at must be one of the region, none of {len(rows)} is")
+    raise SpaceError(f"at least one candidate must lie in the region, none of {len(rows)} is")
 
 
 def _near(region: Region, best: Tensor, generator: np.random.Generator) -> Tensor:

@@ -1,4 +1,4 @@
-"""Ties, broken by rule: what is worth the same but for rounding is worth the same, and the first of it is taken.
+"""Ties, broken by rule: what is worth the same except for rounding is worth the same, and the first of it is taken.
 
 Otherwise the last digits would decide, which are others on another processor.
 """

@@ -84,4 +84,4 @@ def _rungs(settings: Settings, data: Data, is_judging: bool) -> Iterator[_Rung]:
 def check_finite(*numbers: float) -> None:
     """Raise an ArithmeticError if a number is not finite."""
     if not all(map(math.isfinite, numbers)):
-        raise ArithmeticError(f"what is predicted must be finite, got {numbers}")
+        raise ArithmeticError(f"predictions must be finite, got {numbers}")

@@ -68,7 +68,7 @@ def fit(settings: Settings, history: History, fits: FitCache | None = None) -> F
 def fit_to(settings: Settings, data: Data, fits: FitCache, failed: Collection[int] = ()) -> FittedSurrogate:
     """The surrogate fitted to all that counts; a pure function of settings and data.
 
-    A robust one leaves out what is quarantined, but for values that it then finds credible after all.
+    A robust one leaves out what is quarantined, except for values that it then finds credible after all.
 
     Args:
         settings: What the run was told at its beginning.

@@ -111,7 +111,10 @@ def warn_of_heap(heap: Heap, num_values: int) -> None:
     end, kind, bound = ("smallest", "at most", "Below") if heap.sign == "<" else ("largest", "at least", "Above")
     heaped = f"{len(heap.rows)} of {num_values} values are {heap.limit!r}, the {end} of all"
     advice = f"tell such values as rb.{bound}({heap.limit!r}), or include those that were measured as they are"
-    warn(f"{heaped}: they are taken for {kind} that, as at the limit of an instrument; {advice}", NumericsWarning)
+    warn(
+        f"{heaped}: the surrogate takes them for {kind} that, as at the limit of an instrument; {advice}",
+        NumericsWarning,
+    )
 
 
 def _is_limit(told: Observations, heap: Heap, base: FittedSurrogate) -> bool:

@@ -59,7 +59,7 @@ def new_model(
             **settings.surrogate_options,
         )
     except InputDataError as error:
-        raise FitError(f"{settings.surrogate} cannot take these values; exclude the wildest: {error}") from error
+        raise FitError(f"{settings.surrogate} cannot fit these values; exclude the most extreme: {error}") from error
     if cleared := told.vouched | told.bound_numbers:
         is_cleared = torch.tensor([number in cleared for number in told.numbers])
         model.vouched = is_cleared  # of which a model that is none of ours takes no notice
@@ -121,7 +121,7 @@ def takes_bounds(settings: Settings, told: Observations) -> bool:
         return False  # nothing is measured yet
     if not has_row_noise(settings):
         text = f"{settings.surrogate} takes no bounds: {len(told.bounds)} of them count as if measured at their limits"
-        warn(f"{text}; relevance-pursuit, the default, takes them as what they are", NumericsWarning)
+        warn(f"{text}; relevance-pursuit, the default, uses them as they are", NumericsWarning)
         return False
     return True
 

@@ -124,7 +124,7 @@ def sample(
         begin: Those that are odd or at least noisy to begin with; the gross ones should be, since single moves leave
             them for their neighbours slowly.
         cleared: ``n`` booleans: those that cannot be odd.
-        most: How many may be odd at once; half of them unless given.
+        most: How many may be odd at once; half of them by default.
         beside: Numbers of right and of odd observations that are certain and not among these.
         sweeps: How many are counted.
         seed: Of the draws.

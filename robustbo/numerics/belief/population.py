@@ -53,7 +53,7 @@ class Systems(NamedTuple):
     log_slope: Array
 
     def replace_chains(self, systems: "Systems", is_replaced: NDArray[np.bool_]) -> None:
-        """Put the systems of other hyperparameters in the place of those of some chains."""
+        """Put the systems of other hyperparameters in place of those of some chains."""
         for present, proposed in zip(self, systems, strict=True):
             present[is_replaced] = proposed[is_replaced]
 

@@ -64,7 +64,7 @@ class Belief(NamedTuple):
     @property
     def noise_multiple(self) -> float:
         """Variance of right observations' noise, tails included, by that of the fits."""
-        return self.s2_factor * float(self.shares.numpy() @ MULTIPLES)
+        return self.s2_factor * float(self.shares.cpu().numpy() @ MULTIPLES)
 
 
 def sample_belief(

@@ -1,10 +1,10 @@
-"""Normal pseudo-values in the place of bounds, by expectation propagation; and heaps of values at a limit.
+"""Normal pseudo-values in place of bounds, by expectation propagation; and heaps of values at a limit.
 
 A value that is known to be at most c says of the latent value f at its point that f plus noise is at most c, or that
 the bound is wrong. That is a step, as in the model of failures, whose machinery serves here: the sites at which the
 moments agree are normal observations of the latent values, and a GP takes them beside its values.
 
-Notation (no batch dimensions; all ``k``, one for each bound, unless said):
+Notation (no batch dimensions; all ``k``, one for each bound, unless stated otherwise):
     f      latent values; a GP of the values alone predicts them with mean m and covariance C (k x k)
     c      the limits
     s      1 where the value is at most its limit, -1 where it is at least

@@ -99,7 +99,7 @@ def evidence(shards: Shards, shared: SharedHyperparameters, f: Tensor | None = N
     Args:
         shards: The observations.
         shared: What the experts share.
-        f: ``E x n`` latent values less the mean, near the modes; from nothing unless given.
+        f: ``E x n`` latent values less the mean, near the modes; from nothing by default.
         memory: Bytes that a chunk of experts may take, about.
     """
     parts = [_evidence(shards.part(rows), shared, None if f is None else f[rows]) for rows in shards.chunks(memory)]
@@ -219,6 +219,6 @@ def _variances(K: Tensor, W: Tensor) -> Tensor:
 
 
 def _identity_plus(M: Tensor) -> Tensor:
-    """I + M, in the place of M."""
+    """I + M, in place of M."""
     M.diagonal(dim1=-2, dim2=-1).add_(1.0)
     return M

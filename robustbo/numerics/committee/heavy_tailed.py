@@ -49,7 +49,7 @@ def evidences(K: Tensor, r: Tensor, noise: Noise, mask: Tensor, f: Tensor | None
         r: ``E x n`` observations less the mean.
         noise: The likelihood's parameters; the squared scale is one, or ``E x n``.
         mask: ``E x n``.
-        f: ``E x n`` latent values less the mean, near the modes; from nothing unless given.
+        f: ``E x n`` latent values less the mean, near the modes; from nothing by default.
     """
     L, by_s2, by_nu, by_m = r.new_zeros(4, len(r))
     totals = Evidences(L, torch.zeros_like(K), by_s2, by_nu, by_m, torch.zeros_like(r))

@@ -72,7 +72,7 @@ def evaluate(model: FailureModel, x: Tensor, last: FailureLogPosterior | None = 
     Args:
         model: What stays fixed.
         x: Where.
-        last: An evaluation nearby, from whose sites it begins; from none unless given.
+        last: An evaluation nearby, from whose sites it begins; from none by default.
     """
     log_e1, m = x.tolist()[-2:]
     covariance = model.covariance.at(x[:-2])

@@ -76,7 +76,7 @@ def propagate(K: Array, m: float, outcomes: Outcomes, e1: float, begin: Sites | 
         m: Constant mean.
         outcomes: What became of the trials there.
         e1: Rate of flakes.
-        begin: Sites to begin with; none unless given.
+        begin: Sites to begin with; none by default.
     """
     return settle(K, StepLikelihood(m, outcomes.s, outcomes.log_b(e1), outcomes.log_c(e1)), begin)
 
@@ -87,7 +87,7 @@ def settle(K: Array, likelihood: "StepLikelihood", begin: Sites | None = None) -
     Args:
         K: ``n x n``, with variances of the order of 1.
         likelihood: What is said of each latent value.
-        begin: Sites to begin with; none unless given.
+        begin: Sites to begin with; none by default.
     """
     n = len(K)
     tau, nu = (np.full(n, FLAT), np.zeros(n)) if begin is None else begin

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from robustbo.numerics.linalg.lapack import Array
 
-EXCLUDED = -1.0  # in the place of the squared distance of those that are chosen
+EXCLUDED = -1.0  # in place of the squared distance of those that are chosen
 
 
 def most_informative(Z: Array, is_ok: NDArray[np.bool_], count: int) -> NDArray[np.intp]:

@@ -48,7 +48,7 @@ def evidence(Sg: Tensor, y: Tensor, m: Tensor | None = None, *, is_spent: bool =
     Args:
         Sg: ``... x n x n`` covariance of the observations; a single one must be the CPU's, in double precision.
         y: ``... x n`` observations.
-        m: ``...`` constant mean; the best one unless given.
+        m: ``...`` constant mean; the best one by default.
         is_spent: Whether nobody needs a single Sg any more: its memory is used.
 
     Returns:

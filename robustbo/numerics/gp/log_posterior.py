@@ -142,8 +142,8 @@ def log_posterior(
         model: What stays fixed.
         theta: ``p`` hyperparameters.
         rho: ``n`` added variances.
-        m: Constant mean; the best one unless given.
-        support: Indices of the observations that may have a variance of their own; those that have one unless given.
+        m: Constant mean; the best one by default.
+        support: Indices of the observations that may have a variance of their own; those that have one by default.
         bend: The observations' warp there, where it is at hand.
     """
     p = len(model.covariance.bounds)

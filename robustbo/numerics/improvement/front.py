@@ -49,7 +49,7 @@ def reference_point(Y: Tensor, feasible: Tensor | None = None) -> Tensor:
 
     Args:
         Y: ``m x K`` values, at least one.
-        feasible: ``m`` booleans: which make the front; all unless given.
+        feasible: ``m`` booleans: which make the front; all by default.
     """
     counting = Y if feasible is None else Y[feasible]
     front = counting[pareto_mask(counting)] if len(counting) else Y

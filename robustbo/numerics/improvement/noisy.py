@@ -81,8 +81,8 @@ def over(
         log_w: ``p`` logarithms of their probabilities.
         Z: ``m x d`` candidates.
         normal: ``s x m`` standard normal numbers.
-        counts: ``m`` booleans: of which the best is to be improved upon; of all unless given.
-        required: ``m`` booleans: which are conditioned on in any case, as nothing is known there; none unless given.
+        counts: ``m`` booleans: of which the best is to be improved upon; of all by default.
+        required: ``m`` booleans: which are conditioned on in any case, as nothing is known there; none by default.
     """
     samples = [sample_candidates(latent, Z.numpy(), normal.numpy()) for latent in latents]
     counting = np.arange(len(Z)) if counts is None else np.flatnonzero(counts.numpy())

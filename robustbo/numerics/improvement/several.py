@@ -111,8 +111,8 @@ def over(
         Z: ``m x d`` candidates.
         normal: ``S x M x m`` standard normal numbers.
         seed: Of which samples are of which component.
-        counts: ``m`` booleans: which may be on the front; all unless given.
-        required: ``m`` booleans: which are conditioned on in any case, as nothing is known there; none unless given.
+        counts: ``m`` booleans: which may be on the front; all by default.
+        required: ``m`` booleans: which are conditioned on in any case, as nothing is known there; none by default.
     """
     rng, S = np.random.default_rng(seed), len(normal)
     drawing = []

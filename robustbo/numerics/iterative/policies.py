@@ -82,10 +82,10 @@ def eigenvectors(A: TiledCovariance, count: int) -> Tensor:
         return root * torch.linalg.eigh(root * A.dense() * root.mT).eigenvectors.flip(-1)[:, :count]
 
     def product(w: np.ndarray) -> np.ndarray:
-        return (root * A.times(root * torch.from_numpy(w).reshape(n, -1))).numpy()
+        return (root * A.times(root * torch.from_numpy(w).to(root).reshape(n, -1))).cpu().numpy()
 
     _, vectors = eigsh(LinearOperator((n, n), product, dtype=float), k=count, which="LA", v0=np.ones(n))
-    return root * torch.from_numpy(vectors[:, ::-1].copy())
+    return root * torch.from_numpy(vectors[:, ::-1].copy()).to(root)
 
 
 def pivoted_cholesky(A: TiledCovariance, rank: int) -> tuple[Tensor, Tensor]:
@@ -113,7 +113,7 @@ def preconditioner(A: TiledCovariance, rank: int) -> Callable[[Tensor], Tensor]:
     """The inverse of L L' + D(N), applied to a vector."""
     L, _ = pivoted_cholesky(A, rank)
     scaled = L / A.N.unsqueeze(-1)
-    inner = torch.linalg.cholesky(torch.eye(L.shape[-1], dtype=L.dtype) + L.mT @ scaled)
+    inner = torch.linalg.cholesky(torch.eye(L.shape[-1]).to(L) + L.mT @ scaled)
 
     def apply(r: Tensor) -> Tensor:
         return r / A.N - scaled @ torch.cholesky_solve((scaled.mT @ r).unsqueeze(-1), inner).squeeze(-1)

@@ -87,7 +87,7 @@ def iterate(
         max_iter: Actions at most; those that bring nothing do not count.
         tol: Residual, relative to the targets, at which to stop; 0 to go on, for the sake of the variance.
         N: ``n`` noise variances, in whose units both are measured, or a gross value is all there is to them; all alike
-            unless given.
+            by default.
     """
     sd = torch.ones_like(z) if N is None else N.sqrt()
     v, r, enough = torch.zeros_like(z), z.clone(), tol * (z / sd).norm()
@@ -150,7 +150,7 @@ def leave_one_out(belief: WeightBelief, A_ii: Tensor, K_ii: Tensor) -> LatentPre
     Q, R = torch.linalg.qr(plane / size)
     d2, u2 = (R * size).unbind(-1)
     cross = d2.unsqueeze(-1) * u2.unsqueeze(-2)
-    M = torch.eye(2, dtype=d.dtype) - cross - cross.mT - A_ii[:, None, None] * d2.unsqueeze(-1) * d2.unsqueeze(-2)
+    M = torch.eye(2).to(d) - cross - cross.mT - A_ii[:, None, None] * d2.unsqueeze(-1) * d2.unsqueeze(-2)
     values, vectors = torch.linalg.eigh(M)
     is_there = values > SINGULAR
     inverse = torch.where(is_there, 1 / values.masked_fill(~is_there, 1.0), torch.zeros_like(values))

@@ -24,7 +24,7 @@ FEWEST = 3  # rows of an atom: fewer are single values that are wrong
 PRIOR = 0.1  # probability that anything is wrong with a kind of source, or with everything since a time
 SHARES = {"offset": 0.4, "step": 0.3, "drift": 0.1, "broken": 0.2}  # of that prior among the kinds of error
 SHARES_OF_ALL = {"step": 0.75, "drift": 0.25}  # likewise of everything since a time
-BLOCK = 0.02  # probability that the levels of a kind of source differ as a matter of course
+BLOCK = 0.02  # probability that the levels of a kind of source differ as expected
 EXPECTED_BLOCK = 0.5  # where the user has said that they may
 OWNED = 0.9  # correlation with a source's rows, from which on an error of everything is that source's
 RAMPS = 4  # times at which a drift may begin
@@ -44,7 +44,7 @@ class Atom(NamedTuple):
         since: The row at which it begins; None where it is always there.
         columns: The rows that each of its vectors acts on, in the order of their times.
         log_prior: Log of the prior probability that there is this error.
-        weights: The numbers of its only vector at these rows; one unless given.
+        weights: The numbers of its only vector at these rows; one by default.
     """
 
     source: int

@@ -100,7 +100,7 @@ def evaluate(
     Args:
         model: What stays fixed.
         x: Where.
-        latent: ``n`` latent values, the mean included, from which the mode is looked for; from nothing unless given.
+        latent: ``n`` latent values, the mean included, from which the mode is looked for; from nothing by default.
         em_steps: Steps of expectation maximization from there, at most; 0 from the mode at a place nearby.
         close: The mode's residual.
     """
@@ -159,7 +159,7 @@ def search(model: HeavyModel, starts: list[Tensor] | None = None, *, ftol: float
 
     Args:
         model: What stays fixed.
-        starts: Values of x; `HeavyModel.starts` unless given.
+        starts: Values of x; `HeavyModel.starts` by default.
         ftol: Relative rise of F at which a climb stops.
     """
 

@@ -79,7 +79,7 @@ class ProcessLogPosterior(NamedTuple):
 
 
 def evaluate(model: ProcessModel, x: Tensor, m: Tensor | None = None) -> ProcessLogPosterior:
-    """The log posterior density at x, the constant mean the best one unless given; -inf where it cannot be had."""
+    """The log posterior density at x, the constant mean the best one by default; -inf where it cannot be had."""
     base, p = model.base, len(x) - len(model.blocks)
     gaussian = log_posterior.log_posterior(base, x[:p], torch.zeros_like(base.y), m)
     gaussian_evidence = gaussian.evidence

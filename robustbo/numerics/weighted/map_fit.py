@@ -34,7 +34,7 @@ class Weights(NamedTuple):
     Attributes:
         is_robust: Whether by the inverse multiquadric; all alike if not.
         quantile: Of the distances from what the weights are taken around; the soft threshold is there.
-        threshold: The soft threshold itself, in the place of the quantile.
+        threshold: The soft threshold itself, in place of the quantile.
         rounds: How often weights are taken: first around the prior mean, then around the last leave-one-out
             predictions, in units of their standard deviations.
         is_weighted: Whether a summand of the objective counts by its observation's share. In the source it does not,

@@ -2,7 +2,7 @@
 
 A recommendation is asked for after the last trial alone, since Ax cross-validates for it.
 
-Of a restricted space (see `robustbo.replay.cells.peer_space`) Ax has linear inequalities as parameter constraints.
+In a restricted space (see `robustbo.replay.cells.peer_space`) Ax has linear inequalities as parameter constraints.
 The others are metrics with outcome constraints. A suggestion beyond one costs no trial: it is completed with the
 metrics of the constraints and without a value, so that Ax's models of the constraints learn of it, and Ax is asked
 again, up to `TRIES` times. Parameters that exist only under conditions always exist for Ax, which is told nothing of

@@ -5,7 +5,7 @@ nothing (but where its method knows the errors), holds for each trial the clean 
 trial failed), whether that was corrupted, and the recommendation after it. Both follow from the spec and the seed, so
 whatever a kill left out is computed again, to the same bits.
 
-Of several outcomes values are by name, what is corrupted is a list of names, and where there are several objectives a
+With several outcomes values are by name, what is corrupted is a list of names, and where there are several objectives a
 recommendation is a list of trials, those of the believed front.
 """
 
@@ -20,19 +20,19 @@ from robustbo.errors import JournalError, SpecError
 from robustbo.lazy import cached_property
 from robustbo.optimizer import Optimizer
 from robustbo.replay.cells import records
+from robustbo.replay.cells.before import OldMeasurement, exclusions_of, num_earlier_asks, tell_old_studies
 from robustbo.replay.cells.cell import CELLS, Cell, Progress
 from robustbo.replay.cells.events import flags_event, outcome_names, trial_event
 from robustbo.replay.cells.recommendation import Flagged, flags, recommend, sources_in_doubt, trials_of
 from robustbo.replay.spec.method import RECORDED, Method, why_not
+from robustbo.replay.spec.old_study import old_measurements, sources_of_method
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.surrogates.registry import name_of
 from robustbo.tasks.several import SeveralProblem
 from robustbo.trials.former_names import in_new_names
-from robustbo.trials.history import History
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.settings import Settings, options_text
 from robustbo.trials.storage.line import Event
-from robustbo.trials.trial import Trial
 
 OURS = "robustbo"  # the engine
 FAILED = "no value"  # the reason that a failed trial is told with
@@ -73,6 +73,17 @@ class OptimizationCell(Cell):
     def is_told_sources(self) -> bool:
         """True if its method is told which worker measures."""
         return self.how.sources == "told" and bool(self.spec.source(self.spec.build_corruption(), self.root, 0))
+
+    @property
+    def is_told_old_studies(self) -> bool:
+        """True if its method is told of old studies."""
+        return self.how.sources == "told" and bool(self.spec.old_studies)
+
+    @cached_property
+    def old_measurements(self) -> list[OldMeasurement]:
+        """The values that its study is told first: so many trials of the journal are not of the record."""
+        problem, of = self.spec.load_problem(), self.spec.old_studies if self.is_told_old_studies else {}
+        return old_measurements(of, problem, self.spec.noise, self.root)
 
     def source(self, corruption: Any, number: int) -> dict[str, str]:
         """The label of the worker that measures a trial, where its method is told."""
@@ -148,8 +159,10 @@ class OptimizationCell(Cell):
         """The optimizer's settings."""
         problem, method = self.spec.load_problem(), self.how
         several: dict[str, Any] = {}
+        if self.is_told_old_studies:
+            several = {"sources": sources_of_method(self.spec.old_studies)}
         if method.negligible_error:
-            several = {"outcome": Outcome(negligible_error=method.negligible_error)}
+            several |= {"outcome": Outcome(negligible_error=method.negligible_error)}
         if isinstance(problem, SeveralProblem):
             several = {
                 "objectives": tuple(problem.objectives.items()),
@@ -189,13 +202,14 @@ def run(cell: OptimizationCell, progress: Progress) -> None:
     problem, corruption = cell.spec.load_problem(), cell.spec.build_corruption()
     is_begun = cell.journal.exists()
     opt = Optimizer.resume(cell.journal) if is_begun else Optimizer.begin(cell.settings, cell.journal)
-    clean = [entry["clean"] for entry in entries]
+    tell_old_studies(opt, cell.old_measurements)
+    clean, begin = [entry["clean"] for entry in entries], len(cell.old_measurements)
     value = entries[-1]["value"] if entries else None
     for number in range(len(entries), cell.spec.trials):
         source = cell.source(corruption, number)
-        trial = opt.history[number] if number < len(opt.history) else opt.ask(by=source)
+        trial = opt.history[begin + number] if begin + number < len(opt.history) else opt.ask(by=source)
         clean.append(problem.truth(trial.params))
-        num_earlier = num_earlier_asks(opt.history, number)
+        num_earlier = num_earlier_asks(opt.history, begin + number)
         where: dict[str, Any] = {"root": cell.root, "number": number, "num_earlier": num_earlier, "last": value}
         value, wrong = cell.spec.measure(corruption, trial.params, clean[-1], **where)
         if trial.state == "pending":
@@ -205,20 +219,15 @@ def run(cell: OptimizationCell, progress: Progress) -> None:
             else:
                 opt.tell(trial, told)
         for outcome in exclusions(cell, wrong, value):
-            if outcome not in exclusions_of(opt.history[number]):
+            if outcome not in exclusions_of(opt.history[begin + number]):
                 opt.exclude(trial, outcome=outcome)
-        recommendation = recommend(cell.spec, opt.view, number)
+        recommendation = recommend(cell.spec, opt.view, number, begin)
         truth.append(trial_event(number, clean[-1], value, wrong, recommendation))
         progress(
             number + 1, None if recommendation is None else problem.worth([clean[n] for n in trials_of(recommendation)])
         )
     doubted = sources_in_doubt(opt.view) if cell.is_told_sources else None
-    truth.append(flags_event(cell.spec.trials, flags(opt.view), doubted))
-
-
-def num_earlier_asks(history: History, number: int) -> int:
-    """Number of trials before one that have the same point."""
-    return sum(trial.point == history[number].point for trial in history.trials[:number])
+    truth.append(flags_event(cell.spec.trials, flags(opt.view, begin), doubted))
 
 
 def value_to_tell(cell: OptimizationCell, clean: Any, measured: Any, number: int) -> Any:
@@ -239,9 +248,3 @@ def exclusions(cell: OptimizationCell, wrong: Any, value: Any) -> list[str | Non
     if cell.how.sees != "errors" or not wrong:
         return []
     return [None] if isinstance(wrong, bool) or set(wrong) >= set(value) else list(wrong)
-
-
-def exclusions_of(trial: Trial) -> list[str | None]:
-    """Excluded parts of a trial: all of it (None), or outcomes by name."""
-    by_name = [name for name, outcome in trial.outcomes.items() if outcome.is_excluded]
-    return [None] if trial.state == "excluded" else [*by_name]

@@ -1,6 +1,6 @@
 """A cell whose trials Optuna proposes. Imported only where such a cell is run.
 
-Of a restricted space (see `robustbo.replay.cells.peer_space`) its samplers are told how far each trial was beyond each
+In a restricted space (see `robustbo.replay.cells.peer_space`) its samplers are told how far each trial was beyond each
 constraint, by ``constraints_func``. A suggestion beyond one costs no trial: it is completed with the median of the
 values told so far, which speaks neither for it nor against it (an infeasible trial must have some value), and the
 sampler is asked again, up to `TRIES` times. Parameters that exist only under conditions are suggested there alone

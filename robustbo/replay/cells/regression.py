@@ -66,7 +66,7 @@ class RegressionCell(Cell):
         _, seed, method, replication = (how.pop(key) for key in ("kind", "seed", "method", "replication"))
         where = f"{folder}: {method}, replication {replication}"
         if len({*map(_key, scenarios)}) < len(scenarios):
-            raise JournalError(f"{where}: each fit must be recorded once, some are twice")
+            raise JournalError(f"{where}: each fit must be recorded once, but some are recorded twice")
         try:
             fitted = FitMethod.model_validate(how, context={RECORDED: True})
         except ValidationError as error:

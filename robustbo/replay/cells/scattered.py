@@ -25,7 +25,7 @@ def is_scattered(space: Space) -> bool:
 class Rows:
     """The rows of a scattered pool, and which of them a library has taken.
 
-    A library measures each once, as our own methods do but for values in doubt; again when all are taken.
+    A library measures each once, as our own methods do except for values in doubt; again when all are taken.
     """
 
     def __init__(self, pool: Pool) -> None:

@@ -17,7 +17,7 @@ class Match(StrEnum):
     """Result of comparing a recorded with a recomputed value."""
 
     BITS = "bits"  # the same, to the last bit
-    ROUNDING = "rounding"  # the same, but for what rounding may do
+    ROUNDING = "rounding"  # the same, except for what rounding may do
     AS_GOOD = "as good"  # another decision, and nothing is lost by it
     DIFFERENT = "different"
     UNREADABLE = "unreadable"  # damaged, or it names what may not be read: it says nothing of what was computed
@@ -126,7 +126,7 @@ class Comparison:
             label: What it is, for messages.
             recorded: As it was.
             recomputed: As it is now.
-            rounding: What rounding may do to its numbers; nothing unless said.
+            rounding: What rounding may do to its numbers; nothing by default.
             of: The number of the ask, or fit, that it belongs to; None if to none.
             is_counted: Whether it is that ask itself, so that it is counted.
             loss: What is lost by the recorded one, where rounding does not explain that it is another.

@@ -7,23 +7,20 @@ from typing import Any
 from robustbo.loop.decide import step
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.replay.cells import records
-from robustbo.replay.cells.optimization import (
-    OptimizationCell,
-    exclusions,
-    exclusions_of,
-    num_earlier_asks,
-    value_to_tell,
-)
+from robustbo.replay.cells.before import OldMeasurement, exclusions_of, num_earlier_asks
+from robustbo.replay.cells.optimization import OptimizationCell, exclusions, value_to_tell
 from robustbo.replay.cells.recommendation import Flagged, flags, recommend, sources_in_doubt
 from robustbo.replay.check import rounding
 from robustbo.replay.check.asks import compare, loss
 from robustbo.replay.check.comparison import Agreement, Comparison
 from robustbo.replay.check.rounding import Rounding
+from robustbo.study.declared import target_labels
 from robustbo.study.recomputing import decisions
 from robustbo.trials.codec import changed_versions, fold
 from robustbo.trials.history import History
 from robustbo.trials.repair.salvage import SALVAGED
 from robustbo.trials.storage.reading import warn_loss
+from robustbo.trials.trial import Trial
 from robustbo.view.view import View
 
 
@@ -49,10 +46,13 @@ def check(cell: OptimizationCell, *, to_the_end: bool = False) -> Agreement:
     trial_entries, flagged = cell.entries(), cell.flags()
     entries = {entry["trial"]: entry for entry in trial_entries}
     same("settings", settings.to_dict(), cell.settings.to_dict())
-    left_out = {trial.number: out for trial in full_history if (out := exclusions_of(trial))}
+    begin = len(cell.old_measurements)  # trials of old studies, which the record does not count
+    of_run = full_history.trials[begin:]
+    left_out = {trial.number - begin: out for trial in of_run if (out := exclusions_of(trial))}
     must_be = {e["trial"]: out for e in trial_entries if (out := exclusions(cell, e["corrupted"], e["value"]))}
-    failed = [trial.number for trial in full_history.having("failed")]
-    ended = sorted(trial.number for state in ("excluded", "failed", "told") for trial in full_history.having(state))
+    failed = [trial.number - begin for trial in of_run if trial.state == "failed"]
+    ended = [trial.number - begin for trial in of_run if trial.state in ("excluded", "failed", "told")]
+    same("old studies", [_old_measurement(trial) for trial in full_history.trials[:begin]], cell.old_measurements)
     same("number of told trials", len(ended), len(trial_entries))
     same("told trials", ended, [entry["trial"] for entry in trial_entries])
     same(
@@ -69,12 +69,12 @@ def check(cell: OptimizationCell, *, to_the_end: bool = False) -> Agreement:
             decision = next(again)
             compare(same, decision, of_asks, partial(loss, settings, decision, fits, of_asks))
         history = history.apply(event)
-        if event["event"] in ("tell", "fail"):
+        if event["event"] in ("tell", "fail") and (number := event["trial"] - begin) >= 0:
             exclusion_events = takewhile(lambda after: after["event"] == "exclude", contents.events[i + 1 :])
             at_once = history.apply_all(exclusion_events)  # before anything is recommended
-            before = entries.get(event["trial"] - 1, {"value": None})
+            before = entries.get(number - 1, {"value": None})
             view = View(cell.settings, at_once, fits)
-            _check_trial(same, cell, view, entries[event["trial"]], before["value"], of_values)
+            _check_trial(same, cell, view, entries[number], before["value"], of_values)
     if flagged is not None and cell.is_ours:
         _check_end(same, cell, View(cell.settings, history, fits), flagged)
     return same.agreement
@@ -82,9 +82,14 @@ def check(cell: OptimizationCell, *, to_the_end: bool = False) -> Agreement:
 
 def _check_end(same: Comparison, cell: OptimizationCell, view: View, flagged: Flagged) -> None:
     """Compare what was believed in the end."""
-    same("flags", flagged, flags(view))
+    same("flags", flagged, flags(view, len(cell.old_measurements)))
     if (doubted := cell.sources_in_doubt()) is not None:
         same("sources in doubt", doubted, sources_in_doubt(view))
+
+
+def _old_measurement(trial: Trial) -> OldMeasurement:
+    """A trial of an old study as it was told."""
+    return str(trial.source), {**trial.params}, float(trial.value or 0.0)
 
 
 def _check_trial(
@@ -95,10 +100,15 @@ def _check_trial(
     last: Any,
     of_values: Rounding,
 ) -> None:
-    number = entry["trial"]
-    history, trial = view.history, view.history[number]
+    number, begin = entry["trial"], len(cell.old_measurements)
+    history, trial = view.history, view.history[begin + number]
     clean, corruption = cell.spec.load_problem().truth(trial.params), cell.spec.build_corruption()
-    where = {"root": cell.root, "number": number, "num_earlier": num_earlier_asks(history, number), "last": last}
+    where = {
+        "root": cell.root,
+        "number": number,
+        "num_earlier": num_earlier_asks(history, begin + number),
+        "last": last,
+    }
     value, wrong = cell.spec.measure(corruption, trial.params, clean, **where)
     same(f"trial {number}: clean value", entry["clean"], clean, of_values, of=number)
     same(f"trial {number}: measured value", entry["value"], value, of_values, of=number)
@@ -112,6 +122,7 @@ def _check_trial(
     )
     same(f"trial {number}: excluded then", exclusions_of(trial), exclusions(cell, wrong, value), of=number)
     if cell.is_ours:
-        same(f"trial {number}: source", trial.sources, cell.source(corruption, number), of=number)
-        recommended = recommend(cell.spec, view, number)
+        source = target_labels(cell.settings) | cell.source(corruption, number)
+        same(f"trial {number}: source", trial.sources, source, of=number)
+        recommended = recommend(cell.spec, view, number, begin)
         same(f"trial {number}: recommended", entry["recommended"], recommended, of=number)

@@ -19,7 +19,9 @@ def writable(path: Path) -> Iterator[Path]:
     check_file(path)
     try:
         if path.is_file() and is_journal(path):
-            raise RobustBOError(f"{path}: is a journal, which is not written over; name another file with --out")
+            raise RobustBOError(
+                f"{path}: is a journal, and robustbo never overwrites a journal; name another file with --out"
+            )
         path.parent.mkdir(parents=True, exist_ok=True)
         yield path
     except OSError as error:

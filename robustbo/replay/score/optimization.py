@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,7 +79,7 @@ def _cell_rows(cell: OptimizationCell) -> pd.DataFrame:
             "replication": cell.replication,
             "trial": [entry["trial"] for entry in entries],
             "origin": [ask.get("origin") for ask in asks],
-            "repeats": pd.array([ask.get("repeats") for ask in asks], dtype="Int64"),
+            "repeats": pd.array([_replicate_of(cell, ask) for ask in asks], dtype="Int64"),
             **(_of_several if is_several else _of_one)(cell, entries, told, flagged),
             "recommended": [" ".join(map(str, trials_of(recommendation))) for recommendation in recommended]
             if is_several
@@ -94,8 +94,14 @@ def _cell_rows(cell: OptimizationCell) -> pd.DataFrame:
     )
 
 
+def _replicate_of(cell: OptimizationCell, ask: Mapping[str, Any]) -> int | None:
+    """The trial of the record that an ask replicates; a journal has those of old studies before it."""
+    number = ask.get("repeats")
+    return None if number is None else number - len(cell.old_measurements)
+
+
 def _of_one(cell: OptimizationCell, entries: Entries, told: list[Any], flagged: Any) -> dict[str, Any]:
-    """The columns of values and of what is said of them."""
+    """The columns of values and of judgments on them."""
     return {
         "clean": [entry["clean"] for entry in entries],
         "value": pd.array(told, dtype=float),

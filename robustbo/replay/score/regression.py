@@ -76,7 +76,7 @@ def paper_figures(spec: RegressionSpec) -> pd.DataFrame | None:
     if unknown := sorted({*published["score"]}.difference(SCORES)):
         raise FileError(f"{spec.published}: score must be one of {[*SCORES]}, got {unknown[0]!r}")
     if published.duplicated([*KEY, "score"]).any():
-        raise FileError(f"{spec.published}: each {', '.join(KEY)} and score must be there once, some are twice")
+        raise FileError(f"{spec.published}: each {', '.join(KEY)} and score must occur once, but some occur twice")
     return published
 
 

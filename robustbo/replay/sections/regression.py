@@ -37,7 +37,7 @@ def show(run: Loaded, spec: RegressionSpec) -> str:
     theirs = ", and a paper\u2019s mean in brackets" if spec.published is not None else ""
     parts = [
         "<p>Scores of test targets that nobody corrupted: means and standard errors over the replications",
-        f"{theirs}. Bold: the best but for the oracle; ≈: within two standard errors of it. "
+        f"{theirs}. Bold: the best except for the oracle; ≈: within two standard errors of it. "
         "Dots beyond the frame are drawn at its edge.</p>",
     ]
     for task, corruption in _panels(run.tables):

@@ -98,7 +98,7 @@ class Method(SurrogateChoice):
         engine: Who proposes: "robustbo"; Ax, with its own strategy ("ax-default"; "ax-viability" with its transform
             that learns where trials fail) or the surrogate inside it ("ax"); Optuna's sampler of that name; or, of
             several outcomes, BoTorch's own acquisition functions on plain GPs ("botorch").
-        sources: Whether it is "told" who measures, where workers do, or that is "hidden" from it.
+        sources: Whether it is "told" who measures, where workers do, and of old studies, or that is "hidden" from it.
         negligible_error: What a value of a single outcome may be off without being wrong.
         failures: As for the optimizer; for a corruption that is a "failure", without which nothing fails.
     """

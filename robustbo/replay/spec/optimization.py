@@ -1,30 +1,23 @@
 """The specification of the first kind of run: optimizations, whose methods meet the same trials."""
 
 import math
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
-from pydantic import ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from robustbo import seeds
-from robustbo.replay.spec.method import (
-    MOST_REPLICATIONS,
-    OF_ONE,
-    OF_SEVERAL,
-    Frozen,
-    Method,
-    Strict,
-    SurrogateChoice,
-    by_name,
-)
+from robustbo.replay.spec.corruption import CorruptionSpec, NoiseSpec
+from robustbo.replay.spec.method import MOST_REPLICATIONS, OF_ONE, OF_SEVERAL, Method, Strict, SurrogateChoice, by_name
+from robustbo.replay.spec.old_study import OldStudySpec, check_method, sources_of_method
 from robustbo.searchspace.space import Space
-from robustbo.tasks.corruption import FAILURE, REPEATS, Corruption, build
+from robustbo.tasks.corruption import FAILURE, REPEATS, Corruption
 from robustbo.tasks.failing import InjectedFailure
 from robustbo.tasks.noise import noise
 from robustbo.tasks.problem import Problem
 from robustbo.tasks.problem import load as load_problem
 from robustbo.tasks.problem import names as problem_names
 from robustbo.tasks.repeats import Repeats
-from robustbo.tasks.several import ALL, OutcomeCorruption, SeveralProblem, build_outcome_corruption
+from robustbo.tasks.several import OutcomeCorruption, SeveralProblem
 from robustbo.tasks.sources import WorkerError
 from robustbo.tasks.sticking import Sticks
 from robustbo.trials.former_names import in_old_names
@@ -39,47 +32,6 @@ def _num_initial(space: Space) -> int:
     return max(5, 2 * (sum(parameter.count != 1 for _, parameter in space.parameters) + 1))
 
 
-class CorruptionSpec(Frozen):
-    """A corruption's kind, probability and options; `robustbo.tasks.corruption.build` checks them.
-
-    Attributes:
-        probability: None where it is not said, which a "failure" in a region alone may leave so.
-        trials: Those that may be hit; all unless said.
-        strikes: Of several outcomes the one that is hit, or "all" (so unless said).
-    """
-
-    model_config = ConfigDict(extra="allow")
-    later = frozenset({"probability", "trials", "strikes"})
-    kind: str
-    probability: float | None = Field(default=None, ge=0, le=1)
-    trials: list[Annotated[int, Field(ge=0)]] | None = Field(default=None, min_length=1)
-    strikes: str | None = None
-
-    def build(self, problem: Problem) -> Corruption | OutcomeCorruption:
-        """The corruption itself."""
-        options = self.model_dump()  # what is not said is not in it
-        options.pop("trials", None)
-        hit = options.pop("strikes", None)
-        if isinstance(problem, SeveralProblem):
-            return build_outcome_corruption(problem, options.pop("kind"), ALL if hit is None else hit, **options)
-        if hit is not None:
-            raise ValueError(f"strikes needs a problem of several outcomes, {problem.name} has one")
-        return build(options.pop("kind"), problem, **options)
-
-
-class NoiseSpec(Strict):
-    """The error that every measurement has, which makes none of them wrong.
-
-    Attributes:
-        share: Its scale, as a share of the spread of the problem's values.
-        dof: Degrees of freedom of a Student-t distribution; Gaussian unless said.
-    """
-
-    later = frozenset({"dof"})
-    share: float = Field(gt=0)
-    dof: float | None = Field(default=None, gt=0)
-
-
 class RunSpec(Strict):
     """One benchmark run: a problem, a corruption, and methods that meet the same trials.
 
@@ -89,16 +41,17 @@ class RunSpec(Strict):
         problem: A registered problem.
         problem_options: What it takes, where it takes any.
         corruption: What goes wrong with the values; None for nothing.
-        noise: The error that all values have, before anything goes wrong with them; none unless said.
+        noise: The error that all values have, before anything goes wrong with them; none by default.
+        old_studies: Name -> values of another source, which every method is told first unless they are hidden from it.
         methods: Name -> method; a plain list of names will do in the file.
         trials: Trials a replication, the initial ones included.
-        num_initial: How many Sobol points come first; 2 (d + 1), at least 5, unless said.
+        num_initial: How many Sobol points come first; 2 (d + 1), at least 5, by default.
         replications: How often all of it is repeated.
         seed: Root of all randomness.
-        recommend_every: After how many trials it is asked again what is recommended: after each, unless said.
+        recommend_every: After how many trials it is asked again what is recommended: after each, by default.
     """
 
-    later = frozenset({"kind", "problem_options", "noise", "recommend_every"})
+    later = frozenset({"kind", "problem_options", "noise", "old_studies", "recommend_every"})
     how: ClassVar[type[SurrogateChoice]] = Method
     kind: Literal["optimization"] = "optimization"
     title: str = ""
@@ -106,6 +59,7 @@ class RunSpec(Strict):
     problem_options: dict[str, Any] = Field(default={}, validate_default=True)
     corruption: CorruptionSpec | None = None
     noise: NoiseSpec | None = None
+    old_studies: dict[str, OldStudySpec] = Field(default={})
     methods: dict[str, Method] = Field(min_length=1)
     trials: int = Field(ge=1, le=MOST_TRIALS)
     num_initial: int = Field(default=UNSAID, ge=1, validate_default=True)
@@ -138,8 +92,19 @@ class RunSpec(Strict):
         if noise_spec is not None and isinstance(_problem(info), SeveralProblem):
             raise ValueError("noise needs a problem of one outcome")
         if noise_spec is not None and (wrong := info.data.get("corruption")) is not None and wrong.kind == REPEATS:
-            raise ValueError(f"noise must not be said of {REPEATS!r}, whose values have noise of their own")
+            raise ValueError(f"noise must not be set for {REPEATS!r}, whose values have their own noise")
         return noise_spec
+
+    @field_validator("old_studies")
+    @classmethod
+    def _old_studies_can_be(cls, studies: dict[str, OldStudySpec], info: ValidationInfo) -> dict[str, OldStudySpec]:
+        sources_of_method(studies)
+        if studies and (problem := _problem(info)) is not None:
+            if isinstance(problem, SeveralProblem):
+                raise ValueError("old_studies need a problem of one outcome")
+            for study in studies.values():
+                study.build(problem)
+        return studies
 
     @field_validator("methods", mode="before")
     @classmethod
@@ -155,7 +120,9 @@ class RunSpec(Strict):
                 count = "several outcomes" if is_several else "one outcome"
                 raise ValueError(f"method {name!r} must be for {count}, got the engine {method.engine!r}")
             if is_several and method.negligible_error:
-                raise ValueError(f"method {name!r}: negligible_error must not be said where there are several outcomes")
+                raise ValueError(f"method {name!r}: negligible_error must not be set with several outcomes")
+            if info.data.get("old_studies"):
+                check_method(name, method)
         return methods
 
     @field_validator("num_initial", mode="before")

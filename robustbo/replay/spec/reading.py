@@ -48,7 +48,7 @@ def near(run: Path) -> str:
 
 
 def load(run: str | Path, overrides: Iterable[str] = (), *, is_recorded: bool = False) -> AnySpec:
-    """Read and check a run's spec, of the kind that it says: "optimization" unless said.
+    """Read and check a run's spec, of the kind that it says: "optimization" by default.
 
     Args:
         run: As for `find`.

@@ -46,7 +46,7 @@ class TaskSpec(Frozen):
     """A task and what it is told; the rest of its keys are its source's options.
 
     Attributes:
-        task: Its registered name; as the spec calls it unless said.
+        task: Its registered name; as the spec calls it by default.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -133,7 +133,7 @@ class RegressionSpec(Strict):
         for name in table if isinstance(table, dict) else ():
             meant = NAMED.get(name, {})
             if not set(meant) <= set(FitMethod.model_fields) or meant.get("sees") == "errors":
-                raise ValueError(f"{name!r} says how to optimize, and cannot be fitted; leave it away")
+                raise ValueError(f"{name!r} says how to optimize, and cannot be fitted; leave it out")
         return table
 
     @field_validator("published")

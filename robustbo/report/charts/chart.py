@@ -139,7 +139,7 @@ class Chart(NamedTuple):
         dots: Those of the last kind on top.
         notes: Words in it.
         height: Of a page's chart, which is 640 wide; a picture's are in proportion.
-        about: What it shows, for those who cannot see it; the title unless said.
+        about: What it shows, for those who cannot see it; the title by default.
         cells: Of a map, behind all else; pages alone draw them.
     """
 

@@ -25,7 +25,7 @@ KINDS = {OUTSIDE: (PALE, 4.0), "believed": (BLUE, 4.0), "on the front": (GREEN, 
 
 class Doubt(NamedTuple):
     """A trial some value of which is called wrong: where it was measured, and where the others expect it to be, which
-    is the same place if it is neither of the two outcomes that are shown; and what is said of it."""
+    is the same place if it is neither of the two outcomes that are shown; and its text."""
 
     measured: Place
     expected: Place

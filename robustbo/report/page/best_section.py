@@ -36,7 +36,7 @@ def best_recipe(view: View, overview: dict[str, Any]) -> Recipes:
     history, quantities = view.of_target, view.settings.quantities
     best, raw = overview["incumbent"], overview["best_raw_value"]
     beliefs = [f"{quantity.name} {_belief(quantity, name, best, 4)}".lstrip() for name, quantity in quantities.items()]
-    lead = f"The best by what is believed is the point of {history[best['trial']].title}: {', '.join(beliefs)}."
+    lead = f"The best point by the posterior is that of {history[best['trial']].title}: {', '.join(beliefs)}."
     if (chance := best.get("probability_feasible", 1.0)) < 1:
         lead += f" It keeps the bounds with probability {chance:.2g}."
     first, second = history[best["trial"]], history[raw["trial"]]
@@ -81,7 +81,7 @@ def _reason(number: int, wrong: Wrong, *, is_several: bool) -> str:
     if number in {trial for trial, _ in wrong}:
         reason = "a value of that trial is called wrong" if is_several else "it is called wrong"
     else:
-        reason = "by what is believed its point is not better" + (", or breaks a bound" if is_several else "")
+        reason = "its point is not better by the posterior" + (", or breaks a bound" if is_several else "")
     return f"The best measured value is that of trial {number}; {reason}."
 
 

@@ -33,7 +33,7 @@ def document(title: str, body: str, version: str | None = None, made_at: datetim
         title: As text.
         body: As HTML.
         version: Where it is served: of what it shows; it is loaded again when ``version`` beside it is another.
-        made_at: When it was made, with a time zone, which the page says; nothing is said unless given.
+        made_at: When it was made, with a time zone, which the page says; by default no time is shown.
     """
     page = render("document.html", title=title, body=Markup(body), policy=POLICY, version=version, made_at=made_at)
     return f"{page}\n"

@@ -28,7 +28,7 @@ from robustbo.report.summary.text_todo import todo
 from robustbo.view.view import View
 
 SOMEWHERE = "JOURNAL"  # in commands, where a page does not know the place
-COMPROMISE = "Of the front it is the point that by itself dominates the most."
+COMPROMISE = "It is the point of the front that dominates the most by itself."
 LIKELIEST = "It is the point that most probably keeps all bounds."
 
 
@@ -134,7 +134,7 @@ def best_around(view: View, summary: dict[str, Any], *, is_believed: bool) -> Ar
 def _best(view: View, summary: dict[str, Any], outcomes: Attempt, title: str, *, is_believed: bool) -> Recipes:
     """The best recipe, or those of the front, or under a title why there is none."""
     if outcomes.reason is not None:
-        return Recipes(title, notes=(f"What is believed could not be computed: {outcomes.reason}.",))
+        return Recipes(title, notes=(f"The posterior could not be computed: {outcomes.reason}.",))
     if not is_believed:
         text = f"No value of {' and of '.join(view.unmeasured_outcomes())}" if outcomes.result.singles else "Nothing"
         return Recipes(title, notes=(f"{text} has been told yet.",))

@@ -21,10 +21,10 @@ from robustbo.trials.outcomes import OutcomeGoal
 from robustbo.trials.trial import point_of
 from robustbo.view.view import View
 
-ORDER = "Those that are predicted to keep all bounds first; of them, what the fewest beat in all objectives."
+ORDER = "Rows that probably keep all bounds come first, those that the fewest rows beat in all objectives at the top."
 NO_ROW_LEFT = "Every row that may be asked for has been measured, or is being measured."
 BEST = 12  # rows that are listed
-EDGE = " What is beyond the frame is drawn at its edge."
+EDGE = " Points beyond the frame are drawn at its edge."
 CHUNK = 500  # rows that are predicted at once: a prediction takes the square of them
 Rank = Callable[[np.ndarray], np.ndarray]  # how good ``n`` rows are by their ``n x M`` predicted means
 

@@ -39,7 +39,7 @@ class Around(NamedTuple):
 
 
 class MeasuredValue(NamedTuple):
-    """A measured value: where, whether it is called wrong, and what is said of it where a reader points at it."""
+    """A measured value: where, whether it is called wrong, and the text that a reader sees who points at it."""
 
     params: Mapping[str, Any]
     value: float

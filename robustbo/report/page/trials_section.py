@@ -83,7 +83,7 @@ def select_trials(history: History, doubtful: Collection[int]) -> tuple[Sequence
     earlier = [trial for trial in history.trials[:-LAST] if trial.number in doubtful]
     more = f", and the {len(earlier)} before them whose values are doubtful" if earlier else ""
     more = ", and the one before them whose value is doubtful" if len(earlier) == 1 else more
-    return [*earlier, *last], f"Of {len(history)} trials these are the last {LAST}{more}."
+    return [*earlier, *last], f"These are the last {LAST} of {len(history)} trials{more}."
 
 
 def _titles(name: str | None, of: Outcome) -> list[str]:

@@ -2,8 +2,8 @@
 
 So is whatever else follows from the code alone, and takes seconds: the list of all that can be run.
 
-An overview follows from the journal and the code alone, but for who is still there; making it again takes seconds.
-Of a journal of 100 values in three dimensions `robustbo show` takes 6.9 s of a processor without what is kept, of which
+An overview follows from the journal and the code alone, except for who is still there; making it again takes seconds.
+With a journal of 100 values in three dimensions `robustbo show` takes 6.9 s of a processor without the cache, of which
 3.9 s are imports (torch above all), which a faster fit would not save; with it, 0.4 s (medians of four runs each, on a
 busy machine). That is why there is a folder with a format of its own: whoever looks again and again, as `--watch`, a
 prompt or a script does, should not wait for a fit that says the same.

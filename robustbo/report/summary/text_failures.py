@@ -44,7 +44,7 @@ def verdict(trial: dict[str, Any]) -> str:
 
 
 def rows(trials: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Failed trials of an overview as a table's rows, but for where they were."""
+    """Failed trials of an overview as a table's rows, except for where they were."""
     return [
         {"trial": trial["trial"], "verdict": verdict(trial), ODDS: trial["log_odds_nats"]}
         | {"asked again": AGAIN[trial["again"]], "reason": in_a_line(trial["reason"]) or NONE_GIVEN}

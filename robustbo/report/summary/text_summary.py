@@ -31,7 +31,7 @@ UNCOMPUTED = {
 
 
 def lines(name: str, overview: dict[str, Any]) -> list[str]:
-    """An `overview` for people, but for its diagnoses and outliers."""
+    """An `overview` for people, except for its diagnoses and outliers."""
     shown = [f"{name}: {how(overview)}", how_far(overview), *text_space.lines(overview), *failure_lines(overview)]
     for label in ("incumbent", "best_raw_value"):
         if (first := overview[label]) is not None:
@@ -164,7 +164,7 @@ def tables(overview: dict[str, Any], now: datetime | None = None) -> dict[str, l
 
 
 def _rows(overview: dict[str, Any], state: str, now: datetime | None) -> list[dict[str, Any]]:
-    """The rows of a table of the last trials in a state, but for their points."""
+    """The rows of a table of the last trials in a state, except for their points."""
     trials = overview[state][-SHOWN:]
     if state == "failed":
         return failed_rows(trials)

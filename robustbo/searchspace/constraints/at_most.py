@@ -43,7 +43,7 @@ class CountAbove:
 
 @dataclass(frozen=True, init=False)
 class AtMost:
-    """A constraint on a group of numbers: at most so many of them differ from the value that counts as off.
+    """A constraint on a group of numbers: at most ``most`` of them differ from the value "off".
 
     In text ``"at most 2 of a, b, c"``, or ``"at most 2 of a, b, c differ from 20"``.
 
@@ -53,7 +53,7 @@ class AtMost:
         off: The value of a parameter that is not on.
 
     Raises:
-        SpaceError: If the number is no whole one, or allows all, or a name is there twice.
+        SpaceError: If ``most`` is not a whole number, or allows all parameters, or a name occurs twice.
 
     Example:
         >>> from robustbo import Float, Space

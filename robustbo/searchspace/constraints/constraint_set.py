@@ -111,7 +111,7 @@ class ConstraintSet:
 
         Args:
             V: The values.
-            exists: Which parameters exist; all unless given.
+            exists: Which parameters exist; all by default.
         """
         E = self.excess(V)
         beyond = violation(E, self._is_equal[:, None])

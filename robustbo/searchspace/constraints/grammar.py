@@ -44,7 +44,7 @@ Program = tuple[ProgramStep, ...]
 
 @dataclass(frozen=True)
 class ConstraintText:
-    """A constraint's text, and a copy in which an identifier stands in the place of every name in backquotes.
+    """A constraint's text, and a copy in which an identifier stands in place of every name in backquotes.
 
     Its first ``indent`` characters are left out: Python wants no space before the first token.
     """
@@ -103,7 +103,7 @@ def read_comparisons(text: Any, names: Collection[str] | None = None) -> list[tu
     tree = _tree(source)
     if not isinstance(tree, ast.Compare):
         _program(tree, source, names)  # errors within its parts come first
-        raise source.error("compares nothing; write <=, >= or ==")
+        raise source.error("has no comparison; write <=, >= or ==")
     for relation in tree.ops:
         if type(relation) not in COMPARISONS:
             raise source.error(f"{REFUSED[type(relation)]!r} is not allowed; write <=, >= or ==")

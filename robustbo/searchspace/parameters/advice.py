@@ -1,4 +1,4 @@
-"""Advice for what people write in the place of a parameter: the parameter that they probably mean."""
+"""Advice for what people write in place of a parameter: the parameter that they probably mean."""
 
 from collections.abc import Set
 from typing import Any

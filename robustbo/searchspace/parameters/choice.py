@@ -12,7 +12,7 @@ from robustbo.validation import plain_scalar
 
 @dataclass(frozen=True, init=False, repr=False)
 class Choice(Listed):
-    """One of several values without an order, however many: strings, numbers, booleans or None.
+    """One of any number of values without an order: strings, numbers, booleans or None.
 
     Example:
         >>> Choice("relu", "tanh").from_unit(0.9)

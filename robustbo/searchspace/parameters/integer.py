@@ -16,7 +16,7 @@ from robustbo.validation import plain_scalar
 @explain_misfits("__init__")
 @dataclass(frozen=True, repr=False)
 class Int(Conditional):
-    """An integer parameter in {low, ..., high}; on a log scale where ``log``; every ``step``-th from low on.
+    """An integer parameter in {low, ..., high}; on a log scale if ``log``; every ``step``-th from ``low`` on.
 
     Example:
         >>> Int(16, 64, step=16).from_unit(0.6)

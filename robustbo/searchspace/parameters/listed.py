@@ -45,7 +45,7 @@ class Listed(Conditional):
             raise SpaceError(f"{name}: values are listed one by one, as {name}(1, 2), not as {self.values[0]!r}")
         if len(self.values) == 3 and scale_word(self.values[2]) and (meaning := meaning_of(self.values)):
             advice = f"did you mean {meaning.call}?"
-            raise SpaceError(f"{name}: values are those that may be chosen, got the word {self.values[2]!r}; {advice}")
+            raise SpaceError(f"{name}: values must be the possible choices, got the word {self.values[2]!r}; {advice}")
         for value in self.values:
             if not (value is None or isinstance(value, str | bool | int | float)):
                 raise SpaceError(f"{name}: values are str, int, float, bool or None, got {value!r}")
@@ -60,7 +60,7 @@ class Listed(Conditional):
 
     def _index(self, value: Any) -> int:
         if (index := self._indices.get(key(value))) is None:
-            raise ValueError(f"{value!r} is none of the values")
+            raise ValueError(f"{value!r} is not one of the values")
         return index
 
     def validate(self, name: str, value: Any) -> Value:

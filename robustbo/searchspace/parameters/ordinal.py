@@ -17,7 +17,7 @@ OFF_LIST = 2.0**14  # farther than any unit coordinate: from here on stand the p
 
 @dataclass(frozen=True, init=False, repr=False)
 class Ordinal(Listed):
-    """One of several values in order: rising numbers, spaced as the numbers are, or words, spaced evenly.
+    """One of several ordered values: rising numbers, spaced as the numbers are, or words, spaced evenly.
 
     Example:
         >>> Ordinal(0.1, 0.2, 0.5).places

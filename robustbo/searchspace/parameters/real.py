@@ -20,7 +20,7 @@ MOST_STEPS = 2**45
 @explain_misfits("__init__")
 @dataclass(frozen=True, repr=False)
 class Float(Conditional):
-    """A real parameter in [low, high]; on a log scale where ``log``; in steps from low on where there is a ``step``.
+    """A real parameter in [low, high]; on a log scale if ``log``; in steps from ``low`` on if ``step`` is set.
 
     Example:
         >>> Float(0.0, 1.0, step=0.25).from_unit(0.7)

@@ -1,4 +1,4 @@
-"""Rows in the faces beside one: one parameter of a group more is on, or less, or one in the place of another."""
+"""Rows in the faces beside one: one parameter of a group more is on, or less, or one in place of another."""
 
 from collections.abc import Sequence
 

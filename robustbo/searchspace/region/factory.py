@@ -30,7 +30,7 @@ def _region_of(space: Space, fixed: Fixed, _: str) -> Region:
         if region.all_points == []:
             why = [f"keeps {' and '.join(map(repr, space.texts))}"] if space.texts else []
             why += [f"has {dict(fixed)!r}"] if fixed else []
-            raise SpaceError(f"no point {' and '.join(why)}: there is none to be asked for")
+            raise SpaceError(f"no point {' and '.join(why)}: there is no point to ask for")
     return region
 
 

@@ -27,6 +27,7 @@ from robustbo.surrogates.common.diagnostics import Diagnostics, diagnose_by_leav
 from robustbo.surrogates.common.float32 import in_float32
 from robustbo.surrogates.common.likelihood import OutlierFixedNoiseLikelihood, OutlierGaussianLikelihood
 from robustbo.surrogates.common.options import Options
+from robustbo.surrogates.common.placement import in_double
 from robustbo.surrogates.common.row_variances import RowVariancesGP
 
 OUTLIER_RATE = 0.2  # BoTorch's own default: prior mean of the number of outliers, as a fraction of n
@@ -84,6 +85,7 @@ class BoTorchRelevancePursuitGP(Surrogate, RobustRelevancePursuitSingleTaskGP):
         **options: Any,
     ) -> None:
         self.options = self.make_options(options)
+        train_X, train_Y, train_Yvar = in_double(train_X=train_X, train_Y=train_Y, train_Yvar=train_Yvar)
         expected = self.options.prior_mean_of_support
         if train_Y.abs().max() > LARGEST:
             raise InputDataError(f"train_Y must lie within {LARGEST:g} of zero, got {train_Y.abs().max():g}")

@@ -46,7 +46,7 @@ class YeoJohnson(WarpedStandardize):
         if z.unique().numel() > 2:  # a power of two values is any
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of powers that overflow on the way
-                power = float(yeojohnson_normmax(z.flatten().numpy()))
+                power = float(yeojohnson_normmax(z.flatten().cpu().numpy()))
             self.power = power if math.isfinite(power) else 1.0
         u = self.warp(z)
         sd = u.std(correction=0).item() if u.numel() > 1 else 0.0

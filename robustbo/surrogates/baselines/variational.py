@@ -31,6 +31,7 @@ from robustbo.surrogates.common.diagnostics import Diagnostics
 from robustbo.surrogates.common.float32 import in_float32
 from robustbo.surrogates.common.no_fantasies import NoFantasies
 from robustbo.surrogates.common.options import GPOptions
+from robustbo.surrogates.common.placement import in_double
 from robustbo.surrogates.common.units import in_outcome_units
 from robustbo.surrogates.transforms.arcsinh import RobustArcsinh
 from robustbo.validation import whole_number
@@ -102,6 +103,7 @@ class VariationalGP(NoFantasies, Surrogate, SingleTaskVariationalGP):
         **options: Any,
     ) -> None:
         self.options = self.make_options(options)
+        train_X, train_Y, train_Yvar = in_double(train_X=train_X, train_Y=train_Y, train_Yvar=train_Yvar)
         if likelihood is not None:
             raise ValueError("likelihood must not be given: this model brings its own")
         transform = self.outcome_class(m=1) if outcome_transform is DEFAULT else outcome_transform

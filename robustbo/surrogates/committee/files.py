@@ -67,7 +67,7 @@ def _open_array(path: Path | str) -> np.ndarray:
     try:
         array = np.load(path, mmap_mode="r")
     except FileNotFoundError:
-        raise FileNotFoundError(f"{path}: there is no such file here") from None
+        raise FileNotFoundError(f"{path}: no such file exists here") from None
     except ValueError as error:
         raise ValueError(f"{path}: must be a NumPy file (.npy) of numbers: {error}") from None
     if not isinstance(array, np.ndarray):

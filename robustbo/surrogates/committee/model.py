@@ -91,7 +91,7 @@ class CommitteeGP(CachedPosterior, MapGP):
     def begin(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
         """Raise a ValueError for a custom kernel."""
         if self._named is None:
-            raise ValueError("covar_module must not be given: experts are evaluated together; say which by its name")
+            raise ValueError("covar_module must not be given: experts are evaluated together; give the kernel's name")
 
     def new_likelihood(self, noise: Tensor | None) -> Likelihood:
         """Student-t noise of a scale to be learned or of ``n`` known squared scales, or normal noise."""

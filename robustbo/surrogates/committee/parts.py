@@ -18,7 +18,7 @@ class SampleScaling(NamedTuple):
     """An affine map from units to the model's: inputs by range, outcomes by median and interquartile range of a sample.
 
     Attributes:
-        low: ``d`` least inputs, but for `EDGE` of them.
+        low: ``d`` least inputs, except for `EDGE` of them.
         spread: ``d`` ranges of all but these on both sides, 1 where there is none.
         center: Median of the outcomes.
         scale: Their robust standard deviation.

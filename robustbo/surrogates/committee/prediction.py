@@ -52,7 +52,7 @@ def predict(
     """
     if X.shape[-2] > JOINT and len(shards.y) > 1:
         if X.requires_grad:
-            raise ValueError(f"derivatives are to be had at up to {JOINT} points at once, got {X.shape[-2]}")
+            raise ValueError(f"derivatives are available at up to {JOINT} points at once, got {X.shape[-2]}")
         apart = _predict_apart(X.flatten(0, -2), shards, experts, shared, rule, pairs)
         mean, variance = (x.view(X.shape[:-1]) for x in apart)
         return mean, DiagLinearOperator(variance)

@@ -139,7 +139,9 @@ class StreamedCommittee:
         try:
             ascent = search(model._replace(evidence=_with_progress(cluster, progress)))
             if not math.isfinite(ascent.F):
-                raise FitError("the observations must give a finite likelihood for some hyperparameters, they do not")
+                raise FitError(
+                    "the observations must give a finite likelihood for some hyperparameters, but they do not"
+                )
         except BaseException:
             cluster.close()
             raise

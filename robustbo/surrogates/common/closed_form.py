@@ -129,7 +129,7 @@ class ClosedFormGP:
         return LatentProcess(*self._stationary(theta), m, gp.train_inputs[0], P, al)
 
     def _stationary(self, theta: Tensor | None = None) -> tuple[str, Tensor, Tensor]:
-        """A named kernel, its ``d`` length-scales and its signal variance: the model's own unless given."""
+        """A named kernel, its ``d`` length-scales and its signal variance: the model's own by default."""
         gp: Any = self
         assert gp._named is not None
         (kernel, is_signal_free), d = gp._named, gp.train_inputs[0].shape[-1]

@@ -31,7 +31,7 @@ class OutlierVariances(_GaussianLikelihoodBase):
 
     rho: Tensor
     parts: tuple[Tensor, Tensor] | None = None  # of the noise, where it is known of some; see `RowVariancesGP`
-    usual: Tensor | None = None  # the observations whose noise is that of a measurement; all unless said
+    usual: Tensor | None = None  # the observations whose noise is that of a measurement; all by default
 
     def set_outlier_variances(self, rho: Tensor) -> None:
         """Set the variances that are added to the observations (``... x n``)."""

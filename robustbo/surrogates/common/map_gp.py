@@ -22,6 +22,7 @@ from robustbo.surrogates.common.closed_form import ClosedFormGP
 from robustbo.surrogates.common.contract import Surrogate, outcome_transform
 from robustbo.surrogates.common.likelihood import OutlierFixedNoiseLikelihood
 from robustbo.surrogates.common.options import GPOptions
+from robustbo.surrogates.common.placement import in_double
 from robustbo.surrogates.common.row_variances import RowVariancesGP
 from robustbo.surrogates.common.shared_errors import beside_shared_errors
 from robustbo.surrogates.common.units import in_squared_outcome_units
@@ -42,14 +43,14 @@ class MapGP(ClosedFormGP, Surrogate, RowVariancesGP):
         train_Y: ``n x 1`` outcomes.
         train_Yvar: ``n x 1`` known noise variances.
         likelihood: Not to be given: the added variances live in the model's own.
-        covar_module: Any GPyTorch kernel (fitted through autograd, slower); the named ``kernel`` unless given.
+        covar_module: Any GPyTorch kernel (fitted through autograd, slower); the named ``kernel`` by default.
         mean_module: A `ConstantMean`, whose constant is profiled out.
-        outcome_transform: Of the class's own kind (`RobustArcsinh`) unless given.
+        outcome_transform: Of the class's own kind (`RobustArcsinh`) by default.
         input_transform: As in `SingleTaskGP`.
         options: Those of `GPOptions`; a subclass has its own.
 
     Raises:
-        ValueError: If the shapes, the types (double precision only), the likelihood or the mean are others.
+        ValueError: If the shapes, the types (single or double precision), the likelihood or the mean are others.
 
     Attributes:
         map_estimate: After the fit, hyperparameters and added variances as the search found them.
@@ -80,9 +81,7 @@ class MapGP(ClosedFormGP, Surrogate, RowVariancesGP):
         if train_X.dim() != 2 or train_Y.shape != (len(train_X), 1):
             shapes = f"{tuple(train_X.shape)} and {tuple(train_Y.shape)}"
             raise ValueError(f"train_X must be n x d and train_Y n x 1 (one outcome, no batches), got {shapes}")
-        if not train_X.dtype == train_Y.dtype == torch.float64:
-            types = f"{train_X.dtype} and {train_Y.dtype}"
-            raise ValueError(f"train_X and train_Y must be torch.float64, got {types}; call .double() on them")
+        train_X, train_Y, train_Yvar = in_double(train_X=train_X, train_Y=train_Y, train_Yvar=train_Yvar)
         if likelihood is not None:
             raise ValueError("likelihood must not be given: this model brings its own; give train_Yvar if it is known")
         if mean_module is not None and not isinstance(mean_module, ConstantMean):
@@ -149,7 +148,7 @@ class MapGP(ClosedFormGP, Surrogate, RowVariancesGP):
             estimate = self.search(self.search_model())
             if not math.isfinite(estimate.F):
                 n = len(self.train_targets)
-                raise FitError(f"{n} outcomes must give a finite likelihood for some hyperparameters, they do not")
+                raise FitError(f"{n} outcomes must give a finite likelihood for some hyperparameters, but they do not")
             self.map_estimate = estimate
             self._adopt(estimate)
         return mll.eval()

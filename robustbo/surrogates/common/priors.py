@@ -23,7 +23,7 @@ SIGNAL_PRIOR = LogNormal(2.0, 2.0)  # weak: the neighbourhood of an optimum lies
 NOISE_START = math.exp(NOISE_PRIOR.log_mode)
 MIN_L, MIN_S2, MIN_S2F = 2.5e-2, 1e-4, 1e-3  # the first two are BoTorch's
 AGREE = 0.1  # of the outcomes' scale: values at one point that are no farther apart clear each other
-SAME = 1e-9  # relative: the same value, but for rounding, however far out
+SAME = 1e-9  # relative: the same value, except for rounding, however far out
 NOISE_SDS = 4.0  # standard deviations of the noise, likewise: three of a difference
 KERNELS = {"matern52": partial(MaternKernel, nu=2.5), "rbf": RBFKernel}
 

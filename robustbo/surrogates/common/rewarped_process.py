@@ -63,10 +63,11 @@ class RewarpedProcess(NamedTuple):
         return s2 * self.model.variance_slope(z) / self.own.variance_slope(z)
 
     def _moments(self, mean: Tensor, variance: Tensor) -> tuple[Tensor, Tensor]:
-        u = mean.unsqueeze(-1) + variance.sqrt().unsqueeze(-1) * NODES
+        nodes, weights = NODES.to(mean), WEIGHTS.to(mean)
+        u = mean.unsqueeze(-1) + variance.sqrt().unsqueeze(-1) * nodes
         w = self.model.bend(self.own.unbend(u))
-        center = w @ WEIGHTS
-        return center, ((w - center.unsqueeze(-1)).square() @ WEIGHTS).clamp_min(LEAST)
+        center = w @ weights
+        return center, ((w - center.unsqueeze(-1)).square() @ weights).clamp_min(LEAST)
 
 
 PredictingProcess = LatentProcess | RewarpedProcess

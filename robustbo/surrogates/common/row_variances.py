@@ -92,7 +92,7 @@ class RowVariancesGP(SingleTaskGP):
         Args:
             inputs: ``... x m x d`` transformed points.
             targets: ``... x m`` transformed values, of any more batch dimensions.
-            kwargs: ``noise``, their ``... x m`` noise variances; that of a new measurement unless given.
+            kwargs: ``noise``, their ``... x m`` noise variances; that of a new measurement by default.
         """
         if self.prediction_strategy is None:  # GPyTorch wants what predictions cache
             with gpt_posterior_settings():

@@ -4,6 +4,7 @@ Model classes take BoTorch's arguments, whose names Ax reads in the signature, a
 """
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import fields
 from typing import Any, ClassVar
 
@@ -63,6 +64,16 @@ class Surrogate(OnOneThread, GPyTorchModel):
             options: Keyword options of the class.
         """
         return {**super().construct_inputs(training_data), **options}
+
+    def subset_output(self, idcs: list[int]) -> Any:
+        """Return a copy of the model of some of its outcomes, as BoTorch names them: the only one is 0 (or -1).
+
+        Raises:
+            ValueError: If another is named, or the one twice.
+        """
+        if len(idcs) != 1 or idcs[0] not in (0, -1):
+            raise ValueError(f"idcs must be [0], since {type(self).__name__} has one outcome, got {idcs!r}")
+        return deepcopy(self)
 
     def marginal_log_likelihood(self) -> MarginalLogLikelihood:
         """The objective that a fit maximizes: the exact marginal log likelihood unless the model has its own."""

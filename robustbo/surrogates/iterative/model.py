@@ -20,6 +20,7 @@ from robustbo.numerics.weighted import map_fit
 from robustbo.numerics.weighted.rcgp import PredictionErrors
 from robustbo.surrogates.common.capabilities import Capabilities
 from robustbo.surrogates.common.map_gp import MapGP
+from robustbo.surrogates.common.placement import at_home
 from robustbo.surrogates.weighted.observation_weights import ObservationWeights, WeightOptions
 from robustbo.validation import one_of, whole_number
 
@@ -86,7 +87,7 @@ class ComputationAwareGP(ObservationWeights, MapGP):
             of rank 50), "unit" (one observation after the other), "weight" (the same, the weightiest first),
             "eigenvectors" (of the covariance in units of the noise, the largest first), or "pseudo-inputs" (kernel
             columns at the observations that a pivoted Cholesky factorization picks).
-        iterations: Actions at most, 100 unless said; n is as many as there can be.
+        iterations: Actions at most, 100 by default; n is as many as there can be.
         tolerance: Residual, relative to the targets, at which to stop; 0 goes on, for the sake of the variance.
         robust: Whether observations are weighted as in `ConjugateGP` (IterRCGP) or not (IterGP).
         quantile, threshold, rounds, is_weighted: As in `ConjugateGP`.
@@ -114,7 +115,9 @@ class ComputationAwareGP(ObservationWeights, MapGP):
     def begin(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
         """Raise a ValueError for a custom kernel."""
         if self._named is None:
-            raise ValueError("covar_module must not be given: the kernel's products are our own; say which by its name")
+            raise ValueError(
+                "covar_module must not be given: this model has its own kernel products; give the kernel's name"
+            )
 
     def search_model(self, rows: Tensor | slice | None = None) -> Model:
         """The model for the search: of the rows that hyperparameters are fitted to, unless others are given."""
@@ -134,8 +137,9 @@ class ComputationAwareGP(ObservationWeights, MapGP):
             self.mean_module.constant = log_posterior(model, estimate.theta, estimate.rho).evidence.m
         self._follow(model)
 
+    @at_home
     def _follow(self, model: Model) -> None:
-        """Compute the posterior of this model's own rows."""
+        """Compute the posterior of this model's own rows, where they are."""
         kernel, scales, s2f = self._stationary()
         r = self.train_targets - self.mean_module.constant.detach()
         noise = self.likelihood.noise.detach().expand_as(r)

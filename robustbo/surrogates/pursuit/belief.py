@@ -77,6 +77,12 @@ class PursuitBelief(ModelAveraging, WarpedGP):
             self._processes = draws, [(draw.weight, self._process_of(draw)) for draw in draws]  # eq. 19.12
         return self._processes[1]
 
+    def settle(self) -> None:
+        """Draw the belief, and from it the processes that predict."""
+        if self.components:
+            self.belief()
+            self.predictors()
+
     def _draws(self) -> Sequence[Draw]:
         is_averaged = self.options.is_averaged and self.options.capabilities.is_robust and not self._is_by_fits
         return self.belief().draws if is_averaged and self.components else ()

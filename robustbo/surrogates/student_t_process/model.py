@@ -83,7 +83,7 @@ class StudentTProcess(CachedPosterior, MapGP):
         self.register_buffer("dof", Y.new_tensor(DOF if self.options.dof is None else self.options.dof))
 
     def marginal_log_likelihood(self) -> StudentTProcessMarginalLogLikelihood:
-        """The objective that a fit maximizes, but for the prior of degrees of freedom that are learned."""
+        """The objective that a fit maximizes, except for the prior of degrees of freedom that are learned."""
         return StudentTProcessMarginalLogLikelihood(self.likelihood, self)
 
     @property

@@ -180,7 +180,9 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
 
     def _refuse(self, name: str) -> None:
         if self._averaging is not None:
-            raise NotImplementedError(f"{name} of a fit beside values of other sources are not there; fit a new model")
+            raise NotImplementedError(
+                f"{name} are not available for a fit with values of other sources; fit a new model"
+            )
 
     @property
     def kernel(self) -> str:

@@ -29,6 +29,22 @@ def values_of_rows(model: TransferGP, group: int, X: Tensor, targets: Tensor, u:
     return total
 
 
+def gain_of_recommendation(model: TransferGP, x: Tensor, measured: Tensor) -> float:
+    """Expected rise of the best mean among the target's measured points by its value at one more, in model units.
+
+    Args:
+        model: A fitted model with values of other sources.
+        x: ``1 x d``, the point, as `train_X`; once it is measured, it is among those that may be recommended.
+        measured: ``n x d`` points of the target.
+    """
+    x, measured, total = model.transform_inputs(x), model.transform_inputs(measured), 0.0
+    for weight, fit in model.weighted_fits:
+        mu, sigma = _lines(fit, model.kernel, 0, x, torch.cat([measured, x]), 0.0)
+        now = float(mu[:-1].max())
+        total += weight * (knowledge_gradient(mu, sigma[0]) + float(mu.max()) - now)  # eq. 22.16
+    return total
+
+
 def _lines(fit: GroupFit, kernel: str, group: int, X: Tensor, targets: Tensor, u: float) -> tuple[Array, Array]:
     """Means at the targets, and by how much each value moves them."""
     joint, theta, evidence = fit.joint, fit.level.fit.theta, fit.value.evidence

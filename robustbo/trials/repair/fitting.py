@@ -171,7 +171,7 @@ class Fitting:
             return event
         ended = [number for number in self._candidates(index, event["since"]) if not self._trials[number].is_open]
         if not ended:
-            raise ValueError(f"trial {event['since']}, since which it holds, is lost")
+            raise ValueError(f"trial {event['since']}, which is its first, is lost")
         return {**event, "since": ended[0]}
 
     def _candidates(self, index: int, old: int) -> list[int]:

@@ -62,11 +62,11 @@ def salvage_journal(place: Place, keep: Collection[int] = ()) -> Salvaged:
         JournalError: If it is no journal, or its header cannot be proven.
     """
     if is_address(place):
-        raise JournalError(f"{display_name(place)}: only a file can be repaired; put a database back from its backup")
+        raise JournalError(f"{display_name(place)}: only a file can be repaired; restore a database from its backup")
     path = Path(place)
     data = bytes_of(path)
     if BEGINNING not in data and b'"check": "' not in data:
-        raise JournalError(f"{path}: is no journal of robustbo; a journal begins with {BEGINNING.decode()}: 1, ...")
+        raise JournalError(f"{path}: is not a journal of robustbo; a journal begins with {BEGINNING.decode()}: 1, ...")
     lines = lines_in(data)
     if missing := sorted({*keep} - {line.number for line in lines}):
         raise JournalError(f"{path}, line {missing[0]}: there is no such line to keep; the last one is {len(lines)}")
@@ -95,7 +95,7 @@ def write(salvage: Salvaged, path: str | os.PathLike[str]) -> None:
     try:
         whole.create(Path(path).absolute(), salvage.data)
     except FileExistsError:
-        raise JournalExists(f"{path}: exists, and is not overwritten; name another file") from None
+        raise JournalExists(f"{path}: exists, and robustbo does not overwrite it; name another file") from None
     except OSError as error:
         raise JournalWriteError(f"{path}: cannot be written: {error.strerror}") from None
 

@@ -37,7 +37,7 @@ logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 
 def limits(address: Address) -> dict[str, Any]:
-    """The arguments of a connection that end it where its other end is gone, but for those that the address has."""
+    """The arguments of a connection that end it where its other end is gone, except for those that the address has."""
     if address.dialect != "postgresql" or address.url.get_driver_name() not in OF_LIBPQ:
         return {}
     return {key: value for key, value in LIMITS.items() if key not in address.url.query}

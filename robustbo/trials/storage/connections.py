@@ -52,7 +52,7 @@ def connect(address: Address, failed: Failed = unwritable) -> Iterator[sa.Connec
     """A connection that has been seen to work; what was not committed at its end has not been.
 
     Raises:
-        JournalError: If there is none to be had.
+        JournalError: If no connection is possible.
     """
     with explain_errors(failed, address):
         connection = engine(address).connect()
@@ -94,11 +94,11 @@ def _make_engine(address: Address) -> sa.Engine:
         database_engine = sa.create_engine(address.url, connect_args=arguments, **pool)
     except (NoSuchModuleError, ImportError) as error:  # the latter too where psycopg lacks its library
         raise JournalError(
-            f"{address.name}: needs a driver that is not there ({reason(address, error)}); "
+            f"{address.name}: needs a driver that is not installed ({reason(address, error)}); "
             "pip install 'robustbo[database]' installs that of PostgreSQL"
         ) from None
     except (SQLAlchemyError, TypeError, ValueError) as error:
-        raise JournalError(f"{address.name}: is no address that can be used: {reason(address, error)}") from None
+        raise JournalError(f"{address.name}: is not a usable address: {reason(address, error)}") from None
     if address.dialect in ("sqlite", "postgresql"):
         sa.event.listen(
             database_engine, "connect", _set_up_sqlite if address.dialect == "sqlite" else _set_up_postgresql

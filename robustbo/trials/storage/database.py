@@ -110,7 +110,7 @@ class DatabaseLog:
             LockTimeout: If somebody else has it locked for long.
         """
         if self.address.is_gone:
-            raise JournalWriteError(f"{self.name}: is gone (deleted or moved) and nothing was recorded; put it back")
+            raise JournalWriteError(f"{self.name}: is gone (deleted or moved), and nothing was recorded; restore it")
         with connect(self.address) as connection:
             if self.address.dialect == "sqlite":
                 with explain_errors(unwritable, self.address):
@@ -141,7 +141,7 @@ class DatabaseTurn:
         if mark.length >= 0:
             (number, line), *rows = rows or [(None, None)]
             if number != mark.length or not str(line).endswith(f'"check": "{mark.check:08x}"}}'):
-                raise JournalError(f"{self._log.name}, row {mark.length}: is not there as it was: lost or changed")
+                raise JournalError(f"{self._log.name}, row {mark.length}: is not as it was: lost or changed")
         return self._follow(rows, mark)
 
     def _follow(self, rows: Sequence[tuple[int, object]], mark: Mark) -> tuple[list[Event], Mark]:
@@ -210,7 +210,7 @@ class DatabaseTurn:
             time.sleep(RETRY_S)
         raise JournalWriteError(
             f"{self._log.name}: the connection broke during a write ({reason(self._address, error)}) and the database "
-            f"has not answered for {TIMEOUT_S:g} s; whether the event was recorded shows when it does: look before you "
+            f"has not answered for {TIMEOUT_S:g} s; when it answers, look whether it recorded the event before you "
             "tell it again"
         )
 
@@ -221,6 +221,6 @@ def _insert(connection: sa.Connection, rows: Sequence[Mapping[str, Any]]) -> Non
 
 
 def _line_at(connection: sa.Connection, row: Mapping[str, Any]) -> str | None:
-    """The line in the place of a row; None if there is none."""
+    """The line in place of a row; None if there is none."""
     is_there = (TABLE.c.study == row["study"]) & (TABLE.c.number == row["number"])
     return connection.scalar(sa.select(TABLE.c.line).where(is_there))

@@ -57,7 +57,7 @@ def lock(file: io.FileIO, path: Path, timeout_s: float) -> None:
 def wait_in_line(
     path: Path, name: object, is_locked: Callable[[], bool], find_holder: Callable[[], str], timeout_s: float
 ) -> None:
-    """Wait until it is our turn and a lock is to be had.
+    """Wait until it is our turn and the lock is free.
 
     Args:
         path: The file that is to be locked.

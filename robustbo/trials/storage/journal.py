@@ -50,7 +50,7 @@ class Journal:
             unread, mark = turn.behind(self._mark)
             if unread:
                 raise JournalError(
-                    f"{self.path}: must end where this process left it; another process writes to it: resume it anew, "
-                    "and use one process for it"
+                    f"{self.path}: must end where this process left it, but another process writes to it; resume it "
+                    "again, and use one process for it"
                 )
             self._mark = turn.append([event], mark)

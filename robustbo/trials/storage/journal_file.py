@@ -156,8 +156,8 @@ class FileTurn(disk.Locked):
         if not (last and last[0].endswith(f'"check": "{mark.check:08x}"}}'.encode())):
             raise JournalError(
                 f"{self.place}: must begin with the {mark.length} events that this process has read, and does not (it "
-                f"has {contents.mark.length}): it was replaced, edited or cut short, and is left as it is; put the "
-                "right file back, or resume the one that is there"
+                f"has {contents.mark.length}): it was replaced, edited or cut short; restore the right file, "
+                "or resume the present one"
             )
         return contents.mark
 
@@ -182,23 +182,23 @@ def _explain_errors(name: str) -> Iterator[None]:
         yield
     except FileNotFoundError:
         raise JournalWriteError(
-            f"{name}: is gone (deleted or moved) and the event was not recorded; put it back, or begin a new journal"
+            f"{name}: is gone (deleted or moved), and the event was not recorded; restore it, or begin a new journal"
         ) from None
     except (JournalError, FileExistsError):
         raise
     except disk.NotTakenBackError as error:
         raise JournalWriteError(
-            f"{name}: cannot be written ({error.strerror}), nor what was begun be taken back: whether the event is "
-            "recorded shows when the journal can be read again"
+            f"{name}: cannot be written ({error.strerror}), and the partial line cannot be removed: read the journal, "
+            "once that works again, to see whether the event is recorded"
         ) from error
     except NotADirectoryError:
         raise no_journal(name) from None
     except NotRegularError as error:
-        raise JournalError(f"{name}: {error.strerror}, and no journal of robustbo; name another") from error
+        raise JournalError(f"{name}: {error.strerror}, and is not a journal of robustbo; name another file") from error
     except OSError as error:
         if isinstance(error, PermissionError) and os.path.exists(name) and not os.access(name, os.R_OK):
             raise JournalError(
-                f"{name}: cannot be read: {error.strerror}; only who may read and write to it can go on with it"
+                f"{name}: cannot be read: {error.strerror}; continue as a user who may read and write it"
             ) from error
         raise JournalWriteError(
             f"{name}: cannot be written, and the event was not recorded: {error.strerror}"

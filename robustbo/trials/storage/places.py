@@ -31,13 +31,13 @@ def is_address(place: Place) -> bool:
     if "://" not in text and is_mistyped(text):
         raise JournalError(
             f"a database's address must be like postgresql://user:password@host/database#study, got "
-            f"{hide_passwords(text)!r}; write it so, or ./ before it if it is a file"
+            f"{hide_passwords(text)!r}; write it in this form, or put ./ before it if it is a file"
         )
     return "://" in text
 
 
 def check_file(place: Place) -> None:
-    """Raise a `JournalError` for an address in the place of a file."""
+    """Raise a `JournalError` for an address in place of a file."""
     if is_address(place):
         raise JournalError(f"{hide_passwords(os.fspath(place))!r} must be a file, is a database's address; name a file")
 

@@ -83,10 +83,10 @@ def contents_of(path: Path, data: bytes) -> Contents:
     """The contents of a journal's bytes; see `read`."""
     if not data:
         raise JournalError(
-            f"{path}: is empty, and a journal begins with a header; put it back from a copy, or delete it to begin anew"
+            f"{path}: is empty, but a journal begins with a header; restore it from a copy, or delete it to begin anew"
         )
     if not data.startswith(BEGINNING) and b'"check": "' not in data:
-        raise JournalError(f"{path}: is no journal of robustbo; a journal begins with {BEGINNING.decode()}: 1, ...")
+        raise JournalError(f"{path}: is not a journal of robustbo; a journal begins with {BEGINNING.decode()}: 1, ...")
     lines, mark, torn = follow(path, data, Mark(length=-1))
     if (schema := lines[0].get("schema")) != SCHEMA:
         raise JournalError(f"{path}, line 1: must be a header of schema {SCHEMA}, got {schema!r}; use a newer robustbo")

@@ -1,4 +1,4 @@
-"""A file made, or put in the place of another, as a whole or not at all.
+"""A file made, or put in place of another, as a whole or not at all.
 
 It is written beside and renamed over the name, so that nobody ever sees a part, and a link of that name, which may be
 somebody else's, is replaced and not followed.
@@ -34,7 +34,7 @@ def create(path: Path, data: bytes) -> None:
             os.link(new, path)
         except FileExistsError:
             if not path.exists():
-                raise OSError(None, f"it is a link to what is not there, {os.readlink(path)}") from None
+                raise OSError(None, f"it is a link to a missing file, {os.readlink(path)}") from None
             raise
         except OSError:  # a file system without links
             with lock_file(lock_beside(path), disk.TIMEOUT_S):
@@ -47,7 +47,7 @@ def create(path: Path, data: bytes) -> None:
 
 
 def replace(path: Path, data: bytes, is_wanted: Callable[[], bool] = lambda: True) -> bool:
-    """Put data in the place of a file, with the rights that it had, or of nothing.
+    """Put data in place of a file, with the rights that it had, or of nothing.
 
     Args:
         path: The file.

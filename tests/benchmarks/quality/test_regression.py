@@ -10,6 +10,21 @@ def regression(load):
     return load("quality.regression")
 
 
+@pytest.fixture(scope="module")
+def rows_module(regression, load):
+    return load("quality.regression_rows")
+
+
+@pytest.fixture(scope="module")
+def methods(regression, load):
+    return load("quality.regression_methods")
+
+
+@pytest.fixture(scope="module")
+def page(regression, load):
+    return load("quality.regression_page")
+
+
 def test_all_methods_meet_the_same_rows_of_which_a_tenth_is_wrong(regression):
     case = regression.Case("diabetes", "asymmetric", 1)
     rows, again, clean = (
@@ -25,15 +40,29 @@ def test_all_methods_meet_the_same_rows_of_which_a_tenth_is_wrong(regression):
     assert (rows.y_test == clean.y_test).all()
 
 
-def test_the_density_of_quantiles_is_that_of_the_distribution(regression):
+def test_of_labelled_rows_the_wrong_ones_are_all_trained_on_and_the_disputed_ones_not_scored(rows_module, tmp_path):
+    labels = [0] * 20 + [1, 2]
+    table = pd.DataFrame({"side": ["left", "right"] * 11, "hours": np.arange(22.0), "value": np.arange(22.0)})
+    table.assign(label=labels).to_csv(tmp_path / "it.csv", index=False)
+    table.assign(label=0).to_csv(tmp_path / "clean.csv", index=False)
+    assert rows_module.labelled_names(tmp_path, 22) == ["it"]
+    assert rows_module.labelled_names(tmp_path, 21) == []
+    rows = rows_module.rows_of(rows_module.Case("it", rows_module.LABELLED, 0), tmp_path)
+    assert rows.X.shape == (18, 3)
+    assert rows.y[rows.is_wrong].tolist() == [20.0]
+    assert rows.y[~rows.is_scored].tolist() == [21.0]
+    assert (rows.y_test < 20).all()
+
+
+def test_the_density_of_quantiles_is_that_of_the_distribution(methods):
     y = np.array([-4.0, -1.0, 0.3, 2.0, 5.0])
-    ends = np.tile(1 + 2 * norm.ppf(regression.LEVELS), (len(y), 1))
-    np.testing.assert_allclose(regression.log_density_of_quantiles(ends, y), norm.logpdf(y, 1, 2), atol=1e-9)
+    ends = np.tile(1 + 2 * norm.ppf(methods.LEVELS), (len(y), 1))
+    np.testing.assert_allclose(methods.log_density_of_quantiles(ends, y), norm.logpdf(y, 1, 2), atol=1e-9)
 
 
 @pytest.mark.parametrize("method", ["Huber", "RANSAC", "boosting, Huber", "student-t"])
-def test_a_method_has_a_row(method, monkeypatch, regression):
-    monkeypatch.setattr(regression, "MOST", 90)
+def test_a_method_has_a_row(method, monkeypatch, regression, rows_module):
+    monkeypatch.setattr(rows_module, "MOST", 90)
     row = regression.measure("diabetes", "uniform", 0, method)
     assert 0.4 < row["rmse"] < 2
     assert row["rows"] == 72
@@ -41,13 +70,25 @@ def test_a_method_has_a_row(method, monkeypatch, regression):
     assert np.isnan(row["flagged"]) == (method == "boosting, Huber")
 
 
-def test_tables_have_a_line_a_method(regression):
+def a_row(method, seed=0, **scores):
     base = {"rows": 10, "rmse": 0.5, "log_density": np.nan, "flagged": 2.0, "hits": 1.0, "wrong": 1, "seconds": 1.0}
-    rows = [
-        {"table": table, "kind": kind, "seed": 0, "method": "Huber"} | base
-        for table in regression.TABLES
-        for kind in regression.KINDS
+    return {"table": "boston", "kind": "uniform", "seed": seed, "method": method} | base | scores
+
+
+def test_tables_have_a_line_a_method(page):
+    cases = [{"table": table, "kind": kind} for table in page.TABLES for kind in page.KINDS]
+    tables = page.tables(pd.DataFrame([a_row("Huber") | case for case in cases]))
+    assert tables["methods"].splitlines()[2] == "| Huber | 15 | 0.500 |  | 0.500 |  | 0.500 |  | 0.50 | 1.00 | 1 |"
+    assert tables["tables"].count("| Huber |") == 3
+
+
+def test_methods_are_compared_on_the_seeds_that_both_have(page):
+    ours = [a_row(page.OURS, seed, rmse=rmse, seconds=0.5) for seed, rmse in enumerate([0.30, 0.32, 0.9])]
+    others = [a_row("RANSAC", seed, rmse=rmse) for seed, rmse in enumerate([0.31, 0.31])]
+    tables = page.tables(pd.DataFrame([*ours, *others, a_row("Huber", 0, rmse=0.4)]))
+    assert tables["pairs"].splitlines()[2:] == [
+        "| Huber | -0.288 ± nan |  | 0.000 ± nan | 1 | 2 |",
+        "| RANSAC | -0.001 ± nan |  | 0.000 ± nan | 1 | 2 |",
     ]
-    found = regression.tables(pd.DataFrame(rows))
-    assert found["methods"].splitlines()[2] == "| Huber | 0.500 |  | 0.500 |  | 0.500 |  | 0.50 | 1.00 | 1 |"
-    assert found["tables"].count("| Huber |") == 3
+    best = {line.split(" | ")[0]: line.split(" | ")[1] for line in tables["best"].splitlines()[2:]}
+    assert best == {f"| {page.OURS}": "1 of 1", "| RANSAC": "1 of 1", "| Huber": "0 of 1"}

@@ -34,7 +34,7 @@ def test_of_several_it_keeps_the_bounds():
 def test_of_several_objectives_there_is_none():
     settings, history, fits = study(objectives={"y": "minimize", "z": "maximize"})
     for find in (best, bests):
-        with pytest.raises(ValueError, match="no single best of several objectives"):
+        with pytest.raises(ValueError, match="have no single best point"):
             find(settings, history, fits)
 
 

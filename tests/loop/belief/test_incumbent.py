@@ -54,7 +54,7 @@ def test_it_keeps_the_constraints_when_it_is_changed():
 def test_a_point_that_breaks_a_constraint_is_kept_with_a_warning_and_is_not_the_best():
     space = rb.Space(**BOX, constraints=["x + heat <= 1"])
     opt = told(space, [p for p in GRID if not space.broken(p)], lambda p: -p["x"], surrogate="standard")
-    with pytest.warns(SpaceWarning, match=r"breaks 'x \+ heat <= 1'; it is kept, since it was measured"):
+    with pytest.warns(SpaceWarning, match=r"breaks 'x \+ heat <= 1'; robustbo keeps it, because it was measured"):
         opt.tell({"x": 1.0, "heat": 1.0}, -9.0)
     assert len(opt.history.having("told")) == 16
     assert opt.best().params == {"x": 1.0, "heat": 0.0}
@@ -99,12 +99,10 @@ def test_in_a_pool_it_is_a_row():
     frame = pd.DataFrame([p for p in GRID if p["heat"] in (0.25, 0.5)])
     opt = told(rb.Pool(frame), frame.to_dict("records"), bowl, surrogate="standard")
     assert opt.best(fixed={"heat": 0.25}).params == {"x": 0.25, "heat": 0.25}
-    with pytest.raises(SpaceError, match=r"no point has {'heat': 0\.3}: there is none to be asked for"):
+    with pytest.raises(SpaceError, match=r"no point has {'heat': 0\.3}: there is no point to ask for"):
         opt.best(fixed={"heat": 0.3})
     other = told(rb.Pool(frame), frame.to_dict("records")[:1], bowl)
-    with pytest.raises(
-        ValueError, match=r"no point measured will do with {'heat': 0\.5}; ask and tell one there first"
-    ):
+    with pytest.raises(ValueError, match=r"no measured point agrees with {'heat': 0\.5}; ask and tell one there first"):
         other.best(fixed={"heat": 0.5})
 
 

@@ -32,6 +32,18 @@ def test_of_several_outcomes_a_source_is_asked_by_what_it_is_worth_to_all_object
     assert (trial.source, trial.origin, trial.fallback) == ("simulator", "model", None)
 
 
+def test_the_target_is_measured_where_a_source_that_is_right_says_the_best_is():
+    """One of its points is recommended in the end: a cheap source alone would be asked for ever."""
+    opt = study()
+    for x in (0.55, 0.65, 0.75, 0.85, 0.95):  # the best is at 0.26
+        opt.tell({"x": x}, objective(x), source="lab")
+    for i, x in enumerate(POINTS):
+        opt.tell({"x": x}, objective(x) + 0.1 * (-1) ** i, source="simulator")
+    trial = opt.ask()
+    assert trial.source == "lab"
+    assert objective(trial.params["x"]) > 0.8
+
+
 def test_a_source_that_fails_somewhere_is_asked_elsewhere_and_the_target_is_not_concerned():
     opt = study()
     for x in POINTS[:5]:

@@ -40,7 +40,7 @@ def test_a_batch_takes_every_point_of_a_small_region_once():
     points = opt.ask(6)
     assert len({trial.point for trial in points}) == 6
     assert all(trial.params["a"] + trial.params["b"] == 4 for trial in points)
-    with pytest.raises(SpaceExhausted, match="5 points were asked for, and only 4 are left; ask for 4"):
+    with pytest.raises(SpaceExhausted, match="5 points were requested, and only 4 are left; ask for 4"):
         opt.ask(5)
     with pytest.warns(ExhaustedWarning):
         opt.ask(4)

@@ -341,7 +341,7 @@ class TestFiniteSpaces:
         opt = rb.Optimizer(Space(n=Int(1, 2)), direction="minimize", seed=0)
         for n in (1, 2):
             opt.fail({"n": n}, retry=False)
-        with pytest.raises(SpaceExhausted, match="not to be retried"):
+        with pytest.raises(SpaceExhausted, match="failed for good"):
             opt.ask()
 
 

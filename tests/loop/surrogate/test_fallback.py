@@ -137,11 +137,11 @@ def test_several_outcomes_without_any_surrogate_say_so(monkeypatch):
     opt = several_of()
     monkeypatch.setattr("robustbo.loop.surrogate.fallback.fit_to", lambda *_: [][1])
     assert opt.ask().origin == "sobol"
-    with pytest.raises(rb.FitError, match="no surrogates could say what is best"):
+    with pytest.raises(rb.FitError, match="no surrogates could find the best points"):
         opt.front()
     said = as_overview(opt)
     assert {*said["not_computed"]} == {"outliers", "front"}
-    assert "What is believed could not be computed" in as_page(opt)
+    assert "The posterior could not be computed" in as_page(opt)
 
 
 def test_the_best_under_constraints_is_the_best_value_where_no_surrogate_can_say(monkeypatch):

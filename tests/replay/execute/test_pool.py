@@ -35,7 +35,7 @@ def test_a_failing_cell_does_not_stop_the_others(tmp_path, jobs):
     made[0].record.write_text("garbage\n")
     (failure,) = run_cells(made, jobs, lambda _: None)
     assert failure[:2] == ("sobol", 0)
-    assert "is no journal of robustbo" in failure.reason
+    assert "is not a journal of robustbo" in failure.reason
     assert isinstance(failure, CellFailure)
     assert all(len(cell.entries()) == 4 for cell in made[1:])
 

@@ -35,7 +35,7 @@ def test_the_incumbent_is_the_same_everywhere():
     assert so_far[-1] == best
     *_, line = timeline.values(found.view).lines
     assert line.y[-1] == best.mean
-    assert f"The best by what is believed is the point of trial {best.trial.number}: " in journals.page([found])
+    assert f"The best point by the posterior is that of trial {best.trial.number}: " in journals.page([found])
 
 
 def test_trials_without_a_value_that_counts_are_listed_and_a_traceback_is_whole_only_when_opened():

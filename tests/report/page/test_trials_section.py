@@ -51,7 +51,7 @@ def test_the_best_recipe_and_what_to_do_next_come_first(opt, page):
     assert len(titles) == len({*titles})
     best = opt.best()
     recipe = page.split("<h2>What to do next")[0]
-    assert f"is the point of trial {best.trial.number}: yield {best.mean:.4g} % (sd " in recipe
+    assert f"is that of trial {best.trial.number}: yield {best.mean:.4g} % (sd " in recipe
     assert f"<td>x</td><td>{best.params['x']:.6g}</td>" in recipe
     assert "robustbo amend lab.jsonl 8 VALUE" in page
 
@@ -111,7 +111,7 @@ def test_of_very_many_trials_the_last_and_the_doubtful_ones_are_shown():
     more = (*trials, Trial(trials_section.FULL, {"x": 0.5}, "told", 1.0))
     shown, text = trials_section.select_trials(History(more), [3, 290])
     assert [t.number for t in shown] == [3, *range(len(more) - trials_section.LAST, len(more))]
-    assert text == "Of 301 trials these are the last 100, and the one before them whose value is doubtful."
+    assert text == "These are the last 100 of 301 trials, and the one before them whose value is doubtful."
     assert "doubtful" not in trials_section.select_trials(History(more), [])[1]
 
 

@@ -131,7 +131,7 @@ def test_it_is_compared_hashed_and_pickled():
         ("x != 1", "'!=' is not allowed; write <=, >= or =="),
         ("x in y", "'in' is not allowed; write <=, >= or =="),
         ("x is not y", "'is not' is not allowed"),
-        ("x + y", "compares nothing; write <=, >= or =="),
+        ("x + y", "has no comparison; write <=, >= or =="),
         ("x + y = 1", "'=' at character 7 is no comparison; write =="),
         ("x =< 1", "'=<' at character 3 is no comparison; write <="),
         ("x ≥ 1", "'≥' at character 3 is no comparison; write >="),

@@ -144,7 +144,7 @@ def test_what_does_not_exist_is_in_the_middle():
 @pytest.mark.parametrize(
     ("constraints", "fixed", "match"),
     [
-        (["n + m == 7.5"], {}, r"no point keeps 'n \+ m == 7\.5': there is none to be asked for"),
+        (["n + m == 7.5"], {}, r"no point keeps 'n \+ m == 7\.5': there is no point to ask for"),
         (["n + m <= 3"], {"n": 4}, r"'n \+ m <= 3' can never hold with {'n': 4}, with n in \[4, 4\], m in \[0, 5\]"),
     ],
 )

@@ -183,7 +183,7 @@ def test_small_experts_do_not_call_a_clean_value_wrong(seed):
 
 
 def test_many_points_have_no_derivatives_and_say_so(three):
-    with pytest.raises(ValueError, match="derivatives are to be had at up to 512 points at once, got 600"):
+    with pytest.raises(ValueError, match="derivatives are available at up to 512 points at once, got 600"):
         three.posterior(torch.rand(600, 2, requires_grad=True))
 
 

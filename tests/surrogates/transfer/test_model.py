@@ -12,7 +12,7 @@ from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.transfer.auxiliary import AuxiliaryValues
 from robustbo.surrogates.transfer.model import TransferGP
-from robustbo.surrogates.transfer.value import values_of_rows
+from robustbo.surrogates.transfer.value import gain_of_recommendation, values_of_rows
 
 RNG = np.random.default_rng(5)
 X, Z = torch.from_numpy(RNG.random((9, 1))), torch.from_numpy(RNG.random((24, 1)))
@@ -96,6 +96,18 @@ def test_a_row_of_a_source_that_says_something_is_worth_something():
     worth = [values_of_rows(model, 1, TEST, TEST) for model in (useful, useless)]
     assert worth[0].max() > 3 * worth[1].max() >= 0
     assert values_of_rows(useful, 0, TEST, TEST).max() > 0
+
+
+def test_a_value_of_the_target_where_its_best_is_believed_to_be_can_be_recommended_then():
+    """The gain there is that of the means at least, though the best mean anywhere would hardly rise."""
+    model = model_of(lambda x: objective(x) + 2.0)
+    means = contract.marginals(model, TEST)[0]
+    order = means.argsort()
+    low, best = TEST[order[:5]], TEST[order[-1:]]
+    rise = float(means[order[-1]] - means[order[4]]) / outcome_transform(model).stdvs.item()
+    assert 0.99 * rise < gain_of_recommendation(model, best, low) < rise + 0.1
+    assert values_of_rows(model, 0, best, TEST)[0] < 0.1 * rise
+    assert gain_of_recommendation(model, low[:1], TEST) < 0.1 * rise
 
 
 def test_all_processes_are_of_the_same_rows_so_that_an_acquisition_takes_them():

@@ -107,7 +107,7 @@ class TestWhatIsRefused:
     def test_what_is_no_journal(self, tmp_path, text):
         path = tmp_path / "table.csv"
         path.write_text(text)
-        with pytest.raises(JournalError, match=r"table.csv: is no journal of robustbo"):
+        with pytest.raises(JournalError, match=r"table.csv: is not a journal of robustbo"):
             salvage_journal(path)
 
     def test_a_missing_file_and_a_database(self, tmp_path):
@@ -119,7 +119,7 @@ class TestWhatIsRefused:
     def test_a_file_that_exists_is_not_overwritten(self, journal, tmp_path):
         found, there = journal(EVENTS, lost(3)), tmp_path / "there.jsonl"
         there.write_text("mine")
-        with pytest.raises(JournalError, match=r"there.jsonl: exists, and is not overwritten"):
+        with pytest.raises(JournalError, match=r"there.jsonl: exists, and robustbo does not overwrite it"):
             write(found, there)
         assert there.read_text() == "mine"
 

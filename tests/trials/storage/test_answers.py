@@ -72,7 +72,7 @@ def test_one_that_stops_answering_during_a_write_leaves_open_whether_it_was_writ
                 insert(connection, rows)
 
     monkeypatch.setattr(database, "_insert", hanging)
-    why = r"broke during a write \(the server has not answered for 0\.6 s\) .* look before you"
+    why = r"broke during a write \(the server has not answered for 0\.6 s\) .* before you tell"
     with pytest.warns(JournalWarning, match="has not answered"), pytest.raises(JournalWriteError, match=why):
         study.tell({"x": 0.5}, 1.0)
 

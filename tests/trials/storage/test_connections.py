@@ -57,7 +57,7 @@ def test_a_commit_of_sqlite_survives_a_power_cut(tmp_path):
 @pytest.mark.parametrize("address", ["oracle+cx_oracle://user:s3cret@host/lab", "nonsense://user:s3cret@host/lab"])
 def test_a_driver_that_is_not_there_is_an_error_that_says_what_to_install(address):
     with pytest.raises(
-        JournalError, match=r"needs a driver that is not there .* pip install 'robustbo\[database\]'"
+        JournalError, match=r"needs a driver that is not installed .* pip install 'robustbo\[database\]'"
     ) as e:
         places.resume(address)
     assert "s3cret" not in str(e.value)
@@ -157,7 +157,7 @@ def test_a_server_that_does_not_come_back_is_an_error_that_says_what_is_not_know
 
     with monkeypatch.context() as gone:
         gone.setattr(database, "_insert", broken)
-        with pytest.raises(JournalWriteError, match=r"connection broke during a write \(gone\) .* look before"):
+        with pytest.raises(JournalWriteError, match=r"connection broke during a write \(gone\) .* before you tell"):
             study.tell({"x": 0.5}, 1.0)
     assert study.tell({"x": 0.5}, 1.0).number == 0
 

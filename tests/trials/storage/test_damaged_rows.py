@@ -65,7 +65,7 @@ def test_a_last_row_that_is_gone_or_changed_is_seen_by_who_has_read_it(address, 
     made, mark = written(address)
     changed(address, damage)
     changed(address, flip(4, '"check": "', '"check": "0'))
-    with made.turn() as turn, pytest.raises(JournalError, match="row 4: is not there as it was: lost or changed"):
+    with made.turn() as turn, pytest.raises(JournalError, match="row 4: is not as it was: lost or changed"):
         turn.behind(mark)
 
 

@@ -99,7 +99,7 @@ def check(operation, path, opt, before, said):
         assert opt.history == before
     elif said is DONE:
         assert opt.history != before
-    if said is not OTHERS and "shows when" not in str(said):
+    if said is not OTHERS and "whether" not in str(said):
         new = {NEW[name] for name in NEW if operation is OPERATIONS[name]}
         assert len(opt.history) - len(before) in {0, *new}
     asked, other = opt.ask(), again.ask()

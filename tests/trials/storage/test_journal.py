@@ -183,7 +183,7 @@ def test_an_existing_file_is_not_overwritten(path):
 def test_an_empty_file_is_no_journal(tmp_path):
     path = tmp_path / "run.jsonl"
     path.touch()
-    assert_refused_untouched(path, r"is empty, and a journal begins with a header")
+    assert_refused_untouched(path, r"is empty, but a journal begins with a header")
 
 
 def test_a_schema_of_the_future_is_refused(tmp_path, monkeypatch):
@@ -199,7 +199,7 @@ def test_the_second_of_two_writers_is_refused_and_nothing_is_lost(path):
     first.append(EVENTS[0])
     before = path.read_bytes()
     for _ in range(2):
-        with pytest.raises(JournalError, match="another process writes to it: resume it anew"):
+        with pytest.raises(JournalError, match="another process writes to it; resume it again"):
             second.append(EVENTS[1])
     assert path.read_bytes() == before
     first.append(EVENTS[2])

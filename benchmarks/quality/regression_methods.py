@@ -1,0 +1,104 @@
+"""Methods of regression: our regressor, others' robust ones, and what people would take otherwise.
+
+Inputs and targets reach every method as they are, scaled by a `StandardScaler` before those that do not scale
+themselves.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import norm
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import GradientBoostingRegressor
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
+from sklearn.linear_model import HuberRegressor, RANSACRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from benchmarks.quality.regression_rows import Rows
+from robustbo.sklearn import RobustGPRegressor
+
+LEVELS = np.linspace(0.005, 0.995, 100)  # of the quantiles that a density is made of
+
+
+class Prediction(NamedTuple):
+    """Predictions of a fitted method: means, log densities of the rows held out, and what it calls wrong."""
+
+    mean: np.ndarray
+    log_density: np.ndarray | None
+    is_flagged: np.ndarray | None
+
+
+def by_our_regressor(method: str, rows: Rows) -> Prediction:
+    """Prediction by one of our methods; its density is that of a table of quantiles."""
+    regressor = RobustGPRegressor(method).fit(rows.X, rows.y)
+    mean, ends = regressor.predict(rows.X_test, quantiles=LEVELS.tolist())
+    is_flagged = regressor.outlier_mask_ if method != "standard" else None
+    return Prediction(mean, log_density_of_quantiles(ends, rows.y_test), is_flagged)
+
+
+def log_density_of_quantiles(ends: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """``m`` log densities of a distribution with ``m x q`` quantiles at `LEVELS`.
+
+    Between two quantiles, and beyond the last ones, the score that a standard normal variable would have is linear.
+    """
+    scores, rows = norm.ppf(LEVELS), np.arange(len(y))
+    above = np.array([np.searchsorted(row, value) for row, value in zip(ends, y, strict=True)]).clip(1, len(LEVELS) - 1)
+    width = np.maximum(ends[rows, above] - ends[rows, above - 1], 1e-12)
+    slope = (scores[above] - scores[above - 1]) / width
+    return norm.logpdf(scores[above] + slope * (y - ends[rows, above])) + np.log(slope)
+
+
+def by_scikit_learn_gp(rows: Rows) -> Prediction:
+    """Prediction by scikit-learn's GP, Matern-5/2 with a length-scale a column and noise, from three starts."""
+    d = rows.X.shape[1]
+    shape = Matern(np.ones(d), (1e-2, 1e3), nu=2.5)
+    kernel = ConstantKernel(1.0) * shape + WhiteKernel(0.1, (1e-6, 1e1))
+    gp = GaussianProcessRegressor(kernel, n_restarts_optimizer=2, random_state=0)
+    scaled = make_pipeline(StandardScaler(), gp)
+    center, scale = rows.y.mean(), rows.y.std()
+    scaled.fit(rows.X, (rows.y - center) / scale)
+    mean, sd = scaled.predict(rows.X_test, return_std=True)
+    mean, sd = center + scale * mean, scale * sd
+    return Prediction(mean, norm.logpdf(rows.y_test, mean, sd), None)
+
+
+def by_huber(rows: Rows) -> Prediction:
+    """Prediction by Huber's linear regression."""
+    model = make_pipeline(StandardScaler(), HuberRegressor(max_iter=2000)).fit(rows.X, rows.y)
+    return Prediction(model.predict(rows.X_test), None, model[-1].outliers_)
+
+
+def by_ransac(rows: Rows) -> Prediction:
+    """Prediction by linear regression on a consensus set."""
+    model = make_pipeline(StandardScaler(), RANSACRegressor(random_state=0)).fit(rows.X, rows.y)
+    return Prediction(model.predict(rows.X_test), None, ~model[-1].inlier_mask_)
+
+
+def by_boosted_trees(rows: Rows) -> Prediction:
+    """Prediction by gradient-boosted trees with Huber's loss."""
+    trees = GradientBoostingRegressor(loss="huber", random_state=0, n_estimators=300)
+    model = TransformedTargetRegressor(trees, transformer=StandardScaler()).fit(rows.X, rows.y)
+    return Prediction(model.predict(rows.X_test), None, None)
+
+
+OURS = "RobustGPRegressor"
+METHODS: dict[str, Callable[[Rows], Prediction]] = {
+    OURS: partial(by_our_regressor, "auto"),
+    "student-t": partial(by_our_regressor, "student-t"),
+    "conjugate": partial(by_our_regressor, "conjugate"),
+    "standard": partial(by_our_regressor, "standard"),
+    "trimmed": partial(by_our_regressor, "trimmed"),
+    "BoTorch's relevance pursuit": partial(by_our_regressor, "botorch-relevance-pursuit"),
+    "GPyTorch's variational Student-t": partial(by_our_regressor, "student-t-variational"),
+    "scikit-learn's GP": by_scikit_learn_gp,
+    "Huber": by_huber,
+    "RANSAC": by_ransac,
+    "boosting, Huber": by_boosted_trees,
+}
+
+# Half a minute to minutes a fit: only where they are named
+SLOW = ("BoTorch's relevance pursuit", "GPyTorch's variational Student-t", "scikit-learn's GP")

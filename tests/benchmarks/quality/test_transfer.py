@@ -1,0 +1,78 @@
+"""Loops that begin with old studies: peers in processes of their own, and what tables say of them."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks.quality import transfer_old
+from benchmarks.quality.peer_process import PeerProcess
+from benchmarks.quality.transfer import claim
+from benchmarks.quality.transfer_data import Values
+from benchmarks.quality.transfer_peers import ALONE, OURS, Ours
+
+SCRIPT = """
+from benchmarks.quality.peer_process import serve
+
+class Peer:
+    def __init__(self, X, y, d, seed):
+        self.told, self.d = [], d
+    def ask(self):
+        print("what a library prints is no answer")
+        return [0.5] * self.d
+    def tell(self, x, y):
+        self.told.append((y, x))
+    def best(self):
+        return min(self.told)[1]
+
+serve(Peer)
+"""
+
+
+def test_a_peer_answers_from_a_process_of_its_own_and_ends_with_it():
+    with PeerProcess([sys.executable, "-c", SCRIPT], [[0.1, 0.2]], [1.0], 2, 0) as peer:
+        assert peer.ask() == [0.5, 0.5]
+        peer.tell([0.5, 0.5], 2.0)
+        peer.tell([0.25, 1.0], -1.5)
+        assert peer.best() == [0.25, 1.0]
+        with pytest.raises(RuntimeError, match="ended at 'refuse'"):
+            peer._call("refuse")
+
+
+def test_pooled_values_are_the_targets_and_none_of_them_is_recommended():
+    old = Values(np.array([[0.1], [0.2], [0.3]]), np.array([-5.0, 1.0, 2.0]), np.zeros(3, dtype=bool))
+    peer = Ours(old, 1, 0, "pooled")
+    for x, y in (([0.5], 1.0), ([0.6], 0.5)):
+        peer.tell(x, y)
+    assert len(peer._study.history) == 5
+    assert peer.best() == [0.6]
+
+
+def test_regrets_are_paired_with_the_target_alone_and_with_ours():
+    rows = [
+        {"problem": "p", "case": case, "seed": seed, "method": method, "regret": regret + 0.1 * seed, "seconds": 2.0}
+        for seed in range(2)
+        for case, method, regret in [
+            ("identical", ALONE, 0.5),
+            ("identical", OURS, 0.2),
+            ("unrelated", OURS, 0.4),
+            ("unrelated", "pooled", 0.9),
+        ]
+    ]
+    table = transfer_old.summary(pd.DataFrame(rows)).set_index(["old study", "method"])
+    assert table["loops"].tolist() == [2, 2, 2]
+    assert table.loc[("identical", OURS), "less target alone"] == "-0.300 ± 0.000"
+    assert table.loc[("unrelated", "pooled"), "less target alone"] == "0.400 ± 0.000"
+    assert table.loc[("unrelated", "pooled"), "less ours"] == "0.500 ± 0.000"
+
+
+def test_the_claim_has_a_source_a_row_and_both_sizes():
+    rows = [
+        {"case": "offset", "n": n, f"{ALONE}: rmse": alone, "averaged: rmse": 0.1 + 0.1 * i}
+        for n, alone in ((6, 1.0), (20, 0.5))
+        for i in range(2)
+    ]
+    (line,) = claim(pd.DataFrame(rows)).to_dict("records")
+    assert (line["cells"], line["alone, 6 values"], line["with it, 20"]) == (4, "1.00", "0.15")
+    assert line["difference, 6"] == "-0.85 ± 0.05"
