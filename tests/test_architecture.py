@@ -168,6 +168,7 @@ WITHIN = {
         "predict": {"prediction"},
         "points": {"predict", "prediction"},
         "sources": set(),
+        "importance": {"points"},
         "view": {"frame", "patterns", "points", "sources"},
     },
     "report": {
@@ -199,6 +200,7 @@ WITHIN = {
         "sheet": {"columns", "delimited", "file", "filled", "grid", "workbook"},
         "loop": {"changes", "file", "filled", "sheet"},
         "table": {"delimited", "workbook"},
+        "points": {"delimited", "workbook_file"},
     },
     "bofire": {"data_model": set(), "surrogate": {"data_model"}, "strategies": {"surrogate"}},
     "replay": {

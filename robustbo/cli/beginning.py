@@ -229,8 +229,8 @@ def add_rows(
     ],
 ) -> None:
     """Add the rows of a table to the pool of an optimization: all rows, or none if one is wrong."""
-    from robustbo.cli.typed import frame_of
     from robustbo.optimizer import Optimizer
+    from robustbo.sheets.points import frame_of
     from robustbo.trials.storage.places import display_name
 
     with mendable():

@@ -12,7 +12,6 @@ columns = { temperature = "(`T (F)` - 32) / 1.8", value = "Yield" }
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -21,11 +20,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from robustbo import limits
-from robustbo.cli.typed import frame_of
 from robustbo.errors import FileError, SpaceError
 from robustbo.foreign.reading import bytes_of
 from robustbo.searchspace.constraints.expression import Expression
 from robustbo.searchspace.space import Space
+from robustbo.sheets.points import TableBytes, frame_of
 from robustbo.trials.declared import Source
 from robustbo.validation import nearest, short_list
 
@@ -58,21 +57,17 @@ class PriorTable(NamedTuple):
                 raise ValueError(f"columns are of a table, .csv or .xlsx, got {self.place!r}; leave them out")
             return self.place
         words = {column: dict(space.parameters)[n] for n, column in self.columns.items() if n in space.names}
-        frame = frame_of(_TableFile(self.place), {**dict(space.parameters), **words})
+        frame = frame_of(_table_file(self.place), {**dict(space.parameters), **words})
         new = {name: _column(self.place, frame, name, text) for name, text in self.columns.items()}
         used = {column for column in (*self.columns.values(), *new) if column in frame.columns}
         return frame.drop(columns=[*used]).assign(**new)
 
 
-class _TableFile(io.BytesIO):
-    """The content of a file, with its name."""
-
-    def __init__(self, place: str) -> None:
-        try:
-            super().__init__(bytes_of(place, limits.TABLE_BYTES))
-        except (FileNotFoundError, NotADirectoryError):
-            raise FileError(f"{place}: there is no such file") from None
-        self.name = place
+def _table_file(place: str) -> TableBytes:
+    try:
+        return TableBytes(bytes_of(place, limits.TABLE_BYTES), place)
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileError(f"{place}: there is no such file") from None
 
 
 def _column(place: str, frame: pd.DataFrame, name: str, text: str) -> Any:

@@ -3,23 +3,29 @@
 Heavy imports happen inside the command, so that ``--help`` answers at once.
 """
 
+import math
 import sys
 from typing import Annotated
 
 import typer
 
 from robustbo.cli import terminal
-from robustbo.cli.study import Journal
+from robustbo.cli.study import JOURNAL_HELP
 from robustbo.errors import RobustBOError
 
 NEEDED = "robustbo serve needs {}, which comes with the extra robustbo[serve]; pip install 'robustbo[serve]'"
+SERVED = f"{JOURNAL_HELP} A file that is not there yet is begun by a form on the page."
+NAMELESS = (
+    "JOURNAL must be the file that the study is kept in, got none; write such as robustbo serve lab.jsonl: where there "
+    "is no lab.jsonl yet, the page begins a new study there"
+)
 
 commands = typer.Typer(no_args_is_help=True, add_completion=False)
 
 
 @commands.command()
 def serve(
-    journal: Journal,
+    journal: Annotated[str | None, typer.Argument(metavar="JOURNAL", help=SERVED, show_default=False)] = None,
     host: Annotated[
         str, typer.Option(metavar="ADDRESS", help="Where to listen: 0.0.0.0 for the lab (default: this machine).")
     ] = "127.0.0.1",
@@ -30,12 +36,24 @@ def serve(
     token: Annotated[
         bool, typer.Option("--token/--no-token", help="Whether browsers need a token; always with --host of others.")
     ] = True,
+    beside: Annotated[
+        list[str] | None,
+        typer.Option(metavar="JOURNAL", help="Another study to draw this one's progress with; may be repeated."),
+    ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(metavar="NUMBER", help="What all measurements may cost; each 1, unless its source has a cost."),
+    ] = None,
 ) -> None:
     """Serve a study as a page to work with: take points, enter values, judge them, see why; until Ctrl-C.
+
+    For example `robustbo serve lab.jsonl`: where there is no lab.jsonl yet, the page has a form that begins the study.
 
     The address that it prints has a token that opens it. Any number of other processes may work on the same study.
     Programs that restart it with the same token set ROBUSTBO_SERVE_TOKEN.
     """
+    if journal is None:
+        raise RobustBOError(NAMELESS)
     try:
         from robustbo.serve import server
     except ModuleNotFoundError as error:
@@ -44,5 +62,9 @@ def serve(
     def say(address: str) -> None:
         terminal.lines([address])
         sys.stdout.flush()
+        terminal.log("open this address in a browser; Ctrl-C ends the server, and nothing that was recorded is lost")
 
-    server.serve(journal, say, host=host, port=port, names=name or (), has_token=token)
+    limit = math.inf if budget is None else budget
+    server.serve(
+        journal, say, host=host, port=port, names=name or (), has_token=token, beside=beside or (), budget=limit
+    )

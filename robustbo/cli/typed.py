@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import IO, Any, NamedTuple
 
 from robustbo import limits
 from robustbo.errors import FileError
-from robustbo.foreign.reading import bytes_in, text_in
+from robustbo.foreign.reading import text_in
 from robustbo.foreign.texts import json_of, toml_of
-from robustbo.formulas import restore_text
-from robustbo.lazy import Module
-from robustbo.searchspace.parameters import Choice, Ordinal, Parameter, Value
+from robustbo.searchspace.parameters import Parameter, Value
 from robustbo.searchspace.parameters.reading import read_parameter
-from robustbo.searchspace.parameters.text import number, value_of, whole_number
+from robustbo.searchspace.parameters.text import value_of
 from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.space import Space
-from robustbo.sheets.workbook_file import table_in
+from robustbo.sheets.points import frame_of
 from robustbo.trials.outcome import Outcome
-from robustbo.validation import nearest, short_list
-
-if TYPE_CHECKING:
-    import pandas as pd
-else:
-    pd = Module("pandas")
+from robustbo.validation import nearest
 
 Read = Callable[[str, Parameter, str], Value]  # of a text as a value of a parameter
-
-DECIMAL_COMMA = re.compile(r"[-+]?[0-9]+,[0-9]+([eE][-+]?[0-9]+)?")
-AS_CSV = "save it again with commas and decimal points, or in Python: rb.Pool(pd.read_csv(path, sep={!r}, decimal=','))"
 
 
 class Description(NamedTuple):
@@ -112,80 +99,6 @@ def _parts(file: IO[bytes]) -> tuple[Any, list[Any], list[Outcome], dict[str, An
     sources = content.get("sources")
     is_declared = isinstance(sources, dict) and not isinstance(sources.get("kind"), str)
     return rest, texts, outcomes, rest.pop("sources") if is_declared else {}
-
-
-def frame_of(file: IO[bytes], parameters: Mapping[str, Parameter]) -> pd.DataFrame:
-    """The table in a CSV file or a workbook, its rows labelled by those of the file; only an empty cell is missing.
-
-    A text that is guarded from being a formula is restored. A column of texts is of whole numbers, of numbers, of true
-    and false, or of words: of the first that all its cells are. One of numbers with decimal commas is refused, unless
-    they are known to be words.
-
-    Args:
-        file: It.
-        parameters: By column, where known: of words, a cell such as 007 is one.
-
-    Raises:
-        ValueError: If it cannot be read; the message begins with its name.
-    """
-    is_workbook = file.name.lower().endswith(".xlsx")
-    rows = table_in(bytes_in(file, limits.TABLE_BYTES), file.name) if is_workbook else _csv_rows(file)
-    if not rows:
-        raise ValueError(f"{file.name}: there must be a line with the names of the columns, the file is empty")
-    header = ["" if name is None else restore_text(str(name)) for name in rows.pop(min(rows))]
-    for line, row in rows.items():
-        if len(row) != len(header):
-            rule = f"must have {len(header)} cells, as the first line"
-            raise ValueError(f"{file.name}, line {line}: {rule}, got {short_list(row)}")
-    cells = zip(*rows.values(), strict=True) if rows else [()] * len(header)
-    columns = [
-        _column(f"{file.name}: {name}", column, is_words=name in parameters and _is_words(parameters[name]))
-        for name, column in zip(header, cells, strict=True)
-    ]
-    frame = pd.DataFrame(dict(enumerate(columns)), index=list(rows), dtype=object)
-    return frame.set_axis(header, axis=1)
-
-
-def _csv_rows(file: IO[bytes]) -> dict[int, list[Any]]:
-    """The cells of a CSV file, by the lines of the file."""
-    rows: dict[int, list[Any]] = {}
-    try:
-        reader = csv.reader(io.StringIO(text_in(file, limits.TABLE_BYTES), newline=""), strict=True)
-        rows |= ((reader.line_num, row) for row in reader if row)
-    except csv.Error as error:
-        raise ValueError(f"{file.name}: cannot be read as CSV: {error}") from None
-    header = rows[min(rows)] if rows else []
-    for mark in (";", "\t") if len(header) == 1 else ():
-        if mark in header[0]:
-            raise ValueError(f"{file.name}: cells must be parted by commas, got {header[0]!r}; {AS_CSV.format(mark)}")
-    return rows
-
-
-def _is_words(parameter: Parameter) -> bool:
-    return isinstance(parameter, Choice | Ordinal) and all(isinstance(value, str) for value in parameter.values)
-
-
-def _column(name: str, cells: Sequence[Any], *, is_words: bool) -> list[Any]:
-    """A column's values; None where a cell is empty."""
-    texts = ["" if cell is None else restore_text(cell) if isinstance(cell, str) else cell for cell in cells]
-    if is_words:
-        return [str(text) or None for text in texts]
-    if not all(isinstance(text, str) for text in texts):  # a workbook's
-        return [None if text == "" else text for text in texts]
-    texts_there = [text for text in texts if text]
-    if texts_there and all(map(DECIMAL_COMMA.fullmatch, texts_there)):
-        advice = f"{AS_CSV.format(';')}; or say that it is a choice of words in the file of the space"
-        raise ValueError(f"{name} must have numbers with a decimal point, got {texts_there[0]!r}; {advice}")
-    for kind in (whole_number, number, _flag):
-        try:
-            return [None if text == "" else kind(text) for text in texts]
-        except (ValueError, KeyError):
-            continue
-    return [text or None for text in texts]
-
-
-def _flag(text: str) -> bool:
-    return {"true": True, "false": False}[text.lower()]
 
 
 def fixed_values(

@@ -15,10 +15,11 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from robustbo.serve import beginning, downloads, pages, recording, uploads
+from robustbo.serve import beginning, comparing, downloads, model, pages, recording, uploads
 from robustbo.serve.access import Access
 from robustbo.serve.bench import Bench
 from robustbo.serve.environment import answer, charts_style
+from robustbo.serve.extras import NOTHING, Extras
 from robustbo.serve.forms import wants_json
 from robustbo.serve.guard import Guard
 from robustbo.trials.storage.places import Place
@@ -29,6 +30,8 @@ ROUTES = [
     Route("/values", pages.values),
     Route("/trials/{number:int}", pages.trial),
     Route("/progress", pages.progress),
+    Route("/model", model.page),
+    Route("/compare", comparing.page),
     Route("/report", pages.report),
     Route("/trials", pages.trials),
     Route("/best", pages.best),
@@ -49,13 +52,14 @@ ROUTES = [
 ]
 
 
-def application(bench: Bench | None, access: Access, place: Place) -> Guard:
+def application(bench: Bench | None, access: Access, place: Place, extras: Extras = NOTHING) -> Guard:
     """The application of a study, behind its door.
 
     Args:
         bench: The study; None where it is to be begun.
         access: Who may use it.
         place: Of its journal.
+        extras: What a study that is to be begun has beside it.
     """
     watches: list[asyncio.Task[None]] = []
 
@@ -84,7 +88,7 @@ def application(bench: Bench | None, access: Access, place: Place) -> Guard:
         exception_handlers={HTTPException: _refuse, Exception: _fail},
     )
     app.state.bench, app.state.place, app.state.uploads = bench, place, uploads.Uploads()
-    app.state.beginning, app.state.start = asyncio.Lock(), start
+    app.state.beginning, app.state.start, app.state.extras = asyncio.Lock(), start, extras
     return Guard(app, access)
 
 

@@ -20,8 +20,9 @@ from typing import Any
 
 from robustbo.errors import RobustBOError
 from robustbo.loop.surrogate.attempt import describe_error
+from robustbo.serve.extras import COMPARISON, NOTHING, Extras, Histories, are_same
 from robustbo.serve.served import Served
-from robustbo.trials.history import History, Trial
+from robustbo.trials.history import Trial
 from robustbo.trials.storage.places import Place, display_name, is_address
 from robustbo.view.view import View
 
@@ -32,6 +33,7 @@ BEAT_S = 15.0  # between two signs of life to whoever watches
 MOST_ASKS = 20  # that wait for each other
 MOST_WATCHERS = 100
 MOST_RESULTS = 40  # of computations that are at hand
+MOST_COMPUTING = 20  # that wait for each other; pages ask again
 
 
 class TooBusyError(RobustBOError):
@@ -66,19 +68,20 @@ class Bench:
     Args:
         opt: It.
         place: Of its journal.
+        extras: What is compared with it, and what it may cost.
     """
 
-    def __init__(self, opt: Served, place: Place) -> None:
-        self.opt, self.name = opt, study_name(place)
+    def __init__(self, opt: Served, place: Place, extras: Extras = NOTHING) -> None:
+        self.opt, self.name, self.extras = opt, study_name(place), extras
         self.asks: list[AskJob] = []
         self.trouble: str | None = None
         self.last_error: str | None = None
         self._decisions = ThreadPoolExecutor(1, "decisions")
-        self._views: dict[str, tuple[History, Any]] = {}
+        self._results: dict[str, tuple[Histories, Any]] = {}
         self._running: set[str] = set()
         self._lock, self._queues = Lock(), set[asyncio.Queue[str]]()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._start, self._count, self._history = secrets.token_hex(3), 0, opt.history
+        self._start, self._count, self._shown = secrets.token_hex(3), 0, self.extras.with_own(opt.history)
 
     def ask(self, n: int, *, fixed: Mapping[str, Any], by: str, source: Mapping[str, str]) -> Future[list[Trial]]:
         """Begin to ask for points; one ask after the other.
@@ -118,11 +121,11 @@ class Bench:
         Returns:
             None where nothing has been computed yet.
         """
-        history = self.opt.history
+        histories = self._histories_of(name)
         with self._lock:
-            before, result = self._views.get(name, (None, None))
-            is_now = before is history
-            if not is_now and name not in self._running:
+            before, result = self._results.get(name, ((), None))
+            is_now = are_same(before, histories)
+            if not is_now and name not in self._running and len(self._running) < MOST_COMPUTING:
                 self._running.add(name)
                 self._decisions.submit(self._compute, name, compute)
         return result, is_now
@@ -132,22 +135,29 @@ class Bench:
         return self._decisions.submit(self._compute_of, name, compute).result()
 
     def _compute_of(self, name: str, compute: Callable[[View], Any]) -> Any:
-        view = self.opt.view
-        before, result = self._views.get(name, (None, None))
-        if before is not view.history:
+        histories, view = self._histories_of(name), self.opt.view
+        before, result = self._results.get(name, ((), None))
+        if not are_same(before, histories):
             result = compute(view)
-            self._views.pop(name, None)
-            self._views[name] = view.history, result
-            while len(self._views) > MOST_RESULTS:
-                del self._views[next(iter(self._views))]
+            self._keep(name, histories, result)
         return result
+
+    def _histories_of(self, name: str) -> Histories:
+        """The histories that a result is of: that of the study, and for the comparison those of the others."""
+        return self.extras.with_own(self.opt.history) if name == COMPARISON else (self.opt.history,)
+
+    def _keep(self, name: str, histories: Histories, result: Any) -> None:
+        self._results.pop(name, None)
+        self._results[name] = histories, result
+        while len(self._results) > MOST_RESULTS:
+            del self._results[next(iter(self._results))]
 
     def _compute(self, name: str, compute: Callable[[View], Any]) -> None:
         try:
             self._compute_of(name, compute)
         except Exception as error:  # a page says so, and goes on
             log.debug("a page could not be computed", exc_info=True)
-            self._views[name] = self.opt.history, describe_error(error)
+            self._keep(name, self._histories_of(name), describe_error(error))
         finally:
             with self._lock:
                 self._running.discard(name)
@@ -156,11 +166,12 @@ class Bench:
     def state(self) -> dict[str, Any]:
         """The state of the study that every open page shows, as plain values."""
         history = self.opt._store.state.history
+        shown = self.extras.with_own(history, is_looking=False)
         with self._lock:
             asks = [{"n": job.n, "by": job.by, "seconds": round(time.monotonic() - job.since)} for job in self.asks]
             running = sorted(self._running)
-            if history is not self._history:
-                self._history, self._count = history, self._count + 1
+            if not are_same(self._shown, shown):
+                self._shown, self._count = shown, self._count + 1
             version = f"{self._start}-{self._count}"
         return {
             "version": version,
@@ -187,15 +198,15 @@ class Bench:
     async def watch(self) -> None:
         """Look again and again at whether others have written to the journal, for ever."""
         self._loop = asyncio.get_running_loop()
-        before: History | None = None
+        before: Histories = ()
         while True:
-            history, trouble = before, None
+            histories, trouble = before, None
             try:
-                history = await asyncio.to_thread(lambda: self.opt.history)
+                histories = await asyncio.to_thread(lambda: self.extras.with_own(self.opt.history))
             except (RobustBOError, OSError) as error:
                 trouble = str(error)
-            if history is not before or trouble != self.trouble:
-                before, self.trouble = history, trouble
+            if not are_same(histories, before) or trouble != self.trouble:
+                before, self.trouble = histories, trouble
                 self._send()
             await asyncio.sleep(LOOK_S)
 

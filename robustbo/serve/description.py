@@ -33,6 +33,8 @@ GETS = {
     "/trials/{number}": "One trial",
     "/values": "What is believed of each value; computed if need be, which takes seconds",
     "/best": "The best point, or the front; computed if need be",
+    "/model": "How much the prediction varies with each parameter; computed if need be",
+    "/compare": "The best so far of this study and of those beside it; computed if need be",
     "/events": "Server-sent events: how the study stands, whenever that changes",
     "/download/{name}": "trials.csv, trials.xlsx, to-measure.csv or to-measure.xlsx",
 }

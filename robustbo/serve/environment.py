@@ -36,8 +36,8 @@ def answer(request: Request, template: str, status: int = 200, **data: Any) -> H
     """A page; all text in its data is escaped."""
     bench = bench_of(request)
     frame = {"name": bench.name, "goal": bench.opt.settings.goal, "state": bench.state(), "path": request.url.path}
-    frame["states"] = STATES
-    return HTMLResponse(TEMPLATES.get_template(template).render(**frame, **data), status)
+    more = {"states": STATES, "has_others": bool(bench.extras.beside)}
+    return HTMLResponse(TEMPLATES.get_template(template).render(**frame, **more, **data), status)
 
 
 def refuse(request: Request, title: str, error: Exception, number: int | None = None) -> Response:

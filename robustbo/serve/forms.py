@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
+from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
 from starlette.requests import Request
@@ -51,6 +52,23 @@ async def fields_of(request: Request) -> dict[str, Any]:
     if not kind and not await request.body():
         return {}
     raise HTTPException(415, "the request must be a form or JSON")
+
+
+class Upload(NamedTuple):
+    """A file that came with a form: its name, as the client says it, and its contents."""
+
+    name: str
+    data: bytes
+
+
+async def upload_in(fields: Fields, name: str) -> Upload | None:
+    """The file in a field; None where none was chosen."""
+    file = fields.get(name)
+    if not isinstance(file, UploadFile):
+        return None
+    data = await file.read()
+    await file.close()
+    return Upload(file.filename, data) if file.filename else None
 
 
 def is_json(request: Request) -> bool:

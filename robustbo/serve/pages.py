@@ -16,6 +16,7 @@ from robustbo.report.page.policy import EMBEDDED_NOWHERE
 from robustbo.report.page.policy import POLICY as OF_REPORT
 from robustbo.report.summary import overview
 from robustbo.serve.bench import Bench
+from robustbo.serve.costs import cost_summary
 from robustbo.serve.description import document
 from robustbo.serve.environment import answer, bench_of
 from robustbo.serve.forms import wants_json
@@ -50,6 +51,7 @@ def _work(bench: Bench, rows: Any) -> dict[str, Any]:
     history, settings = bench.opt.history, bench.opt.settings
     return {
         "rows": rows,
+        "num_first": 0 if len(history) else settings.num_initial,
         "names": settings.space.names,
         "quantities": list(settings.quantities.values()),
         "recorded": record_rows(settings, history),
@@ -100,7 +102,7 @@ def trial(request: Request) -> Response:
         is_now=is_now,
         rows=rows,
         quantities=list(bench.opt.settings.quantities.values()),
-        happenings=list(happenings(events)),
+        happenings=list(happenings(events, bench.opt.settings.quantities)),
         last_word=last_word(current, events),
     )
 
@@ -110,7 +112,9 @@ def progress(request: Request) -> Response:
     bench = bench_of(request)
     state, is_now = bench.latest(PROGRESS, lambda view: progress_of(view, bench.opt))
     reason = state if isinstance(state, str) else None
-    return answer(request, "progress.html", progress=None if reason else state, is_now=is_now, reason=reason)
+    sentence, costs = cost_summary(bench.opt.settings, bench.opt.history, bench.extras.budget)
+    data: dict[str, Any] = {"progress": None if reason else state, "is_now": is_now, "reason": reason}
+    return answer(request, "progress.html", spent=sentence, costs=costs, **data)
 
 
 def report(request: Request) -> Response:

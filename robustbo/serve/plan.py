@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO, Any, NamedTuple
 
 import tomli_w
 
+from robustbo.searchspace.labels import parts
+from robustbo.searchspace.parameters.reading import read_parameter
+from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.space import Space
 from robustbo.serve.forms import Fields, number_in, text_in
 from robustbo.serve.served import Served
 from robustbo.sheets.cells import number_of
+from robustbo.sheets.points import frame_of
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.outcomes import DIRECTIONS
 from robustbo.trials.storage.places import Place
@@ -19,16 +27,41 @@ KINDS = {"float": "a number", "int": "a whole number", "choice": "one of several
 GOALS = ("maximize", "minimize", "keep its bounds")
 
 
+class Misfit(ValueError):
+    """Something in the form that cannot be.
+
+    Attributes:
+        field: The row or the field of the form.
+    """
+
+    def __init__(self, field: str, message: str) -> None:
+        self.field = field
+        super().__init__(message)
+
+
+@contextmanager
+def at_field(field: str) -> Iterator[None]:
+    """Within it errors are of a field of the form."""
+    try:
+        yield
+    except Misfit:
+        raise
+    except (ValueError, TypeError) as error:
+        raise Misfit(field, str(error)) from None
+
+
 class Plan(NamedTuple):
     """A study that may be begun.
 
     Attributes:
         space: Its parameters and constraints.
         options: The other arguments of `Optimizer`.
+        described: Its parameters in their plain form; of a pool those of columns that are not what their values say.
     """
 
     space: Space
     options: dict[str, Any]
+    described: dict[str, Any]
 
     def begin(self, place: Place | None) -> Served:
         """The study, with a new journal, or without one, for a look at its first points."""
@@ -38,24 +71,66 @@ class Plan(NamedTuple):
         """The space and what is measured as TOML, as ``robustbo create`` reads it."""
         content: dict[str, Any] = {"constraints": self.space.texts} if self.space.texts else {}
         outcomes = [outcome.to_dict() for outcome in self.options["outcome"]]
-        return tomli_w.dumps(content | self.space.to_dict() | ({"outcome": outcomes} if outcomes else {}))
+        return tomli_w.dumps(content | self.described | ({"outcome": outcomes} if outcomes else {}))
 
 
-def read_plan(fields: Fields) -> Plan:
+def read_plan(fields: Fields, table: IO[bytes] | None = None) -> Plan:
     """The study that is in a form.
+
+    Args:
+        fields: The form.
+        table: The points to choose from, as a CSV file or a workbook, where the form has such; parameters of the form
+            are then of columns that are not what their values say.
 
     Raises:
         ValueError, TypeError: If it cannot be begun; the message says what to change.
     """
-    rows = [row for at in range(MOST_PARAMETERS) if (row := _row(fields, f"p{at}"))["name"]]
-    if not rows:
-        raise ValueError("there must be a parameter: write its name, and what it may be")
-    names = [_label(row) for row in rows]
-    if len({*names}) < len(names):
-        raise ValueError(f"each parameter must have a name of its own, got {names}")
-    constraints = [line.strip() for line in str(fields.get("constraints", "")).splitlines() if line.strip()]
-    parameters = {name: _parameter(name, row) for name, row in zip(names, rows, strict=True)}
-    return Plan(Space.from_dict(parameters, constraints), _outcome_options(fields) | _seed(fields))
+    rows = {f"p{at}": row for at in range(MOST_PARAMETERS) if (row := _row(fields, f"p{at}"))["name"]}
+    if not rows and table is None:
+        raise Misfit("p0", "there must be a parameter: write its name, and what it may be")
+    parameters: dict[str, Any] = {}
+    for field, row in rows.items():
+        with at_field(field):
+            if (name := _label(row)) in parameters:
+                raise ValueError(f"each parameter must have a name of its own, got {name!r} twice")
+            parameters[name] = _parameter(name, row)
+            read_parameter(name, parameters[name])
+    texts = [line.strip() for line in str(fields.get("constraints", "")).splitlines() if line.strip()]
+
+    def space_with(texts: list[str]) -> Space:
+        return Space.from_dict(parameters, texts) if table is None else _pool(table, parameters, texts)
+
+    with at_field("p0" if table is None else "pool"):
+        space = space_with([])
+    with at_field("constraints"):
+        space = space_with([quote_names(text, space.names) for text in texts]) if texts else space
+    described = space.to_dict() if table is None else parameters
+    return Plan(space, _outcome_options(fields) | _seed(fields), described)
+
+
+def quote_names(text: str, names: Sequence[str]) -> str:
+    """A constraint as people write it, with names that have units, or spaces, in backquotes.
+
+    Example:
+        >>> quote_names("dose + 2 * acid <= 3 - dose (mL)", ["dose (mL)", "acid"])
+        '`dose (mL)` + 2 * acid <= 3 - `dose (mL)`'
+    """
+    bare = Counter(parts(name)[0] for name in names)
+    meant = {parts(name)[0]: name for name in names if bare[parts(name)[0]] == 1} | {name: name for name in names}
+    listed = "|".join(re.escape(name) for name in sorted(meant, key=len, reverse=True))
+
+    def quote(match: re.Match[str]) -> str:
+        name = meant.get(match[0])
+        return match[0] if name is None or name.isidentifier() else f"`{name}`"
+
+    return re.sub(rf"`[^`]*`|(?<!\w)(?:{listed})(?!\w)", quote, text)
+
+
+def _pool(table: IO[bytes], parameters: dict[str, Any], constraints: list[str]) -> Pool:
+    declared = {name: read_parameter(name, parameter) for name, parameter in parameters.items()}
+    table.seek(0)
+    frame = frame_of(table, declared)
+    return Pool(frame, **declared, **({"constraints": constraints} if constraints else {}))
 
 
 def _row(fields: Fields, prefix: str) -> dict[str, str]:
@@ -75,8 +150,8 @@ def _parameter(name: str, row: dict[str, str]) -> dict[str, Any]:
         values = [_value(text) if kind == "ordinal" else text for text in texts]
         return {"kind": kind, "values": values}
     bounds = {key: _number(name, key, row[key], kind) for key in ("low", "high", "step") if row[key]}
-    if missing := [key for key in ("low", "high") if key not in bounds]:
-        raise ValueError(f"{name}: the {' and the '.join(missing)} end must be filled in")
+    if missing := [label for key, label in (("low", "From"), ("high", "To")) if key not in bounds]:
+        raise ValueError(f"{name}: {' and '.join(missing)} must be filled in")
     return {"kind": kind, **bounds, **({"log": True} if row["log"] else {})}
 
 
@@ -91,16 +166,21 @@ def _value(text: str) -> float | str:
 
 
 def _outcome_options(fields: Fields) -> dict[str, Any]:
-    rows = [row for at in range(MOST_OUTCOMES) if (row := _row(fields, f"o{at}"))["name"]]
+    rows = {f"o{at}": row for at in range(MOST_OUTCOMES) if (row := _row(fields, f"o{at}"))["name"]}
     if not rows:
-        raise ValueError("there must be something that is measured: write its name")
-    outcomes = [_outcome(row) for row in rows]
-    bounds = [text for row in rows for text in _bounds(row)]
-    objectives = {row["name"]: row["goal"] for row in rows if row["goal"] in DIRECTIONS}
+        raise Misfit("o0", "there must be something that is measured: write its name")
+    outcomes, bounds = list[Outcome](), list[str]()
+    for field, row in rows.items():
+        with at_field(field):
+            if row["name"] in {outcome.name for outcome in outcomes}:
+                raise ValueError(f"each outcome must have a name of its own, got {row['name']!r} twice")
+            outcomes.append(_outcome(row))
+            bounds += _bounds(row)
+    objectives = {row["name"]: row["goal"] for row in rows.values() if row["goal"] in DIRECTIONS}
     if not objectives:
-        raise ValueError("something that is measured must be maximized or minimized")
+        raise Misfit("o0", "something that is measured must be maximized or minimized")
     if len(rows) == 1 and not bounds:
-        return {"outcome": outcomes, "direction": rows[0]["goal"]}
+        return {"outcome": outcomes, "direction": rows[next(iter(rows))]["goal"]}
     return {"outcome": outcomes, "objectives": objectives, "outcome_constraints": bounds}
 
 

@@ -16,7 +16,7 @@ from robustbo.serve.bench import Bench, TooBusyError
 from robustbo.serve.environment import answer, bench_of, plain_answer, refuse
 from robustbo.serve.forms import Fields, author_in, fields_of, is_json, source_in, text_in, wants_json
 from robustbo.serve.plain import trial_values
-from robustbo.serve.rows import result_text
+from robustbo.serve.rows import NOBODY, result_text
 from robustbo.serve.served import ChangedMeanwhile
 from robustbo.serve.undo import take_back
 from robustbo.sheets.filled import value_in
@@ -89,7 +89,7 @@ async def post_ask(request: Request) -> Response:
         source = source_in(text_in(fields, "source"))
         fixed = _fixed_in(bench, fields)
         bench.opt.settings.space.partial(fixed)  # or an error says what is wrong with it
-        by = text_in(fields, "measured_by") or author_in(fields) or "page"
+        by = text_in(fields, "measured_by") or author_in(fields) or NOBODY
         future = bench.ask(number, fixed=fixed, by=by, source=source)
     except TooBusyError as error:
         raise HTTPException(503, str(error)) from None

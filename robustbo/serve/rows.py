@@ -16,6 +16,7 @@ from robustbo.trials.sources import source_text
 from robustbo.trials.trial import in_a_line
 from robustbo.view.view import View
 
+NOBODY = "page"  # asks where nobody has said who measures
 LAST = 12  # trials that were recorded last,
 RECENT = 1000  # of so many that were asked for last
 
@@ -114,7 +115,8 @@ def _work_row(trial: Trial, names: list[str]) -> WorkRow:
 
 def _name(asker: str | None) -> str:
     """The name of an asker for people: without the number of a process."""
-    return (asker or "").partition(":")[0]
+    name = (asker or "").partition(":")[0]
+    return "" if name == NOBODY else name
 
 
 def record_rows(settings: Settings, history: History) -> list[RecordRow]:
@@ -131,9 +133,24 @@ def _clock(trial: Trial) -> str:
 def result_text(trial: Trial, quantities: Mapping[str | None, Outcome]) -> str:
     """The record of a trial, for people."""
     values = dict[str | None, float](trial.values.items()) or ({} if trial.value is None else {None: trial.value})
-    texts = [(f"{name} " if name else "") + quantities[name].number(value) for name, value in values.items()]
+    texts = values_texts(values, quantities)
     state = "" if trial.state == "told" else f"{trial.state}: {in_a_line(trial.reason)}" if not values else trial.state
     return "; ".join(part for part in (*texts, state, trial.note or "") if part)
+
+
+def values_texts(values: Any, quantities: Mapping[str | None, Outcome]) -> list[str]:
+    """Values with their units, of several outcomes behind their names.
+
+    Args:
+        values: By outcome, or of the only one: numbers, bounds, or such as events have them; None is nothing.
+        quantities: What is measured.
+    """
+    by_name = values if isinstance(values, Mapping) else {} if values is None else {None: values}
+    texts = []
+    for name, value in by_name.items():
+        amount = quantities[name].with_unit(value) if isinstance(value, str) else quantities[name].number(float(value))
+        texts.append(f"{name} {amount}" if name else amount)
+    return texts
 
 
 def belief_rows(view: View) -> list[BeliefRow]:

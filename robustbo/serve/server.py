@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 from collections.abc import Callable, Sequence
@@ -12,8 +13,10 @@ from starlette.types import ASGIApp
 from robustbo.errors import JournalMissing, JournalWarning, RobustBOError, warn
 from robustbo.serve.access import Access, is_loopback, new_token, own_names
 from robustbo.serve.app import application
-from robustbo.serve.bench import Bench
+from robustbo.serve.bench import Bench, study_name
+from robustbo.serve.extras import NOTHING, Extras
 from robustbo.serve.served import Served
+from robustbo.study.study import Study
 from robustbo.trials.storage.places import Place
 
 MOST_CONNECTIONS = 200
@@ -42,10 +45,10 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _bench_of(place: Place) -> Bench | None:
+def _bench_of(place: Place, extras: Extras = NOTHING) -> Bench | None:
     """The study of a journal; None where there is none, and a warning says that it is begun by a form."""
     try:
-        return Bench(Served.resume(place), place)
+        return Bench(Served.resume(place), place, extras)
     except JournalMissing as error:
         warn(f"{error}; the page begins a new study there", JournalWarning)
         return None
@@ -59,6 +62,8 @@ def serve(
     port: int = 0,
     names: Sequence[str] = (),
     has_token: bool = True,
+    beside: Sequence[Place] = (),
+    budget: float = math.inf,
 ) -> None:
     """Serve a study until an interrupt, which ends it.
 
@@ -69,19 +74,24 @@ def serve(
         port: A free one if 0.
         names: Names that it answers to, beside its own.
         has_token: Whether whoever uses it must know a token; on other addresses than this machine's own it must be so.
+        beside: Journals of other studies, whose progress is drawn beside its own.
+        budget: What all measurements may cost together, each 1 unless its source has a cost of its own.
 
     Raises:
-        RobustBOError: If the study cannot be resumed, or that cannot be served.
+        RobustBOError: If a study cannot be resumed, or that cannot be served.
     """
     if not is_loopback(host) and not has_token:
         raise RobustBOError(f"--no-token: a page that others can reach must have a token, got --host {host}")
-    bench = _bench_of(place)
+    if not budget > 0:
+        raise RobustBOError(f"--budget must be a number above 0, got {budget}")
+    extras = Extras([(study_name(other), Study.resume(other)) for other in beside], budget)
+    bench = _bench_of(place, extras)
     token = new_token(os.environ.pop(TOKEN, None)) if has_token else None
     listener = listen(host, port)
     access = _access(host, listener.getsockname()[1], token, names)
     say(address(host, access))
     try:
-        uvicorn.Server(_config(application(bench, access, place))).run([listener])
+        uvicorn.Server(_config(application(bench, access, place, extras))).run([listener])
     except KeyboardInterrupt:
         return
     finally:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from robustbo.censored import from_json
 from robustbo.serve.bench import Bench
 from robustbo.serve.forms import Fields, author_in
+from robustbo.serve.rows import values_texts
 from robustbo.trials.history import Trial
+from robustbo.trials.outcome import Outcome
 from robustbo.trials.storage import places
 from robustbo.trials.storage.line import Event
 from robustbo.trials.storage.places import Place
@@ -40,21 +42,15 @@ def events_of(place: Place, number: int) -> list[Event]:
     return [event for event in places.contents(place).events if event.get("trial") == number]
 
 
-def happenings(events: list[Event]) -> Iterator[Happening]:
+def happenings(events: list[Event], quantities: Mapping[str | None, Outcome]) -> Iterator[Happening]:
     """Events of a trial for people, the first one first."""
     for event in events:
         if (word := WORDS.get(event["event"])) is None:
             continue
         if event["event"] == "include" and not event.get("vouch"):
             word = "word taken back"
-        parts = [event.get("outcome"), _value_text(event.get("value")), event.get("reason")]
+        parts = [event.get("outcome"), ", ".join(values_texts(event.get("value"), quantities)), event.get("reason")]
         yield Happening(word, str(event.get("at", "")), ": ".join(str(part) for part in parts if part))
-
-
-def _value_text(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {number}" for name, number in value.items())
-    return "" if value is None else str(value)
 
 
 def last_word(trial: Trial, events: list[Event]) -> str | None:

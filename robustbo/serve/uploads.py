@@ -11,17 +11,16 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from robustbo.errors import RobustBOError
-from robustbo.rounding import format_number
 from robustbo.serve.environment import answer, bench_of, refuse
-from robustbo.serve.forms import fields_of, text_in, wants_json
+from robustbo.serve.forms import fields_of, text_in, upload_in, wants_json
+from robustbo.serve.rows import values_texts
 from robustbo.serve.served import Served
 from robustbo.trials.history import History
 from robustbo.trials.storage.line import Event
@@ -51,7 +50,7 @@ class Preview(NamedTuple):
 
 
 class Uploads:
-    """The last sheets that were uploaded, by words that nobody can guess."""
+    """The last sheets and tables that were uploaded, by words that nobody can guess."""
 
     def __init__(self) -> None:
         self._sheets: OrderedDict[str, tuple[str, bytes]] = OrderedDict()
@@ -73,7 +72,7 @@ class Uploads:
         self._sheets.pop(word, None)
 
 
-def plain_name(name: str | None) -> str:
+def plain_name(name: str | None, stem: str = "sheet") -> str:
     """The name of an uploaded file without folders, of which only the suffix decides anything.
 
     Raises:
@@ -85,8 +84,8 @@ def plain_name(name: str | None) -> str:
     """
     suffix = PurePath(name or "").suffix.lower()
     if suffix not in SUFFIXES:
-        raise ValueError(f"a sheet must be one of {', '.join(SUFFIXES)}, got {suffix or 'no suffix'}")
-    return f"sheet{suffix}"
+        raise ValueError(f"a {stem} must be one of {', '.join(SUFFIXES)}, got {suffix or 'no suffix'}")
+    return f"{stem}{suffix}"
 
 
 def preview(opt: Served, name: str, data: bytes, *, amends: bool) -> Preview:
@@ -106,21 +105,16 @@ def digest(events: Sequence[Event]) -> str:
 def _row(opt: Served, history: History, event: Event) -> PreviewRow:
     number, value = event["trial"], event.get("value")
     is_known = number < len(history)
-    values = value if isinstance(value, dict) else {} if value is None else {None: value}
-    quantities = opt.settings.quantities
-    texts = [(f"{name} " if name else "") + _text(quantities[name], of) for name, of in values.items()]
-    doubts = list[str]()
-    for name, of in values.items() if is_known else ():
+    quantities, doubts = opt.settings.quantities, list[str]()
+    for name, of in (value if isinstance(value, dict) else {None: value}).items() if is_known else ():
         expectation = history[number].of(name).expectation if name else history[number].expectation
         if expectation and isinstance(of, int | float) and abs(of - expectation[0]) > FAR * expectation[1]:
             doubts.append(f"expected {quantities[name].amount(*expectation, digits=3)}")
     word = str(event["event"])
     kind = WORDS.get(word, word) if is_known else "new, not asked for"
-    return PreviewRow(number, kind, "; ".join(texts) or str(event.get("reason", "")), "; ".join(doubts))
-
-
-def _text(quantity: Any, value: Any) -> str:
-    return quantity.with_unit(value if isinstance(value, str) else format_number(float(value)))
+    return PreviewRow(
+        number, kind, "; ".join(values_texts(value, quantities)) or str(event.get("reason", "")), "; ".join(doubts)
+    )
 
 
 async def post_sheet(request: Request) -> Response:
@@ -128,15 +122,11 @@ async def post_sheet(request: Request) -> Response:
     bench = bench_of(request)
     uploads: Uploads = request.app.state.uploads
     fields = await fields_of(request)
-    file, word = fields.get("file"), text_in(fields, "upload")
+    file, word = await upload_in(fields, "file"), text_in(fields, "upload")
     amends = text_in(fields, "amend") == "yes"
-    content = b""
-    if isinstance(file, UploadFile):
-        content = await file.read()
-        await file.close()
     try:
-        if isinstance(file, UploadFile):
-            name, data = plain_name(file.filename), content
+        if file is not None:
+            name, data = plain_name(file.name), file.data
             word = uploads.keep(name, data)
         elif (sheet := uploads.get(word)) is not None:
             name, data = sheet

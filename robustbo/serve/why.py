@@ -53,14 +53,19 @@ def _beliefs(view: View, trial: Trial) -> list[str]:
     if gain < SMALL * min(prediction.sd for prediction in by_name.values()):
         sentences.append("It is expected to win next to nothing on the best so far.")
     elif math.isfinite(gain):
-        single = view.settings.quantity if len(view.settings.objectives) < 2 else None
-        amount = format_number(gain, 2)
-        amount = f"{amount} of hypervolume" if single is None else single.with_unit(amount)
-        sentences.append(f"On the average it is expected to win {amount} on the best so far.")
+        sentences.append(f"On the average it is expected to win {gain_text(view, gain)} on the best so far.")
     chance = view.viability(params)
     if chance < 1:
         sentences.append(f"It gives a value with a probability of {100 * chance:.0f} %.")
     return sentences
+
+
+def gain_text(view: View, gain: float) -> str:
+    """A gain with its unit; of several objectives it is one of hypervolume."""
+    amount, settings = format_number(gain, 2), view.settings
+    if len(settings.objectives) > 1:
+        return f"{amount} of hypervolume"
+    return settings.quantities[next((name for name, _ in settings.objectives), None)].with_unit(amount)
 
 
 def _prediction_text(of: Outcome, prediction: Prediction) -> str:

@@ -43,7 +43,7 @@ class Delimited:
 
     def __init__(self, data: bytes, name: str, separator: str = ",") -> None:
         self._name = name
-        self._mark, self._encoding, self._text = _decode(data, name)
+        self._mark, self._encoding, self._text = decode(data, name)
         self._separator = _separator(self._text) or separator
         try:
             self._cells = list(_records(self._text, self._separator))
@@ -95,8 +95,12 @@ class Delimited:
         return text
 
 
-def _decode(data: bytes, name: str) -> tuple[bytes, str, str]:
-    """The mark at the beginning, the encoding and the text."""
+def decode(data: bytes, name: str) -> tuple[bytes, str, str]:
+    """The mark at the beginning, the encoding and the text of a CSV file.
+
+    Raises:
+        SheetError: If it is none.
+    """
     mark, encoding = next(((m, e) for m, e in MARKS if data.startswith(m)), (b"", "utf-8"))
     for candidate in (
         (encoding,) if mark else ("utf-8", "cp1252")

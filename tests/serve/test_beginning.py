@@ -68,6 +68,23 @@ def test_the_same_is_a_file_for_the_command_line(client, tmp_path):
     assert space.texts == ["stages + stages <= 14"]
 
 
+def test_a_space_of_few_points_has_a_preview_of_these(client):
+    few = {"p0.name": "acid", "p0.kind": "choice", "p0.values": "HCl; HNO3", "o0.name": "yield"}
+    assert len(client.post("/begin", data=few | {"o0.goal": "minimize"}, headers=JSON).json()["rows"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "space"),
+    [
+        ("heat + stages <= 80", "`heat (°C)` + stages <= 80"),
+        ("heat (°C) + stages <= 80", "`heat (°C)` + stages <= 80"),
+        ("`heat (°C)` + stages <= 80", "`heat (°C)` + stages <= 80"),
+    ],
+)
+def test_constraints_are_written_with_or_without_units(text, space):
+    assert read_plan(FORM | {"constraints": text}).space.texts == [space]
+
+
 def test_several_outcomes_have_goals_and_bounds():
     more = {"o1.name": "purity", "o1.goal": "keep its bounds", "o1.least": "95,5"}
     settings = read_plan(FORM | more).begin(None).settings
@@ -77,11 +94,11 @@ def test_several_outcomes_have_goals_and_bounds():
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"p0.low": ""}, "heat (°C): the low end must be filled in"),
+        ({"p0.low": ""}, "heat (°C): From must be filled in"),
         ({"p0.low": "cold"}, "must be a number"),
         ({"p0.low": "90"}, "heat (°C)"),
         ({"p1.name": "heat", "p1.unit": "°C"}, "name of its own"),
-        ({"constraints": "stages <= heat +"}, "stages <= heat +"),
+        ({"constraints": "stages <= heat +"}, "stages <= `heat (°C)` +"),
         ({"o0.name": ""}, "something that is measured"),
         ({"o0.goal": "keep its bounds"}, "must be a bound"),
         ({"o0.goal": "win"}, "maximized or minimized"),
@@ -95,6 +112,72 @@ def test_what_is_wrong_is_said_as_it_is_typed(client, place, change, text):
     assert page.status_code == 422
     assert "80,5" in page.text  # what was typed is still there
     assert not place.exists()
+
+
+TABLE = "Säure;Dosis (mL)\nHCl;0,5\nHNO3;0,25\nHCl;1\n".encode("cp1252")
+MEASURED = {name: text for name, text in FORM.items() if name.startswith("o") or name == "seed"}
+
+
+def with_table(client, fields, content=TABLE, name="Katalog.csv", **options):
+    return client.post("/begin", data=fields, files={"pool": (name, content)}, **options)
+
+
+def test_a_study_chooses_from_the_rows_of_a_table_that_is_sent_once(client, place):
+    preview = with_table(client, MEASURED, headers=JSON).json()
+    assert (preview["size"], preview["names"]) == (3, ["Säure", "Dosis (mL)"])
+    assert preview["columns"] == ["Säure: one of several", "Dosis (mL): a number"]
+    again = client.post("/begin", data=MEASURED | {"table": preview["table"]}, headers=JSON).json()
+    assert again == preview
+    client.post("/begin", data=MEASURED | {"table": preview["table"], "do": "begin"})
+    assert rb.Study.resume(place).settings.space.rows == (("HCl", 0.5), ("HNO3", 0.25), ("HCl", 1.0))
+
+
+def test_a_row_of_the_form_says_what_a_column_is_and_the_file_has_that_alone(client, tmp_path):
+    row = {"p0.name": "Dosis", "p0.unit": "mL", "p0.low": "0,1", "p0.high": "10", "p0.log": "yes"}
+    text = with_table(client, MEASURED | row | {"do": "toml", "constraints": "Dosis <= 0.6"}).text
+    (tmp_path / "space.toml").write_text(text)
+    (tmp_path / "Katalog.csv").write_bytes(TABLE)
+    with open(tmp_path / "space.toml", "rb") as file, open(tmp_path / "Katalog.csv", "rb") as table:
+        space = description_of(file, table).space
+    assert dict(space.parameters)["Dosis (mL)"] == rb.Float(0.1, 10, log=True)
+    assert space.texts == ["`Dosis (mL)` <= 0.6"]
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "text"),
+    [
+        (b"", "empty.csv", "table.csv: there must be a line with the names"),
+        (TABLE + b"HCl;1\n", "twice.csv", "the rows of a pool must differ"),
+        (TABLE, "table.exe", "a table must be one of .csv"),
+        (b"\x00\x01", "broken.csv", "cannot be read as CSV"),
+    ],
+)
+def test_what_is_wrong_with_a_table_is_said_there(client, content, name, text):
+    answer = with_table(client, MEASURED, content, name, headers=JSON)
+    assert (answer.status_code, answer.json()["field"]) == (422, "pool")
+    assert text in answer.json()["error"]
+
+
+def test_a_table_that_is_not_kept_any_more_is_said_and_an_empty_choice_is_none(client):
+    answer = client.post("/begin", data=MEASURED | {"table": "gone"}, headers=JSON)
+    assert "choose it again" in answer.json()["error"]
+    assert client.post("/begin", data=FORM, files={"pool": ("", b"")}, headers=JSON).json()["table"] == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"p3.values": ""}, "p3"),
+        ({"p1.name": "heat", "p1.unit": "°C"}, "p1"),
+        ({"constraints": "stages <= 3\nnothing <= 2"}, "constraints"),
+        ({"o0.low": "high"}, "o0"),
+        ({"o0.name": ""}, "o0"),
+    ],
+)
+def test_what_is_wrong_is_said_with_the_row_that_it_is_of(client, change, field):
+    assert client.post("/begin", data=FORM | change, headers=JSON).json()["field"] == field
+    typed = client.post("/begin", data=FORM | change | {"do": "look"}, headers=JSON)
+    assert (typed.status_code, typed.json()["field"]) == (200, field)
 
 
 def test_a_name_that_may_be_mistyped_is_warned_of(place):

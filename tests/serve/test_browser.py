@@ -4,15 +4,11 @@ Pictures of the pages go to the folder that ROBUSTBO_PICTURES names, if it does;
 axe-core is there (the package axe-playwright-python ships it), no page may have a violation, in any size or light.
 """
 
-import importlib.util
-import json
 import math
 import os
 import shutil
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import pytest
 
@@ -23,15 +19,14 @@ from selenium.webdriver.chrome.service import Service  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
+from tests.serve.browsing import SIZES, fill, has, look, paste, press, resize, texts, wait  # noqa: E402
+
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="no Chromium here, or no chromedriver"),
 ]
-AXE = importlib.util.find_spec("axe_playwright_python")
-PICTURES = os.environ.get("ROBUSTBO_PICTURES")
 TOKEN = "a-token-of-the-tests-alone"
-PATIENCE_S = 60.0
 SPACE = {
     "p0.name": "temperature", "p0.unit": "°C", "p0.low": "40", "p0.high": "120", "p0.step": "1",
     "p1.name": "time", "p1.unit": "min", "p1.low": "5", "p1.high": "60", "p1.step": "1",
@@ -39,7 +34,6 @@ SPACE = {
     "p3.name": "load", "p3.unit": "mol%", "p3.low": "0,5", "p3.high": "5", "p3.step": "0,1",
     "o0.name": "yield", "o0.unit": "%", "o0.low": "0", "o0.high": "100",
 }  # fmt: skip
-SIZES = [(1280, 900, "light"), (390, 844, "light"), (1280, 900, "dark"), (390, 844, "dark")]
 
 
 def reaction(params):
@@ -50,11 +44,25 @@ def reaction(params):
 
 
 @pytest.fixture
-def server(tmp_path):
+def last_year(tmp_path):
+    """The journal of a study of the same reaction, of twelve points that fill the space."""
+    space = rb.Space(**{
+        "temperature (°C)": rb.Float(40, 120), "time (min)": rb.Float(5, 60),
+        "base (eq)": rb.Float(1, 3), "load (mol%)": rb.Float(0.5, 5),
+    })  # fmt: skip
+    outcome, place = rb.Outcome("yield", unit="%", low=0, high=100), tmp_path / "last year.jsonl"
+    opt = rb.Optimizer(space, direction="maximize", outcome=outcome, acquisition="sobol", journal=place, seed=3)
+    for trial in opt.ask(12):
+        opt.tell(trial, reaction(trial.params))
+    return place
+
+
+@pytest.fixture
+def server(tmp_path, last_year):
     """A server of a study that may not be begun yet; its address and its journal."""
     place = tmp_path / "suzuki.jsonl"
     environment = os.environ | {"ROBUSTBO_SERVE_TOKEN": TOKEN}
-    command = [sys.executable, "-m", "robustbo", "serve", str(place)]
+    command = [sys.executable, "-m", "robustbo", "serve", str(place), "--budget", "60", "--beside", str(last_year)]
     with subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield process.stdout.readline().strip(), place
@@ -89,81 +97,6 @@ def browser(tmp_path):
     driver.quit()
 
 
-def resize(driver, width, height, look):
-    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-    features = [{"name": "prefers-color-scheme", "value": look}]
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-
-
-def wait(condition, what):
-    deadline = time.monotonic() + PATIENCE_S
-    while not (result := condition()):
-        assert time.monotonic() < deadline, what
-        time.sleep(0.1)
-    return result
-
-
-def texts(driver, selector):
-    return driver.execute_script("return [...document.querySelectorAll(arguments[0])].map(e => e.innerText)", selector)
-
-
-def has(driver, selector, text):
-    return wait(lambda: any(text in shown for shown in texts(driver, selector)), f"{selector}: {text}")
-
-
-def fill(driver, name, text):
-    field = driver.find_element(By.CSS_SELECTOR, f'[name="{name}"]')
-    field.clear()
-    field.send_keys(text)
-
-
-def press(driver, text):
-    driver.execute_script(
-        "[...document.querySelectorAll('button')]"
-        ".find(b => b.offsetParent && b.innerText.trim() === arguments[0]).click()",
-        text,
-    )
-
-
-def paste(driver, field, text):
-    driver.execute_script(
-        "const data = new DataTransfer(); data.setData('text/plain', arguments[1]); arguments[0].focus();"
-        "const options = {clipboardData: data, bubbles: true, cancelable: true};"
-        "arguments[0].dispatchEvent(new ClipboardEvent('paste', options))",
-        field,
-        text,
-    )
-
-
-def violations(driver):
-    """The violations that axe-core sees on a page, run beside its content-security policy."""
-    script = (Path(AXE.origin).parent / "axe.min.js").read_text()
-    driver.execute_cdp_cmd("Runtime.evaluate", {"expression": script})
-    question = (
-        "axe.run().then(r => JSON.stringify(r.violations.map(v => [v.id, v.nodes.map(n => n.html.slice(0, 200))])))"
-    )
-    options = {"expression": question, "awaitPromise": True, "returnByValue": True}
-    return json.loads(driver.execute_cdp_cmd("Runtime.evaluate", options)["result"]["value"])
-
-
-def look(driver, name):
-    """Look at a page in each size and light: pictures of it, and no violation."""
-    for size in SIZES:
-        resize(driver, *size)
-        if PICTURES:
-            driver.save_screenshot(f"{PICTURES}/serve-{name}-{'wide' if size[0] > 600 else 'narrow'}-{size[2]}.png")
-        beyond = (
-            "const wide = document.documentElement.clientWidth;"
-            "return document.documentElement.scrollWidth <= wide ? [] : [...document.querySelectorAll('*')]"
-            ".filter(e => e.getBoundingClientRect().right > wide).map(e => e.outerHTML.slice(0, 200))"
-        )
-        assert driver.execute_script(beyond) == [], (name, size)
-        if AXE:
-            assert violations(driver) == [], (name, size)
-    resize(driver, *SIZES[0])
-
-
 def rows(driver):
     return driver.find_elements(By.CSS_SELECTOR, "#rows tr[data-trial]")
 
@@ -188,6 +121,7 @@ def test_a_campaign_from_the_form_to_the_decision(server, browser):
     address, place = server
     browser.get(address)
     wait(lambda: "/begin" in browser.current_url, "the form")
+    press(browser, "One more parameter")
     for name, text in SPACE.items():
         fill(browser, name, text)
     has(browser, "#preview", "The first points")
@@ -232,10 +166,40 @@ def test_a_campaign_from_the_form_to_the_decision(server, browser):
     wait(lambda: browser.find_elements(By.CSS_SELECTOR, ".scroll > svg"), "a chart")
     look(browser, "progress")
     wait(lambda: not browser.find_elements(By.CSS_SELECTOR, ".asking"), "the best is of all values")
+    assert any("24 of a budget of 60 are spent" in text for text in texts(browser, "#progress > p"))
     best = rb.Study.resume(place).best()
     assert any(f"trial {best.trial.number}" in text for text in texts(browser, ".lead"))
+    browser.find_element(By.LINK_TEXT, "Model").click()
+    has(browser, "#model h2", "Map of")
+    wait(lambda: not browser.find_elements(By.CSS_SELECTOR, ".asking"), "the maps are of all values")
+    look(browser, "model")
+    browser.find_element(By.LINK_TEXT, "Compare").click()
+    wait(lambda: len(browser.find_elements(By.CSS_SELECTOR, "#compare polyline")) == 2, "two studies drawn together")
+    look(browser, "compare")
     logs = [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
     assert logs == []
+
+
+def test_a_study_is_begun_with_the_points_of_a_table(server, browser, tmp_path):
+    table = tmp_path / "Katalog.csv"
+    table.write_bytes("Lösemittel;Dosis (mL)\r\nDMF;0,5\r\nTHF;1,5\r\nDMF;2\r\n".encode("cp1252"))
+    browser.get(server[0])
+    wait(lambda: "/begin" in browser.current_url, "the form")
+    fill(browser, "o0.name", "yield")
+    has(browser, "#preview", "there must be a parameter")
+    browser.find_element(By.CSS_SELECTOR, "summary").click()
+    browser.find_element(By.NAME, "pool").send_keys(str(table))
+    has(
+        browser, "#preview", "The table has 3 points. Its columns were taken for Lösemittel: one of several; Dosis (mL)"
+    )
+    fill(browser, "constraints", "Dosis <= 1,8")
+    has(browser, "[data-field=constraints] .here", "constraint")
+    fill(browser, "constraints", "Dosis <= 1.8")
+    wait(lambda: not texts(browser, ".here"), "the constraint is understood")
+    look(browser, "begin-table")
+    press(browser, "Begin the study")
+    has(browser, "h1", "To be measured")
+    assert rb.Study.resume(server[1]).settings.space.size == 3
 
 
 def test_whoever_comes_second_keeps_what_they_typed(opt, server, browser):

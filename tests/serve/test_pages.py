@@ -60,7 +60,7 @@ def test_a_trial_says_why_it_was_asked_for_and_what_happened_to_it(client, bench
     assert "A new value of yield is predicted to be" in page
     client.post("/trials/2/amend", data={"value.0": "7", "reason": "a slip"})
     page = client.get("/trials/2", headers=HTML).text
-    assert "Corrected: 7.0: a slip" in page
+    assert "Corrected: 7 %: a slip" in page
     assert "Take the last word back" in page
 
 

@@ -72,6 +72,31 @@ class Note(NamedTuple):
     y: float
 
 
+class Cells(NamedTuple):
+    """Colored cells behind all else: a map of one quantity over two others.
+
+    Attributes:
+        label: Of the quantity.
+        x: ``m + 1`` places of the edges of cells across.
+        y: ``n + 1`` places upwards.
+        values: ``n x m`` numbers; a cell of NaN is left out.
+        ends: ``k + 1`` rising ends of the bands of values that have a color each.
+        colors: ``k`` colors.
+    """
+
+    label: str
+    x: np.ndarray
+    y: np.ndarray
+    values: np.ndarray
+    ends: Sequence[float]
+    colors: Sequence[str]
+
+    def bands(self) -> np.ndarray:
+        """``n x m`` places of each cell's color; -1 where a cell is left out."""
+        bands = np.searchsorted(self.ends[1:-1], np.nan_to_num(self.values), side="right")
+        return np.where(np.isfinite(self.values), bands, -1)
+
+
 class Axis(NamedTuple):
     """An axis: its label, its range, whether by powers of ten, names along it instead of numbers, and whether it is of
     whole numbers alone, such as those of trials.
@@ -115,6 +140,7 @@ class Chart(NamedTuple):
         notes: Words in it.
         height: Of a page's chart, which is 640 wide; a picture's are in proportion.
         about: What it shows, for those who cannot see it; the title by default.
+        cells: Of a map, behind all else; pages alone draw them.
     """
 
     title: str
@@ -125,6 +151,7 @@ class Chart(NamedTuple):
     notes: Sequence[Note] = ()
     height: float = HEIGHT
     about: str = ""
+    cells: Cells | None = None
 
 
 class Strip(NamedTuple):

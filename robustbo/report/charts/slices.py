@@ -77,12 +77,17 @@ def slices(space: Space, params: Mapping[str, Any], where: str = INCUMBENT) -> l
 def _slice(region: Region, at: Sequence[float], i: int, moved: Sequence[str]) -> Slice:
     name, parameter = region.space.parameters[i]
     units = list(parameter.levels or [k / (POINTS - 1) for k in range(POINTS)])
-    rows, keeps = [[*at[:i], unit, *at[i + 1 :]] for unit in units], np.ones(len(units), dtype=bool)
-    if not region.space.is_plain:
-        U = region.complete(torch.tensor(rows, dtype=torch.float64))
-        keeps, rows = region.holds(U).numpy(), region.canonical(U.clamp(0.0, 1.0)).tolist()
+    rows, keeps = complete_rows(region, [[*at[:i], unit, *at[i + 1 :]] for unit in units])
     note = f"As it moves, {' and '.join(moved)} follow{'s' * (len(moved) == 1)} by the constraints" if moved else ""
     return Slice(name, parameter, note, at[i], np.array(units), rows, keeps)
+
+
+def complete_rows(region: Region, rows: list[list[float]]) -> tuple[list[list[float]], np.ndarray]:
+    """Unit-cube rows with what follows from others filled in, and which of them keep the constraints."""
+    if region.space.is_plain:
+        return rows, np.ones(len(rows), dtype=bool)
+    U = region.complete(torch.tensor(rows, dtype=torch.float64))
+    return region.canonical(U.clamp(0.0, 1.0)).tolist(), region.holds(U).numpy()
 
 
 def guide(space: Space, where: str = INCUMBENT) -> str:
@@ -98,16 +103,20 @@ def guide(space: Space, where: str = INCUMBENT) -> str:
 
 
 def across(of: Slice) -> Axis:
+    """The axis of the parameter that moves."""
+    return unit_axis(of.name, of.parameter)
+
+
+def unit_axis(name: str, parameter: Parameter) -> Axis:
     """The axis of a parameter's unit coordinate, with its values along it."""
-    parameter = of.parameter
-    if isinstance(parameter, Ordinal):
-        shown = [*range(0, len(parameter.values), -(-len(parameter.values) // MOST_NAMES))]
+    if isinstance(parameter, Choice | Ordinal):
+        most = MOST_NAMES if isinstance(parameter, Ordinal) else len(parameter.values)
+        shown = [*range(0, len(parameter.values), -(-len(parameter.values) // most))]
         names = [(parameter.levels[k], str(parameter.values[k])) for k in shown]
     else:
-        assert not isinstance(parameter, Choice)  # which is read as a table
         numbers = _round(parameter)
         names = list(zip(map(parameter.to_unit, numbers), labels(numbers), strict=True))
-    return Axis(of.name, 0.0, 1.0, names=tuple(names))
+    return Axis(name, 0.0, 1.0, names=tuple(names))
 
 
 def _round(parameter: Int | Float) -> list[float]:

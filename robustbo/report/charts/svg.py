@@ -1,12 +1,13 @@
 """Charts as SVG text, which a page can hold, a printer print and a reader switch on and off."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
+from itertools import groupby
 
 import numpy as np
 
-from robustbo.report.charts.chart import Chart, Dots, Line
+from robustbo.report.charts.chart import Cells, Chart, Dots, Line, labels
 
 WIDTH = 640
 SCROLLED = '<div class="scroll" tabindex="0" role="group" aria-label="{}">'  # can be reached by keys, to scroll
@@ -32,7 +33,7 @@ Points = list[tuple[float, float]]
 def draw(chart: Chart) -> str:
     """A chart as HTML: an SVG picture that scrolls where it is wider than the screen."""
     on = _On(chart)
-    marks = [*on.axes(), *map(on.line, chart.lines), *map(on.dots, chart.dots), *on.notes()]
+    marks = [*on.axes(), *on.cells(), *map(on.line, chart.lines), *map(on.dots, chart.dots), *on.notes()]
     label = escape(chart.about or chart.title, quote=True)
     head = f'<svg viewBox="0 0 {WIDTH} {chart.height:g}" role="img" aria-label="{label}">'
     return f"{SCROLLED.format('chart')}{head}{''.join(marks)}</svg></div>"
@@ -43,8 +44,9 @@ class _On:
 
     def __init__(self, chart: Chart) -> None:
         self._chart = chart
-        longest = 0 if chart.y.names else max((len(name) for _, name in chart.y.ticks()), default=0)
-        self._left = NAMED if chart.y.names else max(LEFT, 30 + LETTER * longest)
+        longest = max((len(name) for _, name in chart.y.ticks()), default=0)
+        is_named = bool(chart.y.names) and chart.cells is None
+        self._left = NAMED if is_named else min(max(LEFT, 30 + LETTER * longest), WIDTH / 2)
         self._bottom = chart.height - BOTTOM
 
     def across(self, x: float) -> float:
@@ -75,6 +77,21 @@ class _On:
         if chart.y.label:
             marks.append(_text(chart.y.label, 14, middle, more=f' transform="rotate(-90 14 {middle:g})"'))
         return marks
+
+    def cells(self) -> list[str]:
+        """The cells of a map; neighbors of one color in a row are one rectangle."""
+        cells = self._chart.cells
+        if cells is None:
+            return []
+        x, y, marks = [self.across(at) for at in cells.x], [self.up(at) for at in cells.y], []
+        for row, bands in enumerate(cells.bands().tolist()):
+            at = 0
+            for band, run in groupby(bands):
+                begin, at = at, at + len([*run])
+                if band >= 0:
+                    size = f'width="{x[at] - x[begin]:g}" height="{y[row] - y[row + 1]:g}"'
+                    marks.append(f'<rect x="{x[begin]}" y="{y[row + 1]}" {size} fill="{cells.colors[band]}"/>')
+        return [f'<g shape-rendering="crispEdges">{"".join(marks)}</g>']
 
     def line(self, line: Line) -> str:
         """A curve over its band."""
@@ -114,7 +131,7 @@ class _On:
 
 def legend(*charts: Chart) -> str:
     """The meaning of the marks of charts, as HTML: a swatch and a name of each kind, of one chart its count."""
-    items = dict[str, str]()
+    items = {text: swatch for chart in charts if chart.cells is not None for text, swatch in _scale(chart.cells)}
     for dots in (dots for chart in charts for dots in chart.dots):
         if dots.label and len(dots.x):
             swatch = f'<svg viewBox="-9 -9 18 18" {SWATCH}><g {_look(dots)}>{_mark(dots, 0, 0)}</g></svg>'
@@ -124,6 +141,15 @@ def legend(*charts: Chart) -> str:
             items.setdefault(line.label, f'<svg viewBox="0 0 28 10" {SWATCH}>{_swatch(line)}</svg>')
     texts = "".join(f"<span>{swatch} {escape(label)}</span>" for label, swatch in items.items())
     return f'<p class="legend">{texts}</p>' if texts else ""
+
+
+def _scale(cells: Cells) -> Iterator[tuple[str, str]]:
+    """The colors of a map that occur, and what each means."""
+    ends, occurring = labels(cells.ends), set(cells.bands().ravel().tolist())
+    for band, color in enumerate(cells.colors):
+        if band in occurring:
+            square = f'<svg viewBox="0 0 14 10" {SWATCH}><rect width="14" height="10" fill="{color}"/></svg>'
+            yield f"{ends[band]} to {ends[band + 1]}", square
 
 
 def _swatch(line: Line) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from robustbo.loop.belief.outcome_models import OutcomeModels
 from robustbo.report.charts import fronts, several_charts, timeline
 from robustbo.report.charts.chart import Chart
 from robustbo.report.charts.one_outcome import SingleOutcome, single_outcomes
@@ -17,8 +16,9 @@ from robustbo.report.page.html import document
 from robustbo.report.page.outliers_section import outliers_section
 from robustbo.report.page.pool_section import pool_section
 from robustbo.report.page.relations_section import relations_section
-from robustbo.report.page.slices_section import Around, SlicesSection, Surface, slices_section, value_points
+from robustbo.report.page.slices_section import Around, SlicesSection, Surface, slices_section
 from robustbo.report.page.sources_section import sources_section
+from robustbo.report.page.surfaces import with_surfaces
 from robustbo.report.page.table import Table
 from robustbo.report.page.trials_section import trials_section
 from robustbo.report.summary import space, text_space
@@ -82,7 +82,7 @@ def sections(view: View, place: str = SOMEWHERE, made_at: datetime | None = None
     is_several, is_told = bool(settings.outcomes), bool(view.of_target.having("told"))
     outcomes = Attempt.of(view, lambda: _outcomes(view)) if is_several else Attempt(OutcomeCharts())
     is_believed = outcomes.reason is None and view.is_measured
-    around = _around(view, summary, is_believed=is_believed)
+    around = best_around(view, summary, is_believed=is_believed)
     is_judged = "outliers" not in summary.get("not_computed", {}) and is_told
     has_outliers = bool(outcomes.result and outcomes.result.singles) if is_several else is_told
     return {
@@ -118,7 +118,7 @@ def _outcomes(view: View) -> OutcomeCharts:
     return OutcomeCharts(singles, pairs, fronts.progress(view.hypervolumes()) if pairs else None, timelines)
 
 
-def _around(view: View, summary: dict[str, Any], *, is_believed: bool) -> Around | None:
+def best_around(view: View, summary: dict[str, Any], *, is_believed: bool) -> Around | None:
     """The point that slices go through; None where there is none."""
     if summary["incumbent"] is not None:
         return Around(summary["incumbent"]["params"], INCUMBENT)
@@ -149,19 +149,10 @@ def _slices(view: View, outcomes: OutcomeCharts, around: Around | None) -> Attem
     """The surrogates through a point; of one outcome the first that can be fitted and predicts there."""
     assert around is not None  # where something is believed, one point is the best of it
 
-    def through(*surfaces: Surface) -> SlicesSection:
+    def through(surfaces: Sequence[Surface]) -> SlicesSection:
         return slices_section(view.space, around, surfaces)
 
-    def of_one(models: OutcomeModels) -> SlicesSection:
-        return through(Surface(models[0].fitted, view.settings.quantity, values=value_points(view.outliers())))
-
-    if not outcomes.singles:
-        return Attempt.of(view, lambda: view.with_models(of_one))
-    surfaces = [
-        Surface(single.fitted, single.outcome.quantity, single.outcome, value_points(single.judged))
-        for single in outcomes.singles
-    ]
-    return Attempt.of(view, lambda: through(*surfaces))
+    return Attempt.of(view, lambda: with_surfaces(view, outcomes.singles, through))
 
 
 def _pending(summary: dict[str, Any], made_at: datetime | None) -> dict[str, Table]:

@@ -1,9 +1,9 @@
 """Journals as one file: a page (of several, with the best so far of each beside the others'), or a picture of one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from markupsafe import Markup
 
@@ -31,6 +31,22 @@ class NamedView(NamedTuple):
     name: str
     view: View
     place: str = journal_page.SOMEWHERE
+
+
+class Comparison(NamedTuple):
+    """Several optimizations beside each other.
+
+    Attributes:
+        charts: Of the best so far, one a goal.
+        table: A row an optimization.
+        keys: The class of the marks of each.
+        looks: How each is drawn.
+    """
+
+    charts: Sequence[Chart]
+    table: Table
+    keys: Mapping[str, str]
+    looks: Mapping[str, Look]
 
 
 def write(journals: Sequence[NamedView], path: Path, *, made_at: datetime | None = None) -> None:
@@ -67,7 +83,9 @@ def page(journals: Sequence[NamedView], *, made_at: datetime | None = None) -> s
     bodies = [
         (name, Markup(journal_page.body(view, place=place, made_at=made_at, level=3))) for name, view, place in journals
     ]
-    body = render("journals.html", bodies=bodies, **_compare(journals))
+    both = compare(journals)
+    boxes = Markup(switches(both.keys, both.looks, both.keys, "Journals"))
+    body = render("journals.html", bodies=bodies, switches=boxes, charts=both.charts, table=both.table)
     return document(f"{len(journals)} journals", body, made_at=made_at)
 
 
@@ -82,8 +100,12 @@ def _goal(settings: Settings) -> str:
     return " and ".join(objectives) or settings.quantity.label_with_goal(settings.direction)
 
 
-def _compare(journals: Sequence[NamedView]) -> dict[str, Any]:
-    """The best so far of each, in a chart for those that want the same, and a table of all."""
+def compare(journals: Sequence[NamedView]) -> Comparison:
+    """The best so far of each, in a chart for those that want the same, and a table of all.
+
+    Raises:
+        FitError: If a surrogate cannot be fitted.
+    """
     bests = [_bests(view) for _, view, _ in journals]
     keys = {f"{i + 1}: {journal.name}": f"j{i}" for i, journal in enumerate(journals)}  # two may have one name
     styles, lines, rows = looks([*keys]), dict[str, list[Line]](), list[list[object]]()
@@ -95,8 +117,7 @@ def _compare(journals: Sequence[NamedView]) -> dict[str, Any]:
             cells = [last.trial.number, last.quantity.amount(last.mean, last.sd), place_of(last.params)]
         rows.append([name, goal, view.history.counts()["told"], *cells])
     charts = [_chart(goal, of_goal) for goal, of_goal in lines.items()]
-    boxes = Markup(switches(keys, styles, keys, "Journals"))
-    return {"switches": boxes, "charts": charts, "table": Table(HEADER, rows)}
+    return Comparison(charts, Table(HEADER, rows), keys, styles)
 
 
 def _line(best: Sequence[Incumbent], num_trials: int, name: str, look: Look, key: str) -> Line:

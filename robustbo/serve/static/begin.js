@@ -1,9 +1,10 @@
-// The form is checked as it is typed: what is wrong is said, or else the first points are shown.
+// The form is checked as it is typed: what is wrong is said where it is, or else the first points are shown.
 
 const form = document.querySelector("#begin");
 const answer = document.querySelector("#answer");
 const preview = document.querySelector("#preview");
 const more = document.querySelector("#more");
+const noTable = document.querySelector("#no-table");
 const LINES = 40;
 let timer;
 let count = 0;
@@ -38,7 +39,32 @@ function draw(content) {
   scroll.setAttribute("aria-label", "table of the first points");
   scroll.append(table);
   const text = `${content.num_initial} points come first that fill the space; then each is chosen by what was measured. Goal: ${content.goal}.`;
-  preview.replaceChildren(element("h2", "The first points"), scroll, element("p", text));
+  const columns = content.size ? [element("p", `The table has ${content.size} points. Its columns were taken for ${content.columns.join("; ")}.`)] : [];
+  preview.replaceChildren(element("h2", "The first points"), scroll, element("p", text), ...columns);
+}
+
+// What is wrong stands below the form, and in the row that it is of.
+function complain(content) {
+  preview.replaceChildren(element("h2", "Not a study yet"), Object.assign(element("p", content.error), {className: "error"}));
+  const row = form.querySelector(`[data-field="${content.field}"]`);
+  if (!row) return;
+  if (row.matches(".parameter, .outcome") && row.contains(document.activeElement)) return; // is being typed
+  row.closest("details")?.setAttribute("open", "");
+  row.classList.add("wrong");
+  row.append(Object.assign(element("p", content.error), {className: "error here"}));
+}
+
+function forgive() {
+  form.querySelectorAll(".wrong").forEach((row) => row.classList.remove("wrong"));
+  form.querySelectorAll(".here").forEach((text) => text.remove());
+}
+
+// A table is sent once: the server keeps it for a while, under a word.
+function fieldsOf() {
+  const fields = new FormData(form);
+  if (form.elements.table.value) fields.delete("pool");
+  fields.set("do", "look");
+  return fields;
 }
 
 async function check() {
@@ -46,15 +72,24 @@ async function check() {
   const response = await fetch("/begin", {
     method: "POST",
     headers: {Accept: "application/json"},
-    body: new URLSearchParams(new FormData(form)),
+    body: fieldsOf(),
   }).catch(() => null);
   if (!response || current !== count) return;
   const content = await response.json();
-  answer.hidden = response.ok;
-  answer.textContent = content.error ?? "";
-  if (response.ok) draw(content);
-  else preview.replaceChildren();
+  answer.hidden = true;
+  form.elements.table.value = content.table ?? "";
+  noTable.hidden = !content.table;
+  forgive();
+  if (content.error) complain(content);
+  else draw(content);
 }
+
+form.elements.pool.addEventListener("change", () => (form.elements.table.value = ""));
+noTable.addEventListener("click", () => {
+  form.elements.pool.value = "";
+  form.elements.table.value = "";
+  check();
+});
 
 form.addEventListener("input", (event) => {
   const line = event.target.closest(".parameter");
@@ -63,8 +98,36 @@ form.addEventListener("input", (event) => {
   timer = setTimeout(check, 600);
 });
 
-more.hidden = false;
+form.addEventListener("focusout", (event) => {
+  if (event.target.closest(".line") && !event.target.closest(".line").contains(event.relatedTarget) && preview.children.length) {
+    clearTimeout(timer);
+    timer = setTimeout(check, 100);
+  }
+});
+
+// Rows that are empty are out of the way until somebody wants them.
+function fold(kind, shown, button) {
+  const isEmpty = (line) => ![...line.querySelectorAll("input:not([type=checkbox])")].some((input) => input.value);
+  const rows = [...form.querySelectorAll(kind)];
+  rows.forEach((line, at) => (line.hidden = at >= shown && isEmpty(line)));
+  button.hidden = kind === ".outcome" && !rows.some((line) => line.hidden);
+}
+
+function unfold(kind, button) {
+  const next = form.querySelector(`${kind}[hidden]`);
+  if (!next) return false;
+  next.hidden = false;
+  next.querySelector("input").focus();
+  button.hidden = kind === ".outcome" && !form.querySelector(`${kind}[hidden]`);
+  return true;
+}
+
+const moreOutcomes = document.querySelector("#more-outcomes");
+fold(".parameter", 3, more);
+fold(".outcome", 1, moreOutcomes);
+moreOutcomes.addEventListener("click", () => unfold(".outcome", moreOutcomes));
 more.addEventListener("click", () => {
+  if (unfold(".parameter", more)) return;
   const last = lines().at(-1);
   const at = lines().length;
   const copy = last.cloneNode(true);
@@ -74,6 +137,9 @@ more.addEventListener("click", () => {
     else if (input.matches("input")) input.value = "";
   }
   copy.setAttribute("aria-label", `parameter ${at + 1}`);
+  copy.dataset.field = `p${at}`;
+  copy.classList.remove("wrong");
+  copy.querySelector(".here")?.remove();
   last.after(copy);
   show(copy);
   more.hidden = at + 1 >= LINES;
@@ -81,3 +147,4 @@ more.addEventListener("click", () => {
 });
 
 lines().forEach(show);
+if (form.elements.table.value) check();

@@ -57,8 +57,13 @@ document.addEventListener("submit", async (event) => {
 // Whether somebody is typing in a part of the page: it is left alone then.
 export function isTyping(part) {
   return [...part.querySelectorAll("input:not([type=hidden]), select")].some(
-    (input) => input === document.activeElement || (input.type !== "checkbox" && input.value && input.value !== input.defaultValue),
+    (input) => input === document.activeElement || (input.type !== "checkbox" && input.value && isChanged(input)),
   );
+}
+
+function isChanged(input) {
+  if (!input.matches("select")) return input.value !== input.defaultValue;
+  return [...input.options].some((option) => option.selected !== option.defaultSelected);
 }
 
 // Times as the clock on the wall has them.
@@ -77,7 +82,7 @@ export function merge(id, how) {
 }
 
 export async function refresh() {
-  const response = await fetch(location.pathname, {headers: {Accept: "text/html"}}).catch(() => null);
+  const response = await fetch(location.pathname + location.search, {headers: {Accept: "text/html"}}).catch(() => null);
   if (!response?.ok) return;
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   localize(page);
@@ -99,8 +104,9 @@ stream.addEventListener("state", (event) => {
   live.textContent = state.error ?? `${open} to measure, ${state.trials.told ?? 0} recorded${thinking}`;
   live.classList.toggle("error", Boolean(state.error));
   const now = JSON.stringify([state.version, state.asks.length, state.computing, state.error]);
+  // What this page has begun to compute is done, though the study is as it was.
   const isDone = document.querySelector(".asking") && !state.computing.length && !state.asks.length;
-  if (now !== was && (was || state.version !== version || isDone)) refresh();
+  if (isDone || (now !== was && (was || state.version !== version))) refresh();
   [was, version] = [now, state.version];
 });
 stream.addEventListener("error", () => {

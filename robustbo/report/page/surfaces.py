@@ -1,0 +1,31 @@
+"""The surrogates of a study with their values, one an outcome, as slices and maps show them."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from robustbo.loop.belief.outcome_models import OutcomeModels
+from robustbo.report.charts.one_outcome import SingleOutcome
+from robustbo.report.page.slices_section import Surface, value_points
+from robustbo.view.view import View
+
+T = TypeVar("T")
+
+
+def with_surfaces(view: View, singles: Sequence[SingleOutcome], use: Callable[[list[Surface]], T]) -> T:
+    """Return what is made of the surrogates: of one outcome the first that can be fitted and used for it.
+
+    Args:
+        view: The optimization, of which something is believed.
+        singles: Each of several outcomes by itself; none where there is one.
+        use: What is made of them.
+
+    Raises:
+        FitError: If it can be made of none.
+    """
+    if singles:
+        return use([Surface(of.fitted, of.outcome.quantity, of.outcome, value_points(of.judged)) for of in singles])
+
+    def of_one(models: OutcomeModels) -> T:
+        return use([Surface(models[0].fitted, view.settings.quantity, values=value_points(view.outliers()))])
+
+    return view.with_models(of_one)

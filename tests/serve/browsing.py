@@ -1,0 +1,93 @@
+"""A page in a real browser: what a test presses, types, waits for and looks at."""
+
+import importlib.util
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("selenium.webdriver", reason="no Selenium here")
+from selenium.webdriver.common.by import By
+
+AXE = importlib.util.find_spec("axe_playwright_python")
+PICTURES = os.environ.get("ROBUSTBO_PICTURES")
+PATIENCE_S = float(os.environ.get("ROBUSTBO_PATIENCE", "60"))  # more on a busy machine
+SIZES = [(1280, 900, "light"), (390, 844, "light"), (1280, 900, "dark"), (390, 844, "dark")]
+
+
+def resize(driver, width, height, look):
+    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    features = [{"name": "prefers-color-scheme", "value": look}]
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+
+def wait(condition, what):
+    deadline = time.monotonic() + PATIENCE_S
+    while not (result := condition()):
+        assert time.monotonic() < deadline, what
+        time.sleep(0.1)
+    return result
+
+
+def texts(driver, selector):
+    return driver.execute_script("return [...document.querySelectorAll(arguments[0])].map(e => e.innerText)", selector)
+
+
+def has(driver, selector, text):
+    return wait(lambda: any(text in shown for shown in texts(driver, selector)), f"{selector}: {text}")
+
+
+def fill(driver, name, text):
+    field = driver.find_element(By.CSS_SELECTOR, f'[name="{name}"]')
+    field.clear()
+    field.send_keys(text)
+
+
+def press(driver, text):
+    driver.execute_script(
+        "[...document.querySelectorAll('button')]"
+        ".find(b => b.offsetParent && b.innerText.trim() === arguments[0]).click()",
+        text,
+    )
+
+
+def paste(driver, field, text):
+    driver.execute_script(
+        "const data = new DataTransfer(); data.setData('text/plain', arguments[1]); arguments[0].focus();"
+        "const options = {clipboardData: data, bubbles: true, cancelable: true};"
+        "arguments[0].dispatchEvent(new ClipboardEvent('paste', options))",
+        field,
+        text,
+    )
+
+
+def violations(driver):
+    """The violations that axe-core sees on a page, run beside its content-security policy."""
+    script = (Path(AXE.origin).parent / "axe.min.js").read_text()
+    driver.execute_cdp_cmd("Runtime.evaluate", {"expression": script})
+    question = (
+        "axe.run().then(r => JSON.stringify(r.violations.map(v => [v.id, v.nodes.map(n => n.html.slice(0, 200))])))"
+    )
+    options = {"expression": question, "awaitPromise": True, "returnByValue": True}
+    return json.loads(driver.execute_cdp_cmd("Runtime.evaluate", options)["result"]["value"])
+
+
+def look(driver, name):
+    """Look at a page in each size and light: pictures of it, and no violation."""
+    for size in SIZES:
+        resize(driver, *size)
+        driver.execute_script("window.scrollTo(0, 0)")
+        if PICTURES:
+            driver.save_screenshot(f"{PICTURES}/serve-{name}-{'wide' if size[0] > 600 else 'narrow'}-{size[2]}.png")
+        beyond = (
+            "const wide = document.documentElement.clientWidth;"
+            "return document.documentElement.scrollWidth <= wide ? [] : [...document.querySelectorAll('*')]"
+            ".filter(e => e.getBoundingClientRect().right > wide).map(e => e.outerHTML.slice(0, 200))"
+        )
+        assert driver.execute_script(beyond) == [], (name, size)
+        if AXE:
+            assert violations(driver) == [], (name, size)
+    resize(driver, *SIZES[0])
