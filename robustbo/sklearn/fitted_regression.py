@@ -75,7 +75,7 @@ def _check_noise(name: str, can: Capabilities, noise: RowNoise) -> None:
         return
     if noise.weight is not None:
         raise ValueError(f"sample_weight is taken by 'relevance-pursuit' and 'standard', got {name!r}; leave it out")
-    raise ValueError(f"noise_sd must be known of all rows or of none by {name!r}, got NaN among them")
+    raise ValueError(f"noise_sd must be known for all rows or for none with {name!r}, got NaN among them")
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ class Store:
         trust.check(log.name, settings, allowed)
         if changed := changed_versions(contents):
             warn(
-                f"{log.name}: begun with other libraries, so further points may differ in the last digits: {changed}",
+                f"{log.name}: begun with other libraries, so further points may differ: {changed}",
                 JournalWarning,
             )
         return cls(settings, log, State(history, contents.mark))

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,9 @@ def begun(cli):
 
 
 def history(journal="j.jsonl"):
-    return rb.Study.resume(journal).history
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*begun with other libraries", rb.JournalWarning)
+        return rb.Study.resume(journal).history
 
 
 def asked(cli, *arguments):

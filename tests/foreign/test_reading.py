@@ -97,7 +97,7 @@ def test_a_link_to_nothing_is_named(tmp_path, read):
     with pytest.raises(JournalError, match=r"is a link to what is not there, gone\.jsonl") as raised:
         read(tmp_path / "j.jsonl")
     assert "did you mean" not in str(raised.value)
-    with pytest.raises(JournalError, match=r"a link to what is not there, gone\.jsonl"):
+    with pytest.raises(JournalError, match=r"a link to a missing file, gone\.jsonl"):
         rb.Optimizer(SPACE, direction="minimize", journal=tmp_path / "j.jsonl")
 
 

@@ -17,7 +17,7 @@ def test_a_study_keeps_to_its_groups_and_each_ask_is_found_again(tmp_path):
         trial = opt.ask()
         assert space.allows(trial.params)
         opt.tell(trial, trial.params["a"] * trial.params["c"])
-    with pytest.warns(rb.SpaceWarning, match="breaks 'at most 2 of a, b, c, d'; it is kept"):
+    with pytest.warns(rb.SpaceWarning, match="breaks 'at most 2 of a, b, c, d'; robustbo keeps it"):
         opt.tell({"a": 0.4, "b": 0.1, "c": 4, "d": 0.1}, 9.0)
     assert space.allows(opt.best().params)
     opt.change(rb.Space(ABCD, constraints=["at most 1 of a, b, c, d"]))

@@ -43,7 +43,7 @@ def test_a_file_that_will_not_do_is_an_error(tmp_path, text, options, message):
 
 
 def test_a_copy_that_is_missing_cut_or_another_is_an_error(tmp_path):
-    with pytest.raises(DataError, match=r"none\.csv: there is no such file"):
+    with pytest.raises(DataError, match=r"none\.csv: no such file exists"):
         table(str(tmp_path / "none.csv"))
     other, cut = tmp_path / "other.csv", tmp_path / "cut.csv.gz"
     other.write_text("n,toughness\n1,2\n")

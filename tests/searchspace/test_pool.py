@@ -42,7 +42,7 @@ def test_a_column_can_be_said_otherwise():
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        (lambda f: f.assign(pH=[2.0, np.nan, 4.5, np.nan]), "^pH: every cell .*, it is missing in rows A2, B2"),
+        (lambda f: f.assign(pH=[2.0, np.nan, 4.5, np.nan]), "^pH: every cell .* is missing in rows A2, B2"),
         (lambda f: f.assign(acid=["a", None, "b", "c"]), "^acid: .* missing in row A2$"),
         (lambda f: f.assign(acid=["a", pd.NA, "b", "c"]), "^acid: .* missing in row A2$"),
         (lambda f: f.assign(acid=pd.array(["a", pd.NA, "b", "c"], dtype="string")), "^acid: .* missing in row A2$"),

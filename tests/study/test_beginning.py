@@ -89,7 +89,7 @@ def test_anything_else_is_refused():
 
 def test_a_value_where_a_constraint_is_broken_is_kept_with_a_warning():
     space = rb.Space(x=rb.Float(0.0, 1.0), y=rb.Float(0.0, 1.0), constraints=["x + y <= 1"])
-    with pytest.warns(rb.SpaceWarning, match=r"breaks 'x \+ y <= 1'; it is kept"):
+    with pytest.warns(rb.SpaceWarning, match=r"breaks 'x \+ y <= 1'; robustbo keeps it"):
         opt = rb.Optimizer(
             space, direction="minimize", seed=0, prior_data=pd.DataFrame({"x": [0.9], "y": [0.9], "value": [1.0]})
         )

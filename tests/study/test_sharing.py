@@ -168,7 +168,7 @@ class TestSharedJournal:
         opt.ask(3)
         data = (tmp_path / "j").read_bytes()
         (tmp_path / "j").write_bytes(data[:-200])
-        with pytest.raises(rb.JournalError, match=r"must begin with the \d+ events .* cut short, .* or resume"):
+        with pytest.raises(rb.JournalError, match=r"must begin with the \d+ events .* cut short; .* or resume"):
             opt.tell(0, 1.0)
 
     def test_one_that_was_edited_and_appended_to_names_the_line_that_was_edited(self, tmp_path):

@@ -28,7 +28,7 @@ BROKEN = "Where there is no color, a constraint is broken."
 
 
 class Place(NamedTuple):
-    """A point to be marked on a map: its parameters, its kind, and what is said of it."""
+    """A point to be marked on a map: its parameters, its kind, and the words for it."""
 
     params: Mapping[str, Any]
     kind: str

@@ -65,7 +65,7 @@ def test_where_all_points_break_it_the_best_of_these_is_the_best():
     space = rb.Space(**BOX, constraints=["x + heat <= 0.1"])
     opt = rb.Optimizer(space, direction="minimize", seed=0, surrogate="standard")
     for x in (0.2, 0.5, 0.9):
-        with pytest.warns(SpaceWarning, match="is kept"):
+        with pytest.warns(SpaceWarning, match="robustbo keeps it"):
             opt.tell({"x": x, "heat": 0.5}, x)
     assert opt.best().params == {"x": 0.2, "heat": 0.5}
     assert opt.best(raw=True).params == {"x": 0.2, "heat": 0.5}

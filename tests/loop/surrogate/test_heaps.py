@@ -50,7 +50,7 @@ def test_good_values_beside_a_heap_at_a_limit_are_not_flagged(n, d, share, unit,
     assert len(doubted) <= n // 50
     (text,) = texts  # once
     assert text.startswith(f"{len(heap)} of {n} values are ")
-    assert f", the {end} of all: they are taken for" in text
+    assert f", the {end} of all: the surrogate takes them for" in text
     assert f"rb.{bound}(" in text
 
 

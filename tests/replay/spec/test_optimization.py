@@ -256,7 +256,7 @@ class TestNoise:
             (["noise.share=0.1", "problem=branin-currin"], "noise: noise needs a problem of one outcome"),
             (
                 ["noise.share=0.1", "problem=crossed-barrel", "corruption.kind=repeats"],
-                "noise: noise must not be said of 'repeats'",
+                "noise: noise must not be set for 'repeats'",
             ),
         ],
     )

@@ -180,7 +180,7 @@ def test_files_that_are_none_are_named(tmp_path):
     np.save(tmp_path / "X.npy", np.zeros((3, 1)))
     with pytest.raises(ValueError, match=r"y.npy: must be a NumPy file"):
         _ = MemoryMap(tmp_path / "X.npy", tmp_path / "y.npy").shape
-    with pytest.raises(FileNotFoundError, match=r"z.npy: there is no such file"):
+    with pytest.raises(FileNotFoundError, match=r"z.npy: no such file exists"):
         _ = MemoryMap(tmp_path / "X.npy", tmp_path / "z.npy").shape
 
 
