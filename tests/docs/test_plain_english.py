@@ -19,8 +19,7 @@ INSTEAD = {  # what a native speaker stumbles over, and what to write
     r"^(?:[-*] )?Of (?!course|the|these|those|all|two|three|\d)": "begin with the subject",
 }
 OWN = {"docs/changelog.md", "docs/equations.md", "CONTRIBUTING.md"}  # the past; mathematics; the rules themselves
-LATER = {f"docs/evidence/{name}.md" for name in ("sources", "speed", "transfer")}  # rewritten elsewhere at this moment
-PAGES = [p for p in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")] if str(p.relative_to(ROOT)) not in OWN | LATER]
+PAGES = [p for p in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")] if str(p.relative_to(ROOT)) not in OWN]
 MODULES = [
     p for p in ROOT.glob("robustbo/**/*.py") if not {"numerics", "serve"} & {*p.parts}
 ]  # whose readers have a paper open
