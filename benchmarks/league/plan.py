@@ -28,7 +28,6 @@ REPLICATIONS, DEAR_REPLICATIONS = 20, 8
 
 
 OF_REPEATS = ("clean", "repeats", "any-5", "any-10", "any-20")
-EXACT = ("clean", "crash", "flakes")  # of a sum: noise is scaled by values of points that break it
 
 
 class ProblemEntry(NamedTuple):
@@ -51,7 +50,7 @@ PROBLEMS = {
     "hartmann3": ProblemEntry("hartmann3"),
     "svr": ProblemEntry("svr-diabetes"),  # 3
     "powell": ProblemEntry("powell"),  # 4
-    "mixture": ProblemEntry("mixture", settings=EXACT),  # 4, a sum
+    "mixture": ProblemEntry("mixture"),  # 4, a sum
     "crossed-barrel": ProblemEntry("crossed-barrel", settings=OF_REPEATS),  # 4, a pool
     "ackley-5": ProblemEntry("ackley", {"d": 5}),
     "hartmann6": ProblemEntry("hartmann6"),

@@ -49,11 +49,10 @@ def row(cell: Cell, entry: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def floor_of(name: str) -> float:
-    """The least regret of a problem that is told from none, in its values' unit; of a pool the spread is all rows'."""
+    """The least regret of a problem that is told from none, in its values' unit."""
     problem = plan.problem_of(name)
-    space, share = problem.space, FLOOR if problem.optimum is not None else FLOOR_OF_SEEN
-    sample = [problem(space.point(i)) for i in range(space.size or 0)] if space.is_pool else problem.sample
-    return share * float(np.std(sample))
+    share = FLOOR if problem.optimum is not None else FLOOR_OF_SEEN
+    return share * float(problem.sample.std())
 
 
 def with_regrets(rows: pd.DataFrame) -> pd.DataFrame:

@@ -9,17 +9,22 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from robustbo.errors import DataError, ProblemError
 from robustbo.foreign import access
-from robustbo.lazy import cached_property
+from robustbo.lazy import Module, cached_property
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter
 from robustbo.searchspace.space import Space
 from robustbo.tasks.registered import PROBLEMS
 from robustbo.validation import name_in_registry
+
+if TYPE_CHECKING:
+    from robustbo.searchspace.region import factory, sampling
+else:
+    factory, sampling = (Module(f"robustbo.searchspace.region.{name}") for name in ("factory", "sampling"))
 
 FEW = 6  # entries that are shown of a longer list
 SAMPLED = 200  # points
@@ -101,8 +106,12 @@ class Problem:
 
     @cached_property
     def sample(self) -> np.ndarray:
-        """The values at `SAMPLED` fixed Sobol points, which corruptions are scaled with; raises as the call."""
-        return np.array([self(params) for params in self.space.sobol_points(0, 0, SAMPLED)])
+        """The values at `SAMPLED` fixed Sobol points, which corruptions are scaled with; raises as the call.
+
+        They keep the space's constraints; of a pool they are the nearest rows.
+        """
+        points = sampling.sobol_points(factory.region_of(self.space), 0, 0, SAMPLED)
+        return np.array([self(params) for params in points])
 
     def truth(self, params: Mapping[str, Any]) -> Any:
         """Return the measurement without noise and corruption at a point; raises as the call."""

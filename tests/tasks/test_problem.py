@@ -92,3 +92,10 @@ def test_a_value_that_is_not_finite_is_an_error(value):
         broken(x)
     with pytest.raises(ProblemError, match="must give a finite value"):
         broken.fail("leak", x, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(("name", "most"), [("mixture", 1.5), ("crossed-barrel", 20.0)])
+def test_values_that_scale_a_corruption_are_of_points_of_the_space(name, most):
+    problem = load(name)
+    assert len(problem.sample) == 200
+    assert 0.5 < problem.sample.std() < most  # beyond the sum of a mixture the spread is 111
