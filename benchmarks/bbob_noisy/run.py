@@ -17,24 +17,22 @@ workshop of 2009. `coco` writes COCO's own files into exdata/METHOD where it is 
 """
 
 import argparse
-import gzip
-import json
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
-import torch
 
 from benchmarks.bbob_noisy import page, scores
 from benchmarks.bbob_noisy.methods import LIBRARIES, METHODS, start_method
 from benchmarks.common import recording
 from benchmarks.common.commands import Commands, add_jobs, add_page
-from benchmarks.common.provenance import about, commit
+from benchmarks.common.provenance import commit
 from benchmarks.common.tables import put
-from robustbo.replay.cells.peer import silence
+from benchmarks.common.whole_cells import read_entry, record_entry
 
 
 class Cell(NamedTuple):
@@ -55,7 +53,7 @@ class Cell(NamedTuple):
 
     def entry(self) -> dict[str, Any] | None:
         """Record of the cell; None where there is none yet."""
-        return json.loads(gzip.decompress(self.file.read_bytes())) if self.file.exists() else None
+        return read_entry(self.file)
 
 
 def run(cell: Cell) -> dict[str, Any]:
@@ -85,18 +83,9 @@ def run(cell: Cell) -> dict[str, Any]:
 
 def record_one(cell: Cell) -> tuple[Cell, float, str]:
     """Record a cell that is not there: its seconds of the processor, and why it failed if it did."""
-    torch.set_num_threads(1)
-    try:
-        with silence():
-            entry = run(cell)
-    except Exception as error:  # any library's: the cell is said to have failed, and the others go on
-        return cell, 0.0, f"{type(error).__name__}: {error}"
     libraries = [name for name in ("coco-experiment", LIBRARIES.get(cell.method)) if name]
-    cell.file.parent.mkdir(parents=True, exist_ok=True)
-    part = cell.file.with_suffix(".part")
-    part.write_bytes(gzip.compress(json.dumps(entry | {"about": about(cell.commit, libraries)}).encode(), mtime=0))
-    part.replace(cell.file)
-    return cell, entry["cpu_s"], ""
+    entry, failure = record_entry(cell.file, partial(run, cell), cell.commit, libraries)
+    return cell, 0.0 if entry is None else entry["cpu_s"], failure
 
 
 def cells(options: argparse.Namespace) -> Iterator[Cell]:

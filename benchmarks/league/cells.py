@@ -1,21 +1,17 @@
 """A cell: one replication of one method on one problem in one setting, recorded whole into a file of its own."""
 
-import gzip
-import json
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import torch
-
-from benchmarks.common.provenance import about
+from benchmarks.common.whole_cells import read_entry, record_entry
 from benchmarks.league import plan
 from benchmarks.league.environments import python_of
 from benchmarks.league.methods import Measurement, Method, Ours, PipedPeer, Point
 from benchmarks.league.protocol import CannotSearch
 from robustbo import seeds
-from robustbo.replay.cells.peer import silence
 from robustbo.tasks.failing import InjectedFailure
 
 
@@ -50,8 +46,7 @@ class Cell(NamedTuple):
 
     def entry(self) -> dict[str, Any] | None:
         """Record of the cell; None where there is none yet."""
-        file = self.alike.file
-        return json.loads(gzip.decompress(file.read_bytes())) if file.exists() else None
+        return read_entry(self.alike.file)
 
     @property
     def root(self) -> int:
@@ -133,14 +128,7 @@ def _measurable(point: Point, corruption: Any, points: list[Point], told: list[M
 
 def record(cell: Cell) -> tuple[Cell, float, str]:
     """Record a cell: its seconds of the processor, and why it failed if it did."""
-    torch.set_num_threads(1)
-    try:
-        with silence():
-            entry = run(cell)
-    except Exception as error:  # any library's: the cell is said to have failed, and the others go on
-        return cell, 0.0, f"{type(error).__name__}: {error}"
-    cell.file.parent.mkdir(parents=True, exist_ok=True)
-    part = cell.file.with_suffix(".part")
-    part.write_bytes(gzip.compress(json.dumps(entry | {"about": about(cell.commit)}).encode(), mtime=0))
-    part.replace(cell.file)
+    entry, failure = record_entry(cell.file, partial(run, cell), cell.commit)
+    if entry is None:
+        return cell, 0.0, failure
     return cell, entry["cpu_s"], f"cannot: {entry['cannot']}" if "cannot" in entry else ""

@@ -1,7 +1,7 @@
 """Values of a target and of another source, with a known relation: functions with invented sources, and real tables."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ JUDGES = ("three-hump-camel", "hartmann3", "cosines4", "cosines6")
 CASES = ("identical", "offset", "scaled", "biased", "unrelated", "identical, wrong", "unrelated, wrong")
 SIZES = (6, 20)  # values of the target
 NUM_SOURCE, NUM_TEST, NUM_SPREAD = 80, 500, 2000
+NUM_OPTIMUM = 2**15  # points among which the optimum is taken to be
 NOISE = 0.05  # of every value, in standard deviations of the objective
 OFFSET, SCALE, SHIFT, BIAS = 1.0, -0.6, 0.5, 0.7
 WRONG, LEAST, MOST = 0.1, 2.0, 6.0  # share of the wrong values, and their errors
@@ -66,6 +67,12 @@ def standardize(f: Function, d: int) -> Function:
     values = f(np.array(sobol_rows(d, 0, 0, NUM_SPREAD)))
     mean, sd = values.mean(), values.std()
     return lambda X: (f(X) - mean) / sd
+
+
+def regret(target: Function, d: int, point: Sequence[float]) -> float:
+    """The value of a function at a point, less its lowest at many."""
+    lowest = target(np.array(sobol_rows(d, 0, 0, NUM_OPTIMUM))).min()
+    return float(max(target(np.array([point]))[0] - lowest, 0.0))
 
 
 def source_function(case: str, g: Function, d: int, seed: int) -> Function:

@@ -35,9 +35,8 @@ from torch import Tensor
 
 from benchmarks.common.commands import parser_of_seeds, record_seeds
 from benchmarks.quality.transfer import mean_and_error
-from benchmarks.quality.transfer_data import NOISE, Function, objective, source_function, standardize
-from benchmarks.quality.transfer_loops import BUDGET, COST, KEY, NUM_INITIAL, NUM_OPTIMUM, PROBLEMS, first_points
-from robustbo.searchspace.sobol import sobol_rows
+from benchmarks.quality.transfer_data import NOISE, Function, objective, regret, source_function, standardize
+from benchmarks.quality.transfer_loops import BUDGET, COST, KEY, NUM_INITIAL, PROBLEMS, first_points
 
 CASES = ("identical", "biased", "unrelated")
 FIDELITY = {"lab": 1.0, "other": 0.5}
@@ -58,10 +57,8 @@ def run_cell(problem: str, case: str, seed: int) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         point, share, asks = _loop(readings, d, seed)
-    lowest = target(np.array(sobol_rows(d, 0, 0, NUM_OPTIMUM))).min()
-    row = dict(zip(KEY, (problem, case, seed), strict=True))
-    regret = max(float(target(np.array([point]))[0] - lowest), 0.0)
-    return row | {"regret": regret, "share": share, "asks": asks, "seconds": time.process_time() - begin}
+    row = dict(zip(KEY, (problem, case, seed), strict=True)) | {"regret": regret(target, d, point), "share": share}
+    return row | {"asks": asks, "seconds": time.process_time() - begin}
 
 
 def _loop(readings: dict[str, Function], d: int, seed: int) -> tuple[list[float], float, int]:

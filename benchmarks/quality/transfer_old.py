@@ -30,10 +30,10 @@ from benchmarks.quality.transfer_data import (
     Function,
     measure,
     objective,
+    regret,
     source_function,
     standardize,
 )
-from benchmarks.quality.transfer_loops import NUM_OPTIMUM
 from benchmarks.quality.transfer_peers import ALONE, OURS, PEERS, Begin, Peer
 from robustbo.searchspace.sobol import sobol_rows
 
@@ -67,10 +67,8 @@ def run_cell(python: Path | None, problem: str, case: str, seed: int, method: st
         begin: Begin = PEERS[method] if method in PEERS else partial(peer_in, python, ELSEWHERE[method])
         began = time.perf_counter()
         recommended = _loop(begin(old, d, seed), target, d, seed)
-    lowest = target(np.array(sobol_rows(d, 0, 0, NUM_OPTIMUM))).min()
     row = dict(zip(KEY, (problem, case, seed, method), strict=True))
-    regret = float(max(target(np.array([recommended]))[0] - lowest, 0.0))
-    return row | {"regret": regret, "seconds": time.perf_counter() - began}
+    return row | {"regret": regret(target, d, recommended), "seconds": time.perf_counter() - began}
 
 
 def _loop(peer: Peer, target: Function, d: int, seed: int) -> list[float]:

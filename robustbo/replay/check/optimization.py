@@ -1,5 +1,6 @@
 """A cell of an optimization run, computed once more event by event: asks, values, recommendations and flags."""
 
+from collections.abc import Sequence
 from functools import partial
 from itertools import takewhile
 from typing import Any
@@ -47,20 +48,7 @@ def check(cell: OptimizationCell, *, to_the_end: bool = False) -> Agreement:
     entries = {entry["trial"]: entry for entry in trial_entries}
     same("settings", settings.to_dict(), cell.settings.to_dict())
     begin = len(cell.old_measurements)  # trials of old studies, which the record does not count
-    of_run = full_history.trials[begin:]
-    left_out = {trial.number - begin: out for trial in of_run if (out := exclusions_of(trial))}
-    must_be = {e["trial"]: out for e in trial_entries if (out := exclusions(cell, e["corrupted"], e["value"]))}
-    failed = [trial.number - begin for trial in of_run if trial.state == "failed"]
-    ended = [trial.number - begin for trial in of_run if trial.state in ("excluded", "failed", "told")]
-    same("old studies", [_old_measurement(trial) for trial in full_history.trials[:begin]], cell.old_measurements)
-    same("number of told trials", len(ended), len(trial_entries))
-    same("told trials", ended, [entry["trial"] for entry in trial_entries])
-    same(
-        "failed trials",
-        failed,
-        [e["trial"] for e in trial_entries if value_to_tell(cell, e["clean"], e["value"], e["trial"]) is None],
-    )
-    same("excluded trials", left_out, must_be)
+    _check_states(same, cell, full_history, trial_entries)
     history, fits = History(), FitCache()
     again = decisions(cell.settings, contents.events, decide=step, fits=fits)
     for i, event in enumerate(contents.events):
@@ -78,6 +66,27 @@ def check(cell: OptimizationCell, *, to_the_end: bool = False) -> Agreement:
     if flagged is not None and cell.is_ours:
         _check_end(same, cell, View(cell.settings, history, fits), flagged)
     return same.agreement
+
+
+def _check_states(
+    same: Comparison, cell: OptimizationCell, history: History, entries: Sequence[dict[str, Any]]
+) -> None:
+    """Compare the ends of the trials of a journal with those of the record."""
+    begin = len(cell.old_measurements)
+    of_run = history.trials[begin:]
+    left_out = {trial.number - begin: out for trial in of_run if (out := exclusions_of(trial))}
+    must_be = {e["trial"]: out for e in entries if (out := exclusions(cell, e["corrupted"], e["value"]))}
+    failed = [trial.number - begin for trial in of_run if trial.state == "failed"]
+    ended = [trial.number - begin for trial in of_run if trial.state in ("excluded", "failed", "told")]
+    same("old studies", [_old_measurement(trial) for trial in history.trials[:begin]], cell.old_measurements)
+    same("number of told trials", len(ended), len(entries))
+    same("told trials", ended, [entry["trial"] for entry in entries])
+    same(
+        "failed trials",
+        failed,
+        [e["trial"] for e in entries if value_to_tell(cell, e["clean"], e["value"], e["trial"]) is None],
+    )
+    same("excluded trials", left_out, must_be)
 
 
 def _check_end(same: Comparison, cell: OptimizationCell, view: View, flagged: Flagged) -> None:
