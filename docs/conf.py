@@ -23,10 +23,11 @@ extensions = [
     "sphinx_copybutton",
     "sphinx-mathjax-offline",  # MathJax in the built pages, which need no network for their formulas
     "generated",  # docs/_ext: pages that the code itself writes
+    "built_site",  # docs/_ext: every link of the built pages leads somewhere, and nothing is loaded from the network
 ]
 myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
-exclude_patterns = ["_build", "examples", "optunahub"]
+exclude_patterns = ["_build", "_templates", "examples", "optunahub"]
 default_role = "code"  # docstrings write `name`, as Markdown does
 
 autodoc_typehints = "description"
@@ -37,7 +38,8 @@ napoleon_google_docstring = True
 napoleon_use_ivar = True
 
 html_theme = "furo"
-html_title = "robustbo"
+html_title = f"robustbo {release}"
+templates_path = ["_templates"]  # the note on each page which version it describes
 html_theme_options = {"navigation_with_keys": True}
 
 
