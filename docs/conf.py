@@ -40,6 +40,8 @@ napoleon_use_ivar = True
 html_theme = "furo"
 html_title = f"robustbo {release}"
 templates_path = ["_templates"]  # the note on each page which version it describes
+html_static_path = ["_static"]
+html_css_files = ["doors.css"]
 html_theme_options = {"navigation_with_keys": True}
 
 
