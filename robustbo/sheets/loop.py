@@ -25,7 +25,7 @@ from robustbo.validation import flag, whole_number
 
 TRIES = 5  # of writing a sheet that others write too
 TO_KEEP_IT = (
-    "mend it, or keep it as it came, excluded, by read_sheet(..., out_of_range='exclude') "
+    "correct it, or record it as excluded, by read_sheet(..., out_of_range='exclude') "
     "(robustbo tell --sheet FILE --out-of-range exclude)"
 )
 TO_AMEND = "write the right value, or again what was told; a wrong value that was told is left out by exclude"
