@@ -178,7 +178,7 @@ def _outcome_options(fields: Fields) -> dict[str, Any]:
             bounds += _bounds(row)
     objectives = {row["name"]: row["goal"] for row in rows.values() if row["goal"] in DIRECTIONS}
     if not objectives:
-        raise Misfit("o0", "something that is measured must be maximized or minimized")
+        raise Misfit("o0", "an outcome must be maximized or minimized")
     if len(rows) == 1 and not bounds:
         return {"outcome": outcomes, "direction": rows[next(iter(rows))]["goal"]}
     return {"outcome": outcomes, "objectives": objectives, "outcome_constraints": bounds}
