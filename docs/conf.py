@@ -32,6 +32,7 @@ default_role = "code"  # docstrings write `name`, as Markdown does
 
 autodoc_typehints = "description"
 autodoc_typehints_format = "short"
+autodoc_typehints_description_target = "documented_params"  # no second list of what `Attributes` explain
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True}
 napoleon_google_docstring = True
@@ -54,6 +55,12 @@ def _of_init(app: Sphinx, what: str, name: str, obj: Any, options: Any, signatur
     return None
 
 
+def _is_unexplained(app: Sphinx, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
+    """Skip the fields of a named tuple, which its docstring explains."""
+    return True if (getattr(obj, "__doc__", None) or "").startswith("Alias for field number") else None
+
+
 def setup(app: Sphinx) -> None:
     """Connect what conf.py does itself."""
     app.connect("autodoc-process-signature", _of_init)
+    app.connect("autodoc-skip-member", _is_unexplained)
