@@ -44,9 +44,9 @@ def draw(rows: pd.DataFrame, reference: pd.DataFrame | None, file: Path) -> None
     figure.savefig(file, dpi=80)
 
 
-def put_into(page: Path, rows: pd.DataFrame, reference: pd.DataFrame | None) -> None:
+def put_into(files: Sequence[Path], rows: pd.DataFrame, reference: pd.DataFrame | None) -> None:
     """Put the tables between the marks of a page, in place of what is there."""
-    pages.put(page, {"tables": markdown(rows, reference)})
+    pages.put(files, {"tables": markdown(rows, reference)})
 
 
 def markdown(rows: pd.DataFrame, reference: pd.DataFrame | None) -> str:

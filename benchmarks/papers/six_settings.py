@@ -143,7 +143,7 @@ def main() -> None:
         draw(runs, options.out)
     tables = {"MAIN": default(runs)} | {column.upper(): table(runs, column) for column in COLUMNS}
     if options.readme is not None:
-        pages.put(options.readme, {"MAIN": short(runs)})
+        pages.put([options.readme], {"MAIN": short(runs)})
     if options.page is not None or options.readme is None:
         pages.put(options.page, tables)
 

@@ -160,9 +160,9 @@ def draw(runs: list[Run], path: Path) -> bool:
     return matplotlib_canvas.draw(rows, path)
 
 
-def fill_page(page: str, of_methods: Rows, of_shares: Rows) -> str:
-    """A page whose tables, each between two comments of its name, are those that were made."""
-    return pages.fill_marks(page, {"METHODS": _methods_table(of_methods), "SHARES": _shares_table(of_shares)})
+def markdown(of_methods: Rows, of_shares: Rows) -> dict[str, str]:
+    """The tables of the page and of the file beside the rows, by their marks."""
+    return {"METHODS": _methods_table(of_methods), "SHARES": _shares_table(of_shares)}
 
 
 def _methods_table(rows: Rows) -> str:
@@ -207,8 +207,7 @@ def main() -> None:
     if options.out is not None:
         draw(runs, options.out / "several.png")
     if options.page is not None:
-        page = options.page.read_text(encoding="utf-8")
-        options.page.write_text(fill_page(page, of_methods, of_shares), encoding="utf-8")
+        pages.put(options.page, markdown(of_methods, of_shares))
 
 
 if __name__ == "__main__":

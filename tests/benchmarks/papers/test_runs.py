@@ -75,7 +75,7 @@ def test_what_is_recorded_is_kept_and_printed(short, tmp_path, capsys):
     page.write_text(
         "".join(f"<!-- {place} -->\n<!-- /{place} -->\n" for place in (*short.PLACES, "causes")), encoding="utf-8"
     )
-    short.tables(Namespace(folder=out, page=page))
+    short.tables(Namespace(folder=out, page=[page]))
     text = page.read_text(encoding="utf-8")
     assert "left out" in capsys.readouterr().out  # the tables, which are not recorded
     assert f"| `oracle` | 1 | {-rows[rows['method'] == 'oracle']['nlpd'].iloc[0]:.3g} |" in text
