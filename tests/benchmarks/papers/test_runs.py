@@ -74,7 +74,8 @@ def test_what_is_recorded_is_kept_and_printed(short, tmp_path, capsys):
     assert rows.groupby("method")["replication"].nunique().to_dict() == {"standard": 2, "oracle": 1}
     page = tmp_path / "page.md"
     page.write_text(
-        "".join(f"<!-- {place} -->\n<!-- /{place} -->\n" for place in (*short.PLACES, "causes", "claim")), encoding="utf-8"
+        "".join(f"<!-- {place} -->\n<!-- /{place} -->\n" for place in (*short.PLACES, "causes", "claim")),
+        encoding="utf-8",
     )
     short.tables(Namespace(folder=out, page=[page]))
     text = page.read_text(encoding="utf-8")
