@@ -1,6 +1,6 @@
 """Tables of committees' calibration in their page: Markdown between marks of it.
 
-python -m benchmarks.quality.committee_page --rows runs/committee --page docs/evidence/committee.md
+python -m benchmarks.quality.committee_page --rows runs/committee --page runs/committee/tables.md
 """
 
 import math
