@@ -8,7 +8,7 @@ Tables: `methods`, a method of a run a row, with the paired difference from plai
 all runs of a kind together: (plain - default) / (plain - informed), `standard` being plain and `informed` told which
 values are wrong. Errors are standard errors, of shares by the delta method, all methods of a replication together.
 
-    python -m benchmarks.quality.several --out runs/several --page docs/evidence/several.md
+    python -m benchmarks.quality.several --out runs/several --page docs/evidence/several.md runs/several/tables.md
 """
 
 import math
@@ -162,7 +162,12 @@ def draw(runs: list[Run], path: Path) -> bool:
 
 def markdown(of_methods: Rows, of_shares: Rows) -> dict[str, str]:
     """The tables of the page and of the file beside the rows, by their marks."""
-    return {"METHODS": _methods_table(of_methods), "SHARES": _shares_table(of_shares)}
+    pooled = [row for row in of_shares if row["problem"] == "all"]
+    return {
+        "METHODS": _methods_table(of_methods),
+        "SHARES": _shares_table(of_shares),
+        "claim": _shares_table(pooled),
+    }
 
 
 def _methods_table(rows: Rows) -> str:
