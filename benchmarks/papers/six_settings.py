@@ -8,7 +8,7 @@ of that over the replications, all methods of one resampled together. Beside it 
 that is told of every wrong value as it comes: what can be had without replicates.
 
     python -m benchmarks.papers.six_settings --out runs/six-settings.png --readme README.md
-    python -m benchmarks.papers.six_settings --page docs/evidence/six-settings.md
+    python -m benchmarks.papers.six_settings --page docs/evidence/six-settings.md runs/six-settings.md
     python -m benchmarks.papers.six_settings --unseen
 """
 
