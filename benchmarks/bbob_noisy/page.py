@@ -59,9 +59,7 @@ def markdown(rows: pd.DataFrame, reference: pd.DataFrame | None) -> str:
     if "difference" in shares:
         text.append(f"\nThe same, less that of `{OURS}`, paired:\n")
         text.append(_table(shares, ["noise", "dimension"], "difference", "difference_error", "{:+.3f}"))
-    text.append(
-        "\nMean log10 of the precision of what is recommended, the user's result; less is better:\n"
-    )
+    text.append("\nMean log10 of the precision of what is recommended, the user's result; less is better:\n")
     recommended = [
         by_name[f"recommended_{n}d"].rename(columns={f"recommended_{n}d": "mean"}).assign(after=f"{n} d")
         for n in RECOMMENDED
