@@ -72,21 +72,21 @@ def panel(axes: Any, name: str) -> None:
 
 def draw_method(name: str) -> Any:
     """Draw one method beside the plain GP."""
-    figure, axes = plt.subplots(figsize=(7.2, 2.7))
+    figure, axes = plt.subplots(figsize=(5.4, 2.7))
     panel(axes, name)
-    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+    axes.legend(frameon=False, loc="upper center", ncols=3, bbox_to_anchor=(0.5, 0))
     return figure
 
 
 def draw_baselines() -> Any:
     """Draw four baselines side by side."""
-    figure, rows = plt.subplots(2, 2, figsize=(7.2, 4.2), sharey=True)
+    figure, rows = plt.subplots(2, 2, figsize=(5.4, 4.2), sharey=True)
     for axes, name in zip(rows.ravel(), BASELINES, strict=True):
         panel(axes, name)
         axes.set_title(name, fontsize=9)
     handles, labels = rows[0][1].get_legend_handles_labels()
     labels = [label.replace("winsorized", "baseline") for label in labels]
-    figure.legend(handles, labels, frameon=False, loc="lower center", ncols=6, bbox_to_anchor=(0.5, -0.04))
+    figure.legend(handles, labels, frameon=False, loc="lower center", ncols=3, bbox_to_anchor=(0.5, -0.07))
     return figure
 
 
@@ -98,14 +98,14 @@ def draw_doubt() -> Any:
         "two values that agree": [[z, z + 0.02] for z in distances],
         "two values, the other as expected": [[z, 0.05] for z in distances],
     }
-    figure, axes = plt.subplots(figsize=(7.2, 2.7))
+    figure, axes = plt.subplots(figsize=(5.4, 2.7))
     for (label, cases), style in zip(beliefs.items(), ("-", "--", ":"), strict=True):
         wrong = [judge_point(v, 0.0, 0.07, [0.07] * len(v), center=0, scale=1, rate=0.1).wrong[0] for v in cases]
         axes.plot(distances, wrong, color=BLUE, ls=style, label=label)
     axes.axhline(0.5, color=GRAY, lw=0.8)
     axes.text(4, 0.52, "disbelieved above", ha="right", color=GRAY)
     axes.set(xlabel="distance from the expected value (0 ± 0.07, noise 0.07)", ylabel="probability wrong", ylim=(0, 1))
-    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+    axes.legend(frameon=False, loc="center right")
     return figure
 
 
@@ -118,7 +118,7 @@ def draw_warp() -> Any:
     values[3] = 0.5
     plain = fit(RelevancePursuitGP(points, values, warp="none"))
     learned = fit(RelevancePursuitGP(points, values))
-    figure, axes = plt.subplots(figsize=(7.2, 1.9))
+    figure, axes = plt.subplots(figsize=(5.4, 1.9))
     for height, (model, label) in enumerate([(learned, "warped"), (plain, "standardized")]):
         places = model.outcome_transform(values)[0].squeeze(-1).detach()
         places = (places - places.min()) / (places.max() - places.min())
