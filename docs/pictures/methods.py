@@ -105,7 +105,7 @@ def draw_doubt() -> Any:
     axes.axhline(0.5, color=GRAY, lw=0.8)
     axes.text(4, 0.52, "disbelieved above", ha="right", color=GRAY)
     axes.set(xlabel="distance from the expected value (0 ± 0.07, noise 0.07)", ylabel="probability wrong", ylim=(0, 1))
-    axes.legend(frameon=False, loc="center right")
+    axes.legend(frameon=False, loc="center right", bbox_to_anchor=(1, 0.3))
     return figure
 
 
