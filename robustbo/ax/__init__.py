@@ -1,4 +1,4 @@
-"""Inside Ax: our surrogates as a generation strategy, and their word on what a client has measured.
+"""robustbo in Ax: our surrogates as a generation strategy, and their beliefs about a client's measurements.
 
     client.set_generation_strategy(generation_strategy("relevance-pursuit"))
 
