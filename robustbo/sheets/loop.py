@@ -60,7 +60,7 @@ class Sheets(Asking):
             by: Who measures them (`Trial.asked_by`); the sheet's file name by default. Two sheets of one journal need
                 different ones. Labels by kind, as ``{"reactor": "R3"}``, are the source of their values too, as for
                 `ask`; a column source.reactor that is added to a sheet says so row by row.
-            source: Which of the sources that the study was begun with; chosen by default. A column source says it.
+            source: One of the declared sources; by default the optimizer chooses. The column source names it.
 
         Returns:
             The trials whose rows were added.
@@ -113,8 +113,8 @@ class Sheets(Asking):
             value: The name of its column of values, as in `write_sheet`; OUTCOME.sd, or "sd", may have the standard
                 deviations of their noise.
             amend: Whether values that have changed since they were told are corrected, as by `amend`.
-            as_measured: Whether settings that are not those asked for are where a trial was measured, as ``params`` of
-                `tell`; else they are a question.
+            as_measured: Whether changed settings are the point that was measured, as ``params`` of `tell`; otherwise
+                they are an error.
             out_of_range: As for `tell`; a corrected value must be possible in any case.
 
         Returns:
