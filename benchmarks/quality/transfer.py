@@ -3,7 +3,8 @@
 A target has 6 or 20 values, a source 80, both with noise of 5 % of the objective's spread. The source is identical, or
 has an offset, a negative scale, a smooth bias, or nothing to do with the target; in two cases a tenth of all values is
 wrong. The root mean squared error of the objective is in its standard deviations over the space; log density is that of
-the objective without noise. Real tables have two targets each, either of which is the source by turns.
+a measurement, with the noise that the method expects. Real tables have two targets each, either of which is the source
+by turns.
 
 Cells that --work has are not run again. Seeds come first, so that it may be stopped at any time.
 
@@ -26,8 +27,6 @@ from benchmarks.quality.transfer_methods import METHODS
 KEY = ("problem", "case", "n", "seed")
 ALONE = "target alone"
 REAL = "real"  # the case of real tables
-LEAST_SD = 1e-3  # of a prediction, in standard deviations of the objective
-HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
 
 def cells_of(problems: Sequence[str], seeds: range) -> Iterator[tuple[Any, ...]]:
@@ -47,9 +46,8 @@ def run_cell(methods: Sequence[str], problem: str, case: str, n: int, seed: int)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             prediction = method(values)
-        e, sd = prediction.mean - values.test_y, np.maximum(prediction.sd, LEAST_SD)
-        row[f"{name}: rmse"] = float(np.sqrt(np.mean(e**2)))
-        row[f"{name}: log density"] = float(np.mean(-0.5 * (e / sd) ** 2 - np.log(sd)) - HALF_LOG_2PI)
+        row[f"{name}: rmse"] = float(np.sqrt(np.mean((prediction.mean - values.test_y) ** 2)))
+        row[f"{name}: log density"] = float(np.mean(prediction.log_density))
         row[f"{name}: seconds"] = prediction.seconds
         if prediction.relation:
             row |= {f"{name}: relation": prediction.relation, f"{name}: unrelated": prediction.probability}

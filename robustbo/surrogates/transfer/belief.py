@@ -84,14 +84,18 @@ class TransferBelief(PursuitBelief):
         if self._averaging is None or self._is_by_fits or not self.components or self._averaging.num_rows > FEW:
             return ()
         if self._drawn is None or self._drawn[0] is not self._components:
-            usual, drawn = float(self.likelihood.new_noise), list[tuple[float, LatentProcess, float]]()
-            for component, configuration in zip(self._components, self._averaging.configurations, strict=True):
-                s2, fit = usual if math.isnan(component.s2) else component.s2, configuration.fit
-                count = 2 * math.ceil(DRAWS / 2 * component.weight)
-                fits = fit.draws(count) if fit.joint.sources else [(1.0, fit)]
-                drawn += [(component.weight * share, self._objective_by(of), s2) for share, of in fits]
-            self._drawn = self._components, drawn
+            with torch.no_grad():
+                self._drawn = self._components, self._draw_processes()
         return self._drawn[1]
+
+    def _draw_processes(self) -> Sequence[tuple[float, LatentProcess, float]]:
+        usual, drawn = float(self.likelihood.new_noise), list[tuple[float, LatentProcess, float]]()
+        for component, configuration in zip(self._components, self._averaging.configurations, strict=True):
+            s2, fit = usual if math.isnan(component.s2) else component.s2, configuration.fit
+            count = 2 * math.ceil(DRAWS / 2 * component.weight)
+            fits = fit.draws(count) if fit.joint.sources else [(1.0, fit)]
+            drawn += [(component.weight * share, self._objective_by(of), s2) for share, of in fits]
+        return drawn
 
     def _objective_by(self, fit: GroupFit) -> LatentProcess:
         """The objective given all values, by a fit."""
