@@ -25,7 +25,7 @@ class TransferBelief(PursuitBelief):
 
     _averaging: Any
     _auxiliary_wrong: Tensor | None = None
-    _drawn: tuple[Any, Sequence[tuple[float, LatentProcess, float]]] | None = None
+    _mixture: tuple[Any, Sequence[tuple[float, LatentProcess, float]]] | None = None
 
     def _sample(self, effort: int = 1) -> Belief:
         if self._averaging is None:
@@ -70,32 +70,32 @@ class TransferBelief(PursuitBelief):
         References:
             docs/equations.md (22.17), (22.18).
         """
-        return [(weight, process) for weight, process, _ in self._drawn_processes()] or super().predictors()
+        return [(weight, process) for weight, process, _ in self._processes_by_draws()] or super().predictors()
 
     def _noises(self) -> list[float]:
         """Noise variances by each of the processes: those of the fits, which the tails of the noise belong to."""
-        return [s2 for *_, s2 in self._drawn_processes()] or super()._noises()
+        return [s2 for *_, s2 in self._processes_by_draws()] or super()._noises()
 
-    def _drawn_processes(self) -> Sequence[tuple[float, LatentProcess, float]]:
+    def _processes_by_draws(self) -> Sequence[tuple[float, LatentProcess, float]]:
         """Weights, processes and noise variances by draws of the hyperparameters; none of many values.
 
         Where all sources are unrelated, the target's values are too few for the approximation: the fit predicts.
         """
         if self._averaging is None or self._is_by_fits or not self.components or self._averaging.num_rows > FEW:
             return ()
-        if self._drawn is None or self._drawn[0] is not self._components:
+        if self._mixture is None or self._mixture[0] is not self._components:
             with torch.no_grad():
-                self._drawn = self._components, self._draw_processes()
-        return self._drawn[1]
+                self._mixture = self._components, self._draw_processes()
+        return self._mixture[1]
 
     def _draw_processes(self) -> Sequence[tuple[float, LatentProcess, float]]:
-        usual, drawn = float(self.likelihood.new_noise), list[tuple[float, LatentProcess, float]]()
+        usual, parts = float(self.likelihood.new_noise), list[tuple[float, LatentProcess, float]]()
         for component, configuration in zip(self._components, self._averaging.configurations, strict=True):
             s2, fit = usual if math.isnan(component.s2) else component.s2, configuration.fit
             count = 2 * math.ceil(DRAWS / 2 * component.weight)
             fits = fit.draws(count) if fit.joint.sources else [(1.0, fit)]
-            drawn += [(component.weight * share, self._objective_by(of), s2) for share, of in fits]
-        return drawn
+            parts += [(component.weight * share, self._objective_by(of), s2) for share, of in fits]
+        return parts
 
     def _objective_by(self, fit: GroupFit) -> LatentProcess:
         """The objective given all values, by a fit."""
