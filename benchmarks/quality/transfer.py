@@ -8,7 +8,8 @@ by turns.
 
 Cells that --work has are not run again. Seeds come first, so that it may be stopped at any time.
 
-    python -m benchmarks.quality.transfer --work W/transfer.csv --page docs/evidence/transfer.md
+    python -m benchmarks.quality.transfer --work W/transfer.csv \
+        --page docs/evidence/transfer.md runs/transfer/tables.md
 """
 
 import math

@@ -8,7 +8,7 @@ the method recommends: the lowest by its own posterior mean, or the lowest value
 BayBE and SMAC need environments of their own, whose Python is named; without it they are left out. Cells that --work
 has are not run again. Seeds come first, so that it may be stopped at any time.
 
-    python -m benchmarks.quality.transfer_old --work W/old.csv --python W/bin/python --page docs/evidence/transfer.md
+    python -m benchmarks.quality.transfer_old --work W/old.csv --python W/bin/python --page runs/transfer/tables.md
 """
 
 import time
