@@ -25,19 +25,11 @@ def sources(client: Any) -> SourceFrame:
         FitError: If no surrogate can be fitted.
 
     Example:
-        >>> from ax.api.client import Client
-        >>> import robustbo as rb
-        >>> from ax.api.configs import RangeParameterConfig
-        >>> from robustbo.ax import generation_strategy
-        >>> client = Client(random_seed=0)
-        >>> client.configure_experiment([RangeParameterConfig(name="x", parameter_type="float", bounds=(0, 1))])
-        >>> client.configure_optimization(objective="-loss")
-        >>> client.set_generation_strategy(generation_strategy(sources={"simulator": rb.Source(cost=0.05)}, seed=0))
-        >>> index = attach_trial(client, {"x": 0.3}, "simulator")
-        >>> source_of(client, index)
-        'simulator'
-        >>> print(sources(client))
-        simulator: nothing is known yet
+        >>> def measure(client, simulate, experiment):
+        ...     for index, parameters in client.get_next_trials(max_trials=1).items():
+        ...         run = simulate if source_of(client, index) == "simulator" else experiment
+        ...         client.complete_trial(index, {"loss": run(**parameters)})
+        ...     print(sources(client))
     """
     view, runs = _reader(client).view()
     at = [run.trial_index for run in runs]
