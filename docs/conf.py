@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import inspect
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,12 @@ def _of_init(app: Sphinx, what: str, name: str, obj: Any, options: Any, signatur
     return None
 
 
+def _link_records(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Make downloads of links to Markdown files in runs/, which are no pages of the site."""
+    source[0] = re.sub(r"\]\((?=(?:\.\./)+runs/[^)\s]+\.md\))", "](path:", source[0])
+
+
 def setup(app: Sphinx) -> None:
     """Connect what conf.py does itself."""
+    app.connect("source-read", _link_records)
     app.connect("autodoc-process-signature", _of_init)

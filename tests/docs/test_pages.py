@@ -28,6 +28,7 @@ ELSEWHERE = {  # pages that are run, and what they print compared, by tests of t
     "docs/howto/spaces.md": ["test_readme.py"],
 }
 PAGES = [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").rglob("*.md") if "optunahub" not in p.parts)]
+RECORDS = sorted((ROOT / "runs").rglob("*.md"))  # tables beside their rows
 
 
 def blocks(page):
@@ -120,8 +121,9 @@ def test_what_a_page_installs_of_ours_has_the_versions_that_were_tested():
 
 
 def test_links_between_pages_lead_somewhere():
+    assert len(RECORDS) > 10
     broken = []
-    for page in PAGES:
+    for page in [*PAGES, *RECORDS]:
         prose = CODE.sub("", page.read_text(encoding="utf-8"))
         for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", prose):
             if not (page.parent / target).exists():
