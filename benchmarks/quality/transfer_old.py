@@ -88,8 +88,8 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
     for case, group in rows.groupby("case", sort=False):
         for method in [name for name in METHODS if name in set(group["method"]) and name != ALONE]:
             own = regrets[case, method]
-            others = [(CASES[0], ALONE), (case, OURS)]
-            pairs = {other: (own - regrets[of, other]).dropna() for of, other in others if (of, other) in regrets}
+            rivals = [(CASES[0], ALONE), (case, OURS)]
+            pairs = {other: (own - regrets[of, other]).dropna() for of, other in rivals if (of, other) in regrets}
             lines.append(
                 {
                     "old study": case,

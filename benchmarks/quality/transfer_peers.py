@@ -193,7 +193,7 @@ class Piped:
     def __init__(self, python: str | Path, name: str, old: Values, d: int, seed: int) -> None:
         self._names = [f"x{i}" for i in range(d)]
         space = {x: {"kind": "float", "low": 0.0, "high": 1.0} for x in self._names}
-        rows = [[self._named(x), float(y)] for x, y in zip(old.X, old.y, strict=True)]
+        rows = [[self._params(x), float(y)] for x, y in zip(old.X, old.y, strict=True)]
         self._process = PeerProcess(python, name)
         try:
             self._process.call("begin", space=space, direction="minimize", seed=seed, budget=MANY, old=rows)
@@ -207,7 +207,7 @@ class Piped:
 
     def tell(self, x: Point, y: float) -> None:
         """A value of the target."""
-        self._process.call("tell", point=self._named(x), value=y)
+        self._process.call("tell", point=self._params(x), value=y)
 
     def best(self) -> Point:
         """The point that it recommends."""
@@ -219,7 +219,7 @@ class Piped:
     def __exit__(self, *_: object) -> None:
         self._process.close()
 
-    def _named(self, x: Any) -> dict[str, float]:
+    def _params(self, x: Any) -> dict[str, float]:
         return dict(zip(self._names, map(float, x), strict=True))
 
     def _point(self, named: dict[str, float]) -> Point:
