@@ -57,7 +57,19 @@ class InProcess:
         pass
 
 
-class Ours(InProcess):
+class WithNames:
+    """A loop whose parameters have names, x0 and so on."""
+
+    _names: list[str]
+
+    def _params(self, x: Any) -> dict[str, float]:
+        return dict(zip(self._names, map(float, x), strict=True))
+
+    def _point(self, params: Any) -> Point:
+        return [params[name] for name in self._names]
+
+
+class Ours(WithNames, InProcess):
     """An optimizer of this library.
 
     Args:
@@ -94,12 +106,6 @@ class Ours(InProcess):
             return self._point(best.params)
         means = self._study.predict([t.params for t in of_study])["mean"].to_numpy()
         return self._point(of_study[int(np.argmin(means))].params)
-
-    def _params(self, x: Any) -> dict[str, float]:
-        return dict(zip(self._names, map(float, x), strict=True))
-
-    def _point(self, params: Any) -> Point:
-        return [params[name] for name in self._names]
 
 
 class MultiTask(InProcess):
@@ -178,7 +184,7 @@ class OptunaWarmStart(InProcess):
         self._study.add_trial(self._create(params=params, distributions=self._box, value=y))
 
 
-class Piped:
+class Piped(WithNames):
     """A library in an environment of its own, at the other end of a pipe.
 
     Args:
@@ -218,12 +224,6 @@ class Piped:
 
     def __exit__(self, *_: object) -> None:
         self._process.close()
-
-    def _params(self, x: Any) -> dict[str, float]:
-        return dict(zip(self._names, map(float, x), strict=True))
-
-    def _point(self, named: dict[str, float]) -> Point:
-        return [named[name] for name in self._names]
 
 
 PEERS: dict[str, Begin] = {
