@@ -24,14 +24,21 @@ def _alternatives(names: Mapping[str, str]) -> str:
     return "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
 
 
-def quote_names(text: str, names: Sequence[str]) -> str:
-    """A constraint as people write it, with names that have units, or spaces, in backquotes.
+def read_constraint(text: str, names: Sequence[str]) -> str:
+    """A constraint as the search space has it, of what people write.
+
+    Names with units or spaces are put in backquotes; units behind numbers go, and decimal commas become points.
 
     Example:
-        >>> quote_names("dose + 2 * acid <= 3 - dose (mL)", ["dose (mL)", "acid"])
-        '`dose (mL)` + 2 * acid <= 3 - `dose (mL)`'
+        >>> read_constraint("dose + 2,5 * acid <= 3 mL - dose (mL)", ["dose (mL)", "acid"])
+        '`dose (mL)` + 2.5 * acid <= 3 - `dose (mL)`'
     """
     by_text = names_by_text(names)
+    units = sorted({re.escape(unit) for name in names if (unit := parts(name)[1])}, key=len, reverse=True)
+    if units:
+        text = re.sub(rf"(?<=\d)\s*(?:{'|'.join(units)})(?![\w(])", "", text)
+    if " of " not in text:  # which lists names behind commas
+        text = re.sub(r"(?<=\d),(?=\d)", ".", text)
 
     def quote(match: re.Match[str]) -> str:
         name = by_text.get(match[0])
@@ -58,7 +65,7 @@ def read_condition(name: str, text: str, parameters: Mapping[str, Parameter]) ->
         {'acid': ['HCl', 'HNO3'], 'stages': [2]}
     """
     by_text = names_by_text([*parameters])
-    pattern = rf"(?:^|\s+and\s+)(?P<name>{_alternatives(by_text)})\s*=\s*" if parameters else r"(?!)"
+    pattern = rf"(?:^|\s+and\s+)(?P<name>{_alternatives(by_text)})\s*(?:=|:|\bis\b)\s*" if parameters else r"(?!)"
     marks = [*re.finditer(pattern, text)]
     if not marks or marks[0].start() > 0:
         names = f"one of {', '.join(parameters)}" if parameters else "another parameter, of which there is none yet"

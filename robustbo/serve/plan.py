@@ -9,11 +9,12 @@ from typing import IO, Any, NamedTuple
 
 import tomli_w
 
+from robustbo.searchspace.labels import parts
 from robustbo.searchspace.parameters.reading import read_parameter
 from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.space import Space
 from robustbo.serve.forms import Fields, number_in, text_in
-from robustbo.serve.names import quote_names, read_condition
+from robustbo.serve.names import read_condition, read_constraint
 from robustbo.serve.served import Served
 from robustbo.sheets.cells import number_of
 from robustbo.sheets.points import frame_of
@@ -23,6 +24,7 @@ from robustbo.trials.storage.places import Place
 
 MOST_PARAMETERS, MOST_OUTCOMES = 40, 8
 KINDS = {"float": "a number", "int": "a whole number", "choice": "one of several", "ordinal": "a level, in order"}
+LABELS = {"low": "From", "high": "To", "step": "Step"}  # of the fields of a number
 GOALS = ("maximize", "minimize", "keep its bounds")
 
 
@@ -118,7 +120,7 @@ def read_plan(fields: Fields, table: IO[bytes] | None = None) -> Plan:
     with at_field("p0" if table is None else "pool"):
         space = space_with([])
     with at_field("constraints"):
-        space = space_with([quote_names(text, space.names) for text in texts]) if texts else space
+        space = space_with([read_constraint(text, space.names) for text in texts]) if texts else space
     described = space.to_dict() if table is None else parameters
     return Plan(space, _outcome_options(fields) | _seed(fields), described)
 
@@ -144,10 +146,14 @@ def _parameter(name: str, row: dict[str, str]) -> dict[str, Any]:
     kind = row["kind"] or "float"
     if kind in ("choice", "ordinal"):
         texts = [text.strip() for text in row["values"].split(";") if text.strip()]
+        if len(texts) < 2:
+            raise ValueError(
+                f"{name}: there must be two values at least, with semicolons between, got {row['values']!r}"
+            )
         values = [_value(text) if kind == "ordinal" else text for text in texts]
         return {"kind": kind, "values": values}
     bounds = {key: _number(name, key, row[key], kind) for key in ("low", "high", "step") if row[key]}
-    if missing := [label for key, label in (("low", "From"), ("high", "To")) if key not in bounds]:
+    if missing := [LABELS[key] for key in ("low", "high") if key not in bounds]:
         raise ValueError(f"{name}: {' and '.join(missing)} must be filled in")
     return {"kind": kind, **bounds, **({"log": True} if row["log"] else {})}
 
@@ -158,7 +164,7 @@ def _condition(name: str, text: str, parameters: dict[str, Any]) -> dict[str, An
 
 
 def _number(name: str, key: str, text: str, kind: str) -> float | int:
-    number = number_in(f"{name}: {key}", text)
+    number = number_in(f"{name}: {LABELS[key]}", text)
     return int(number) if kind == "int" and number.is_integer() else number
 
 
@@ -174,6 +180,8 @@ def _outcome_options(fields: Fields) -> dict[str, Any]:
     outcomes, bounds = list[Outcome](), list[str]()
     for field, row in rows.items():
         with at_field(field):
+            row["name"], unit = parts(row["name"])
+            row["unit"] = row["unit"] or unit
             if row["name"] in {outcome.name for outcome in outcomes}:
                 raise ValueError(f"each outcome must have a name of its own, got {row['name']!r} twice")
             outcomes.append(_outcome(row))
@@ -187,7 +195,8 @@ def _outcome_options(fields: Fields) -> dict[str, Any]:
 
 
 def _outcome(row: dict[str, str]) -> Outcome:
-    ends = {key: number_in(f"{row['name']}: {key}", row[key]) for key in ("low", "high") if row[key]}
+    labels = {"low": "Possible: from", "high": "Possible: to"}
+    ends = {key: number_in(f"{row['name']}: {label}", row[key]) for key, label in labels.items() if row[key]}
     return Outcome(row["name"], unit=row["unit"], **ends)
 
 

@@ -9,6 +9,7 @@ import robustbo as rb
 from robustbo.cli import main
 from robustbo.cli.typed import description_of
 from robustbo.errors import JournalWarning
+from robustbo.serve.names import read_constraint
 from robustbo.serve.plan import read_plan
 from robustbo.serve.server import _bench_of
 from tests.serve.conftest import FORM, JSON
@@ -84,6 +85,7 @@ def test_the_file_has_the_command_that_begins_the_same_study(client, place, tmp_
         ("heat + stages <= 80", "`heat (°C)` + stages <= 80"),
         ("heat (°C) + stages <= 80", "`heat (°C)` + stages <= 80"),
         ("`heat (°C)` + stages <= 80", "`heat (°C)` + stages <= 80"),
+        ("heat <= 75,5 °C", "`heat (°C)` <= 75.5"),
     ],
 )
 def test_constraints_are_written_with_or_without_units(text, space):
@@ -135,6 +137,16 @@ def test_only_what_has_few_values_decides_whether_another_parameter_exists(clien
     assert dict(read_plan(stepped).space.parameters)["dose (mL)"].condition == (("heat (°C)", (30.5,)),)
 
 
+def test_a_list_of_names_keeps_its_commas():
+    assert read_constraint("at most 1 of x1,2x", ["x1", "2x (g)"]) == "at most 1 of x1,`2x (g)`"
+
+
+def test_a_unit_may_stand_behind_the_name(client):
+    written = FORM | {"o0.name": "yield (%)", "o0.unit": "", "p0.name": "heat (°C)", "p0.unit": ""}
+    assert read_plan(written).options["outcome"] == read_plan(FORM).options["outcome"]
+    assert read_plan(written).space == read_plan(FORM).space
+
+
 def test_several_outcomes_have_goals_and_bounds():
     more = {"o1.name": "purity", "o1.goal": "keep its bounds", "o1.least": "95,5"}
     settings = read_plan(FORM | more).begin(None).settings
@@ -145,7 +157,9 @@ def test_several_outcomes_have_goals_and_bounds():
     ("change", "text"),
     [
         ({"p0.low": ""}, "heat (°C): From must be filled in"),
-        ({"p0.low": "cold"}, "must be a number"),
+        ({"p0.low": "cold"}, "heat (°C): From must be a number"),
+        ({"o0.high": "1OO"}, "yield: Possible: to must be a number"),
+        ({"p3.values": "DMF, THF"}, "with semicolons between, got 'DMF, THF'"),
         ({"p0.low": "90"}, "heat (°C)"),
         ({"p1.name": "heat", "p1.unit": "°C"}, "name of its own"),
         ({"constraints": "stages <= heat +"}, "stages <= `heat (°C)` +"),

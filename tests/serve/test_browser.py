@@ -196,9 +196,9 @@ def test_a_study_is_begun_with_the_points_of_a_table(server, browser, tmp_path):
     has(
         browser, "#preview", "The table has 3 points. Its columns were taken for Lösemittel: one of several; Dosis (mL)"
     )
-    fill(browser, "constraints", "Dosis <= 1,8")
+    fill(browser, "constraints", "Dosis <= 1,8 ml")
     has(browser, "[data-field=constraints] .here", "constraint")
-    fill(browser, "constraints", "Dosis <= 1.8")
+    fill(browser, "constraints", "Dosis <= 1,8 mL")
     wait(lambda: not texts(browser, ".here"), "the constraint is understood")
     look(browser, "begin-table")
     press(browser, "Begin the study")
