@@ -12,6 +12,15 @@ from robustbo.serve.served import Served
 PORT, TOKEN = 8000, "a token that nobody can guess".replace(" ", "-")
 HOST = f"127.0.0.1:{PORT}"
 JSON = {"Accept": "application/json"}
+FORM = {
+    "p0.name": "heat", "p0.unit": "°C", "p0.low": "20", "p0.high": "80,5",
+    "p1.name": "stages", "p1.kind": "int", "p1.low": "1", "p1.high": "8",
+    "p3.name": "solvent", "p3.kind": "choice", "p3.values": "DMF; THF",
+    "p4.name": "dose", "p4.kind": "ordinal", "p4.values": "0,1; 0,5; 2", "p4.unit": "mL",
+    "constraints": "stages + stages <= 14\n\n",
+    "o0.name": "yield", "o0.unit": "%", "o0.goal": "maximize", "o0.low": "0", "o0.high": "100",
+    "seed": "7",
+}  # fmt: skip
 
 
 def begun(place, **options):
@@ -50,3 +59,17 @@ def client(bench, place):
     client = TestClient(application(bench, Access(PORT, TOKEN), place), f"http://{HOST}", follow_redirects=False)
     client.headers["Authorization"] = f"Bearer {TOKEN}"
     return client
+
+
+@pytest.fixture
+def new_place(tmp_path):
+    """The place of a study that is not begun yet."""
+    return tmp_path / "new.jsonl"
+
+
+@pytest.fixture
+def new_client(new_place):
+    """A browser at the form that begins it."""
+    app = application(None, Access(80, None), new_place)
+    with TestClient(app, "http://127.0.0.1:80", follow_redirects=False) as client:
+        yield client

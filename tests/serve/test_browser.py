@@ -19,7 +19,7 @@ from selenium.webdriver.chrome.service import Service  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
-from tests.serve.browsing import SIZES, fill, has, look, paste, press, resize, texts, wait  # noqa: E402
+from tests.serve.browsing import SIZES, fill, has, look, paste, press, resize, tap, texts, wait  # noqa: E402
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 pytestmark = [
@@ -173,6 +173,10 @@ def test_a_campaign_from_the_form_to_the_decision(server, browser):
     has(browser, "#model h2", "Map of")
     wait(lambda: not browser.find_elements(By.CSS_SELECTOR, ".asking"), "the maps are of all values")
     look(browser, "model")
+    resize(browser, *SIZES[1])
+    tap(browser, "#maps-title ~ .side-by-side svg circle")
+    has(browser, ".touched", ": measured")
+    resize(browser, *SIZES[0])
     browser.find_element(By.LINK_TEXT, "Compare").click()
     wait(lambda: len(browser.find_elements(By.CSS_SELECTOR, "#compare polyline")) == 2, "two studies drawn together")
     look(browser, "compare")
@@ -192,9 +196,9 @@ def test_a_study_is_begun_with_the_points_of_a_table(server, browser, tmp_path):
     has(
         browser, "#preview", "The table has 3 points. Its columns were taken for Lösemittel: one of several; Dosis (mL)"
     )
-    fill(browser, "constraints", "Dosis <= 1,8")
+    fill(browser, "constraints", "Dosis <= 1,8 ml")
     has(browser, "[data-field=constraints] .here", "constraint")
-    fill(browser, "constraints", "Dosis <= 1.8")
+    fill(browser, "constraints", "Dosis <= 1,8 mL")
     wait(lambda: not texts(browser, ".here"), "the constraint is understood")
     look(browser, "begin-table")
     press(browser, "Begin the study")

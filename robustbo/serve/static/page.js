@@ -76,6 +76,7 @@ function localize(part) {
 }
 
 const merges = new Map(); // by the id of a part, what brings it up to date where that is more than putting it in place
+const served = new Map(); // by the same, the part as it came, whatever has been touched in it since
 
 export function merge(id, how) {
   merges.set(id, how);
@@ -88,13 +89,18 @@ export async function refresh() {
   localize(page);
   for (const part of document.querySelectorAll("[data-live]")) {
     const next = page.getElementById(part.id);
-    if (!next || next.innerHTML === part.innerHTML) continue;
-    if (merges.has(part.id)) merges.get(part.id)(part, next);
-    else if (!isTyping(part)) part.replaceWith(next);
+    if (!next) continue;
+    if (merges.has(part.id)) {
+      if (next.innerHTML !== part.innerHTML) merges.get(part.id)(part, next);
+    } else if (next.innerHTML !== served.get(part.id) && !isTyping(part)) {
+      served.set(part.id, next.innerHTML);
+      part.replaceWith(next);
+    }
   }
 }
 
 localize(document);
+for (const part of document.querySelectorAll("[data-live]")) served.set(part.id, part.innerHTML);
 const stream = new EventSource("/events");
 stream.addEventListener("state", (event) => {
   const state = JSON.parse(event.data);
