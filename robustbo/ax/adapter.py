@@ -21,7 +21,7 @@ from ax.exceptions.core import SearchSpaceExhausted
 from ax.generators.base import Generator
 
 from robustbo.ax.declared import ATTACHED
-from robustbo.ax.experiment import ORIGIN, SOURCE, history_of, source_labels
+from robustbo.ax.experiment import ORIGIN, SOURCE, history_of
 from robustbo.ax.options import options_from
 from robustbo.ax.seen import ClientView, ExperimentCache, ExperimentReader
 from robustbo.errors import FitError, SpaceExhausted
@@ -117,16 +117,13 @@ class SourcesAdapter(Adapter):
     ) -> ExperimentData:
         """Keep the rows of the target, which cross-validation and Ax's analyses are about."""
         arms, observed = experiment_data.arm_data, experiment_data.observation_data
-        beside = [index for index in arms.index if self._is_beside(*index)]
-        if beside:
-            is_own = ~observed.index.droplevel(observed.index.names[2:]).isin(beside)
-            experiment_data = ExperimentData(arms.drop(index=beside), observed[is_own])
+        reader = self.reader
+        declared = reader.sources.declared
+        runs = (run for run in reader.view().runs if run.values and source_in(declared, run.sources) is None)
+        own = [(run.trial_index, run.arm_name) for run in runs]
+        is_own = observed.index.droplevel(observed.index.names[2:]).isin(own)
+        experiment_data = ExperimentData(arms[arms.index.isin(own)], observed[is_own])
         return super()._set_and_filter_training_data(experiment_data, search_space)
-
-    def _is_beside(self, trial_index: int, arm_name: str) -> bool:
-        trial = self._experiment.trials[trial_index]
-        labels = source_labels(trial, trial.arms_by_name[arm_name])
-        return source_in(self.reader.sources.declared, labels) is not None
 
     def _fit(self, search_space: SearchSpace, experiment_data: ExperimentData) -> None:
         """Forget the candidates of the last call, which are trials of the experiment now, or were never used."""

@@ -5,6 +5,7 @@ from weakref import WeakKeyDictionary
 
 from robustbo.ax.declared import ExperimentSources, sources_of
 from robustbo.ax.experiment import Run, history_of, runs_of
+from robustbo.ax.levels import with_levels
 from robustbo.ax.options import StrategyOptions, options_of
 from robustbo.ax.space import space_of
 from robustbo.ax.stored_digits import round_to_storage
@@ -120,13 +121,14 @@ class ExperimentReader:
         return any(run.values for run in self._runs(*metrics_of(self.experiment)))
 
     def _runs(self, *metrics: str) -> list[Run]:
-        """The arms of old experiments, and those of the experiment."""
+        """The arms of old experiments, and those of the experiment, at levels too."""
         own, declared = runs_of(self.experiment, self.space, *metrics), self.sources.declared
         if not declared:
             return own
         for run in own:
             _check_source(declared, run)
-        return [_round_values(run) for run in (*self.sources.old_runs(self.space, metrics), *own)]
+        runs = with_levels(self.experiment, declared, own, metrics)
+        return [_round_values(run) for run in (*self.sources.old_runs(self.space, metrics), *runs)]
 
     def _view(
         self, part: str, settings: Settings, *metrics: str, is_named: bool = False, fits: FitCache | None = None

@@ -126,7 +126,7 @@ def _belief_row(outlier: Outlier, num_others: int, errors: Errors) -> BeliefRow:
         of.name or "value",
         of.number(outlier.value),
         interval_text(outlier) if num_others else "",
-        f"{100 * outlier.probability_wrong:.2g} %",
+        percent_text(outlier.probability_wrong),
         STATUSES[outlier.status],
         sentence,
         outlier.flagged,
@@ -135,6 +135,16 @@ def _belief_row(outlier: Outlier, num_others: int, errors: Errors) -> BeliefRow:
         source_text(trial.sources),
         "; ".join(errors.get((trial.number, outlier.outcome), ())),
     )
+
+
+def percent_text(probability: float) -> str:
+    """A probability in percent, which is never rounded to certainty.
+
+    Example:
+        >>> percent_text(0.00063), percent_text(0.88), percent_text(0.997)
+        ('0.063 %', '88 %', 'over 99 %')
+    """
+    return "over 99 %" if probability >= 0.995 else f"{100 * probability:.2g} %"
 
 
 def _row_without_belief(trial: Trial, alone: Trial, name: str | None, of: Outcome) -> BeliefRow:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from robustbo.censored import is_bound
 from robustbo.rounding import format_number
 from robustbo.trials.history import History, Trial
 from robustbo.trials.outcome import Outcome
@@ -112,6 +113,7 @@ def values_texts(values: Any, quantities: Mapping[str | None, Outcome]) -> list[
     by_name = values if isinstance(values, Mapping) else {} if values is None else {None: values}
     texts = []
     for name, value in by_name.items():
-        amount = quantities[name].with_unit(value) if isinstance(value, str) else quantities[name].number(float(value))
+        of, is_text = quantities[name], isinstance(value, str) or is_bound(value)
+        amount = of.with_unit(f"{value}") if is_text else of.number(float(value))
         texts.append(f"{name} {amount}" if name else amount)
     return texts

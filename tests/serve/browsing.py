@@ -41,7 +41,8 @@ def has(driver, selector, text):
 
 
 def fill(driver, name, text):
-    field = driver.find_element(By.CSS_SELECTOR, f'[name="{name}"]')
+    selector = f'[name="{name}"]'
+    field = wait(lambda: driver.find_elements(By.CSS_SELECTOR, selector), f"the field {name}")[0]
     field.clear()
     field.send_keys(text)
 

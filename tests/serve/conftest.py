@@ -1,5 +1,10 @@
 """A study that is served, and a client that has its token."""
 
+import os
+import shutil
+import subprocess
+import sys
+
 import pytest
 from starlette.testclient import TestClient
 
@@ -73,3 +78,49 @@ def new_client(new_place):
     app = application(None, Access(80, None), new_place)
     with TestClient(app, "http://127.0.0.1:80", follow_redirects=False) as client:
         yield client
+
+
+@pytest.fixture
+def server_options():
+    """Options of a server's command line."""
+    return []
+
+
+@pytest.fixture
+def server(tmp_path, server_options):
+    """A server of a study that may not be begun yet; its address and its journal."""
+    place = tmp_path / "suzuki.jsonl"
+    command = [sys.executable, "-m", "robustbo", "serve", str(place), *server_options]
+    environment = os.environ | {"ROBUSTBO_SERVE_TOKEN": TOKEN}
+    with subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process.stdout.readline().strip(), place
+        finally:
+            process.terminate()
+
+
+@pytest.fixture
+def browser(tmp_path):
+    """Debian's Chromium, whose console is kept."""
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not (chromium and driver):
+        pytest.skip("no Chromium here, or no chromedriver")
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    from tests.serve.browsing import SIZES, resize
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for argument in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-dev-shm-usage",
+        f"--user-data-dir={tmp_path}/profile",
+    ):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    instance = webdriver.Chrome(options=options, service=Service(driver))
+    resize(instance, *SIZES[0])
+    yield instance
+    instance.quit()
