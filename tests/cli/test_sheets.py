@@ -61,7 +61,10 @@ def test_a_changed_value_needs_a_flag(begun, fill, tmp_path):
     for command in "ask", "tell":
         code, out, err = begun(command, "j.jsonl", "--sheet", "todo.csv", "--value", "yield")
         assert (code, out) == (2, "")
-        assert "trial 0 was told as 1.5, the cell has '1.55'; if the cell is right, take it as a correction (--amend," in err
+        assert (
+            "trial 0 was told as 1.5, the cell has '1.55'; if the cell is right, take it as a correction (--amend,"
+            in err
+        )
     assert begun("tell", "j.jsonl", "--sheet", "todo.csv", "--value", "yield", "--amend")[0] == 0
     assert rb.Study.resume("j.jsonl").history[0].value == 1.55
 
