@@ -32,6 +32,13 @@ def wait(condition, what):
     return result
 
 
+def sign_in(driver, address):
+    """Open the address that a server has printed, until the page behind it is whole, with its scripts."""
+    driver.get(address)
+    script = "return !location.pathname.startsWith('/login') && document.readyState === 'complete'"
+    wait(lambda: driver.execute_script(script), "the page behind the token")
+
+
 def texts(driver, selector):
     return driver.execute_script("return [...document.querySelectorAll(arguments[0])].map(e => e.innerText)", selector)
 

@@ -13,7 +13,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from tests.serve import browsing
-from tests.serve.browsing import fill, has, look, paste, press, texts, wait
+from tests.serve.browsing import fill, has, look, paste, press, sign_in, texts, wait
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +30,7 @@ def opt(tmp_path):
 def test_a_study_is_begun_with_the_points_of_a_table(server, browser, tmp_path):
     table = tmp_path / "Katalog.csv"
     table.write_bytes("Lösemittel;Dosis (mL)\r\nDMF;0,5\r\nTHF;1,5\r\nDMF;2\r\n".encode("cp1252"))
-    browser.get(server[0])
+    sign_in(browser, server[0])
     wait(lambda: "/begin" in browser.current_url, "the form")
     fill(browser, "o0.name", "yield")
     has(browser, "#preview", "there must be a parameter")
@@ -67,7 +67,7 @@ def pool(tmp_path):
 
 
 def test_the_rows_of_a_table_are_on_its_map_and_say_what_they_are_where_a_finger_touches_them(pool, server, browser):
-    browser.get(server[0])
+    sign_in(browser, server[0])
     has(browser, "h1", "To be measured")
     browser.get(f"{server[0].partition('/login')[0]}/model")
     has(browser, "#model h2", "Map of")
@@ -84,7 +84,7 @@ def test_the_rows_of_a_table_are_on_its_map_and_say_what_they_are_where_a_finger
 
 
 def test_whoever_comes_second_keeps_what_they_typed(opt, server, browser):
-    browser.get(server[0])
+    sign_in(browser, server[0])
     has(browser, "h1", "To be measured")
     browser.find_elements(By.CSS_SELECTOR, ".entry input")[0].send_keys("0,1", Keys.ENTER)  # by keys alone
     wait(lambda: opt.history[0].state == "told", "Enter records")
@@ -100,7 +100,7 @@ def test_whoever_comes_second_keeps_what_they_typed(opt, server, browser):
 
 
 def test_what_is_pasted_beside_the_table_is_said_and_not_filled_in(opt, server, browser):
-    browser.get(server[0])
+    sign_in(browser, server[0])
     has(browser, "h1", "To be measured")
     first = browser.find_elements(By.CSS_SELECTOR, ".entry input")[0]
     for text, answer in (
