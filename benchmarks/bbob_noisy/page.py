@@ -44,9 +44,9 @@ def draw(rows: pd.DataFrame, reference: pd.DataFrame | None, file: Path) -> None
     figure.savefig(file, dpi=80)
 
 
-def put_into(page: Path, rows: pd.DataFrame, reference: pd.DataFrame | None) -> None:
+def put_into(files: Sequence[Path], rows: pd.DataFrame, reference: pd.DataFrame | None) -> None:
     """Put the tables between the marks of a page, in place of what is there."""
-    pages.put(page, {"tables": markdown(rows, reference)})
+    pages.put(files, {"tables": markdown(rows, reference)})
 
 
 def markdown(rows: pd.DataFrame, reference: pd.DataFrame | None) -> str:
@@ -59,9 +59,7 @@ def markdown(rows: pd.DataFrame, reference: pd.DataFrame | None) -> str:
     if "difference" in shares:
         text.append(f"\nThe same, less that of `{OURS}`, paired:\n")
         text.append(_table(shares, ["noise", "dimension"], "difference", "difference_error", "{:+.3f}"))
-    text.append(
-        "\nMean log10 of the precision of what is recommended, which is what a user is given; less is better:\n"
-    )
+    text.append("\nMean log10 of the precision of what is recommended, the user's result; less is better:\n")
     recommended = [
         by_name[f"recommended_{n}d"].rename(columns={f"recommended_{n}d": "mean"}).assign(after=f"{n} d")
         for n in RECOMMENDED

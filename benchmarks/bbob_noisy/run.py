@@ -3,7 +3,7 @@
     pip install coco-experiment cma optuna      (the suite, and what two of the methods need; ax-platform for a third)
     python -m benchmarks.bbob_noisy.run record --work W --instances 1:16 --methods default standard optuna-gp cma random
     python -m benchmarks.bbob_noisy.run keep --work W --out runs/bbob-noisy
-    python -m benchmarks.bbob_noisy.run tables --rows runs/bbob-noisy --page docs/evidence/bbob-noisy.md
+    python -m benchmarks.bbob_noisy.run tables --rows runs/bbob-noisy --page runs/bbob-noisy/tables.md
     python -m benchmarks.bbob_noisy.run draw --rows runs/bbob-noisy --out docs/evidence
     python -m benchmarks.bbob_noisy.run reference --archive best2009-bbob-noisy.tar.gz --out runs/bbob-noisy
     python -m benchmarks.bbob_noisy.run coco --work W --methods default

@@ -27,8 +27,8 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 
 
 def add_page(parser: argparse.ArgumentParser) -> None:
-    """Add the option of the page into which tables are put; see `pages.put`."""
-    parser.add_argument("--page", type=Path, help="a page with marks; printed without one")
+    """Add the option of the files into which tables are put; see `pages.put`."""
+    parser.add_argument("--page", type=Path, nargs="+", help="a page, and a file beside the rows; printed without them")
 
 
 def parser_of_studies(text: str | None, problems: Sequence[str], replications: int) -> argparse.ArgumentParser:

@@ -16,11 +16,20 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 @contextmanager
 def row_writer(path: Path, columns: Sequence[str]) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """A way to add rows to a CSV, which is begun, folder and header, if it is not there."""
+    """A way to add rows to a CSV, which is begun, folder and header, if it is not there.
+
+    The header of the file decides the order of columns.
+
+    Raises:
+        ValueError: If the file has other columns.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     is_new = not path.exists()
+    header = list(columns) if is_new else list(pd.read_csv(path, nrows=0))
+    if set(header) != set(columns):
+        raise ValueError(f"{path} must have the columns {', '.join(columns)}, got {', '.join(header)}")
     with path.open("a", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
+        writer = csv.DictWriter(file, header, lineterminator="\n")
         if is_new:
             writer.writeheader()
 

@@ -17,16 +17,27 @@ def table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in (header, ["---"] * len(header), *lines))
 
 
-def put(page: Path | None, tables: Mapping[str, str]) -> None:
-    """Put texts between the marks ``<!-- NAME -->`` and ``<!-- /NAME -->`` of a page; print them where there is none.
+def put(files: Sequence[Path] | None, tables: Mapping[str, str]) -> None:
+    """Put each text between the marks ``<!-- NAME -->`` and ``<!-- /NAME -->`` of the one file that has them.
+
+    The files are a page of the documentation, with the tables that it needs, and a file beside the rows, with all
+    others. Without files the texts are printed.
 
     Raises:
-        SystemExit: If the page lacks a mark, or has one twice.
+        SystemExit: If the marks of a text are in no file, in two, or in disorder; no file is changed then.
     """
-    if page is None:
+    if files is None:
         print("\n".join(f"{name}:\n\n{text}" for name, text in tables.items()))
         return
-    page.write_text(fill_marks(page.read_text(encoding="utf-8"), tables, str(page)), encoding="utf-8")
+    written = {file: file.read_text(encoding="utf-8") for file in files}
+    for place, text in tables.items():
+        holders = [file for file in files if f"<!-- {place} -->\n" in written[file]]
+        if len(holders) != 1:
+            names = " or ".join(map(str, files))
+            raise SystemExit(f"{names} must have one line <!-- {place} -->, got {len(holders)} files with one")
+        written[holders[0]] = fill_marks(written[holders[0]], {place: text}, str(holders[0]))
+    for file, page in written.items():
+        file.write_text(page, encoding="utf-8")
 
 
 def fill_marks(written: str, tables: Mapping[str, str], name: str = "the page") -> str:

@@ -1,6 +1,6 @@
 """The league's page: a table a setting, what peers cannot do, and a picture of ranks with intervals."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -13,9 +13,9 @@ PICTURE = "league.png"  # beside the page
 LEVEL = 0.05  # of corrected p-values
 
 
-def put_into(page: Path | None, rows: pd.DataFrame) -> None:
+def put_into(files: Sequence[Path] | None, rows: pd.DataFrame) -> None:
     """Put the tables between the marks of a page; print them where there is none."""
-    pages.put(page, {"tables": markdown(rows)})
+    pages.put(files, {"tables": markdown(rows)})
 
 
 def markdown(rows: pd.DataFrame) -> str:

@@ -64,7 +64,7 @@ def write_page(options: argparse.Namespace) -> None:
     rows = scores.read(options.rows)
     page.put_into(options.page, rows)
     if options.page is not None:
-        page.draw(rows, options.page.with_name(page.PICTURE))
+        page.draw(rows, options.page[0].with_name(page.PICTURE))
 
 
 def make_environments(options: argparse.Namespace) -> None:

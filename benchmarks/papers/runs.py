@@ -7,7 +7,7 @@ either goes on where the other stopped.
 
     python -m benchmarks.papers.runs record --work W --replications 0:8 --runs tables-4-5 --methods huber standard
     python -m benchmarks.papers.runs keep --work W --out runs
-    python -m benchmarks.papers.runs tables --page docs/evidence/papers.md
+    python -m benchmarks.papers.runs tables --page docs/evidence/papers.md runs/papers.md
 """
 
 import argparse
@@ -36,7 +36,8 @@ OF_TABLES = ("tables-4-5", "tables-6-7")
 FUNCTIONS = ("camel", "branin", "rosenbrock", "mccormick")
 SIX = tuple(f"figure-{n}-{kind}" for n in (7, 12) for kind in ("constant", "uniform", "random-point"))
 NAMES = ("figure-5-left", "figure-5-right", *OF_TABLES, *(f"conjugate-bo-{name}" for name in FUNCTIONS))
-PLACES = ("figure-5-left", "figure-5-right", *OF_TABLES, "conjugate-bo")  # in the page, beside the causes
+PLACES = ("figure-5-left", "figure-5-right", *OF_TABLES, "conjugate-bo")  # beside the rows, with the causes
+OF_CLAIM = ("standard", "student-t", "conjugate", "relevance-pursuit", "default", "oracle")  # in the page
 OF_CAUSES = (  # in their table
     *("standard", "published-rule", "published-rule-botorch-kernel", "botorch-relevance-pursuit"),
     *("relevance-pursuit", "averaged", "oracle", "standard-warped", "default", "oracle-warped"),
@@ -82,19 +83,24 @@ def keep(options: argparse.Namespace) -> None:
         print(f"{folder}: {len(finished)} cells")
 
 
-def densities(run: Loaded) -> str:
-    """Log densities of test targets as Figure 5 has them, and the seconds of a fit: a method a row."""
+def densities(run: Loaded, methods: Sequence[str] | None = None) -> str:
+    """Log densities of test targets as Figure 5 has them, a method a row; of all by default, with runs and seconds."""
     summary = run.tables.summary
     where = [*summary[["task", "corruption", "rate"]].drop_duplicates().itertuples(index=False, name=None)]
     is_by_rate = len({rate for *_, rate in where}) > 1
     head = [f"{100 * rate:g} %" if is_by_rate else f"{task}, {corruption}" for task, corruption, rate in where]
     lines = []
     for method, mine in summary.groupby("method", sort=False):
+        if methods is not None and method not in methods:
+            continue
         at = mine.set_index(["task", "corruption", "rate"])
         shown = [_density(at.loc[key]) if key in at.index else "" for key in where]
         seconds = run.tables.of(str(method))["fit_s"].median()
         lines.append([f"`{method}`", f"{mine['replications'].min()}", *shown, f"{seconds:.2g}"])
-    return table(["method", "runs", *head, "seconds of a fit, median"], lines)
+    header = ["method", "runs", *head, "seconds of a fit, median"]
+    if methods is not None:  # a page has no room for the second column and the last
+        header, lines = [header[0], *head], [[line[0], *line[2:-1]] for line in lines]
+    return table(header, lines)
 
 
 def _density(row: pd.Series) -> str:
@@ -193,6 +199,7 @@ def markdown_by_place(options: argparse.Namespace) -> dict[str, str]:
         elif mine:
             if place == "figure-5-left":
                 texts["causes"] = causes(mine[0])
+                texts["claim"] = densities(mine[0], OF_CLAIM)
             texts[place] = (scores if place in OF_TABLES else densities)(mine[0])
     return texts
 

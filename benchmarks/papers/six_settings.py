@@ -8,7 +8,7 @@ of that over the replications, all methods of one resampled together. Beside it 
 that is told of every wrong value as it comes: what can be had without replicates.
 
     python -m benchmarks.papers.six_settings --out runs/six-settings.png --readme README.md
-    python -m benchmarks.papers.six_settings --page docs/evidence/six-settings.md
+    python -m benchmarks.papers.six_settings --page docs/evidence/six-settings.md runs/six-settings.md
     python -m benchmarks.papers.six_settings --unseen
 """
 
@@ -143,7 +143,7 @@ def main() -> None:
         draw(runs, options.out)
     tables = {"MAIN": default(runs)} | {column.upper(): table(runs, column) for column in COLUMNS}
     if options.readme is not None:
-        pages.put(options.readme, {"MAIN": short(runs)})
+        pages.put([options.readme], {"MAIN": short(runs)})
     if options.page is not None or options.readme is None:
         pages.put(options.page, tables)
 

@@ -12,7 +12,7 @@ squared error in standard deviations of the function, share within two predicted
     python -m benchmarks.quality.committee known --seeds 0 1 2 --out runs/committee/calibration-known.csv
     python -m benchmarks.quality.committee fitted --sizes 1000 4000 --out runs/committee/calibration-fitted.csv
     python -m benchmarks.quality.committee misfit --sizes 4000 --out runs/committee/calibration-misfit.csv
-    python -m benchmarks.quality.committee_page --rows runs/committee --page docs/evidence/committee.md
+    python -m benchmarks.quality.committee_page --rows runs/committee --page runs/committee/tables.md
 
 A row that the CSV has is not computed again.
 """

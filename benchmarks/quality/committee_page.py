@@ -1,10 +1,11 @@
 """Tables of committees' calibration in their page: Markdown between marks of it.
 
-python -m benchmarks.quality.committee_page --rows runs/committee --page docs/evidence/committee.md
+python -m benchmarks.quality.committee_page --rows runs/committee --page runs/committee/tables.md
 """
 
 import math
 import statistics
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +30,10 @@ def table(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def enter(folder: Path, page: Path | None) -> None:
-    """Put the tables between the marks of a page, or print them where there is none."""
+def enter(folder: Path, files: Sequence[Path] | None) -> None:
+    """Put the tables between the marks of a page or of the file beside the rows, or print them without files."""
     parts = ("known", "fitted", "misfit")
-    pages.put(page, {part.upper(): table(read(folder / f"calibration-{part}.csv")) for part in parts})
+    pages.put(files, {part.upper(): table(read(folder / f"calibration-{part}.csv")) for part in parts})
 
 
 def main() -> None:

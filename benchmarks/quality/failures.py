@@ -9,16 +9,17 @@ peer is the one of the smallest mean logarithm of regret, over all that is recor
 Of flakes alone, `failures-flakes`, a second table: regret after so many told values, beside that of the same method
 where nothing fails, `failures-none`, after as many. "all" is as many as a replication was told in the end.
 
-    python -m benchmarks.quality.failures --out runs/failures
+    python -m benchmarks.quality.failures --out runs/failures --page docs/evidence/failures.md
 """
 
-import argparse
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from benchmarks.common import pages
+from benchmarks.common.commands import add_page, parser_of
 from benchmarks.common.paths import RUNS
 from benchmarks.common.tables import put, round_row
 from robustbo.replay.output.loaded import load
@@ -26,9 +27,19 @@ from robustbo.replay.score.feasible import best_feasible
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.report.summary.tables import Rows
 
-NAMES = ("memory", "disc", "half-space", "slab", "checkerboard", "flakes", "flakes-region")
+ABOUT = {
+    "memory": "out of memory (width x depth > 1,500)",
+    "disc": "Branin, a disc around one optimum",
+    "half-space": "Hartmann6, the half with both basins",
+    "slab": "Levy in 3 dimensions, all but a slab of 5 %",
+    "checkerboard": "Branin, a checkerboard",
+    "flakes": "Hartmann6, 20 % anywhere",
+    "flakes-region": "out of memory, and 15 % of the rest",
+}
+NAMES = tuple(ABOUT)
 FLAKES, NONE = "flakes", "none"
 PEERS = ("optuna-gp", "optuna-tpe", "ax-viability", "ax-default")
+DEFAULT, IGNORING = "relevance-pursuit", "ignoring"
 LEAST = 1e-6  # regret: the search for the best feasible value is as exact
 COUNTS = (15, 20, 25, 30, 35)  # values, of 50 trials, 14 of them initial
 
@@ -95,6 +106,25 @@ def summary(name: str, rows: pd.DataFrame, spec: RunSpec) -> Rows:
     return summaries
 
 
+def claim(summaries: Rows) -> Rows:
+    """A run a row: failures and regret of the default, of the same without the model, and of the best peer."""
+    lines = []
+    for name, about in ABOUT.items():
+        of = {row["method"]: row for row in summaries if row["run"] == name}
+        if not of:
+            continue
+        methods = {"default": DEFAULT, "ignoring": IGNORING, "best peer": of[DEFAULT]["best_peer"]}
+        line = {"where trials fail": about, "best peer": f"`{methods['best peer']}`"}
+        line |= {f"failed, {key}": _with_error(of[method], "failed", 1) for key, method in methods.items()}
+        line |= {f"log10 regret, {key}": _with_error(of[method], "log10_regret", 2) for key, method in methods.items()}
+        lines.append(line | {"default less best peer": _with_error(of[DEFAULT], "difference", 2)})
+    return lines
+
+
+def _with_error(row: dict[str, Any], column: str, digits: int) -> str:
+    return f"{row[column]:.{digits}f} ± {row[f'{column}_error']:.{digits}f}"
+
+
 def regret_by_value_count(rows: pd.DataFrame, best: float) -> pd.DataFrame:
     """A method and a replication a row, a number of told values a column: log10 of the regret right after the last."""
     told = (~rows["failed"]).groupby([rows["method"], rows["replication"]]).cumsum()
@@ -130,9 +160,10 @@ def _at_the_end(flaky: pd.DataFrame, table: pd.DataFrame) -> pd.Series:
 
 def main() -> None:
     """Read, print and write the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--runs", type=Path, default=RUNS)
     parser.add_argument("--out", type=Path, default=None, help="a folder")
+    add_page(parser)
     options = parser.parse_args()
     names = [name for name in (*NAMES, NONE) if (options.runs / f"failures-{name}").is_dir()]
     runs = {name: load_rows(options.runs, name) for name in names}
@@ -140,6 +171,8 @@ def main() -> None:
     if {FLAKES, NONE} <= set(runs):
         tables["flakes"] = flakes(runs[FLAKES][0], runs[NONE][0], best_feasible(runs[FLAKES][1]))
     put(tables, options.out)
+    if options.page is not None:
+        pages.put(options.page, {"claim": pages.markdown(claim(tables["summary"]))})
 
 
 if __name__ == "__main__":

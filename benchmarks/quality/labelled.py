@@ -12,7 +12,7 @@ Rows that are in --work are not computed again: another version of the code need
 
     python -m benchmarks.quality.labelled --data ../shared/data/labelled --work W --out runs/labelled
     python -m benchmarks.quality.labelled --data ../shared/data/labelled --work W --half judged \
-        --page docs/evidence/labelled.md
+        --page docs/evidence/labelled.md runs/labelled/tables.md
 """
 
 import re

@@ -12,7 +12,7 @@ The row has the true values of two trials that ran to their end: of the recommen
 ``study.best_trial`` for TPE), and of the best. Rows that are there already are not computed again.
 
     python -m benchmarks.quality.optuna_pruned --replications 0 4 --out runs/optuna/pruned.csv
-    python -m benchmarks.quality.optuna_pruned --table runs/optuna/pruned.csv --page docs/evidence/loops.md
+    python -m benchmarks.quality.optuna_pruned --table runs/optuna/pruned.csv --page runs/optuna/tables.md
 """
 
 import math

@@ -7,7 +7,7 @@ training values are called wrong, and seconds of the processor. A row that is th
     ROBUSTBO_DATA=../shared/data python -m benchmarks.quality.regression --seeds 0 1 2 3 4 \
         --labelled ../shared/data/labelled --out runs/regression/rows.csv
     python -m benchmarks.quality.regression --only-page --out runs/regression/rows.csv \
-        --page docs/evidence/regression.md
+        --page docs/evidence/regression.md runs/regression/tables.md
 
 Slow methods are run where ``--methods`` names them.
 """

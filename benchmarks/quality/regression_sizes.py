@@ -7,7 +7,7 @@ prediction of the 2,000 rows, and the peak memory of the process. Each case has 
 there is not computed again.
 
     ROBUSTBO_DATA=../shared/data python -m benchmarks.quality.regression_sizes --sizes 10000 100000 --out ROWS \
-        --page docs/evidence/regression.md
+        --page runs/regression/tables.md
     python -m benchmarks.quality.regression_sizes --tables mine.npz --sizes 50000 --out ROWS  # with arrays X and y
 
 Tables: "friedman5" and "hartmann6", drawn, of any size; "california"; or a file with arrays ``X`` and ``y``.

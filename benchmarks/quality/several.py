@@ -8,7 +8,7 @@ Tables: `methods`, a method of a run a row, with the paired difference from plai
 all runs of a kind together: (plain - default) / (plain - informed), `standard` being plain and `informed` told which
 values are wrong. Errors are standard errors, of shares by the delta method, all methods of a replication together.
 
-    python -m benchmarks.quality.several --out runs/several --page docs/evidence/several.md
+    python -m benchmarks.quality.several --out runs/several --page docs/evidence/several.md runs/several/tables.md
 """
 
 import math
@@ -160,9 +160,14 @@ def draw(runs: list[Run], path: Path) -> bool:
     return matplotlib_canvas.draw(rows, path)
 
 
-def fill_page(page: str, of_methods: Rows, of_shares: Rows) -> str:
-    """A page whose tables, each between two comments of its name, are those that were made."""
-    return pages.fill_marks(page, {"METHODS": _methods_table(of_methods), "SHARES": _shares_table(of_shares)})
+def markdown(of_methods: Rows, of_shares: Rows) -> dict[str, str]:
+    """The tables of the page and of the file beside the rows, by their marks."""
+    pooled = [row for row in of_shares if row["problem"] == "all"]
+    return {
+        "METHODS": _methods_table(of_methods),
+        "SHARES": _shares_table(of_shares),
+        "claim": _shares_table(pooled),
+    }
 
 
 def _methods_table(rows: Rows) -> str:
@@ -207,8 +212,7 @@ def main() -> None:
     if options.out is not None:
         draw(runs, options.out / "several.png")
     if options.page is not None:
-        page = options.page.read_text(encoding="utf-8")
-        options.page.write_text(fill_page(page, of_methods, of_shares), encoding="utf-8")
+        pages.put(options.page, markdown(of_methods, of_shares))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ in 3 to 6 dimensions; problems of the registry judge. Loops are in benchmarks/qu
 Studies that --work has are not run again: another version of the code needs another file. Replications come before
 problems and cases, so that it may be stopped at any time.
 
-    python -m benchmarks.quality.sources --plan points --work W/points.csv --page docs/evidence/sources.md
+    python -m benchmarks.quality.sources --plan points --work W/points.csv --page runs/sources-detection/tables.md
 """
 
 import math

@@ -4,7 +4,7 @@ The studies are those of benchmarks/quality/sources.py. The surrogate is fitted 
 atoms are weighed at its hyperparameters with the error. The source is named where the likeliest atom is one of its own,
 and more probable than none. What is missed by this is too small for the data.
 
-    python -m benchmarks.quality.sources_bound --work W/bound.csv --page docs/evidence/sources.md
+    python -m benchmarks.quality.sources_bound --work W/bound.csv --page runs/sources-detection/tables.md
 """
 
 import time

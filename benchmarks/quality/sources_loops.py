@@ -8,7 +8,7 @@ has the same methods in runs/sources-*.toml), kept in a folder beside --work, so
 
 Replications come before problems and cases, so that it may be stopped at any time.
 
-    python -m benchmarks.quality.sources_loops --work W/loops.csv --page docs/evidence/sources.md
+    python -m benchmarks.quality.sources_loops --work W/loops.csv --page runs/sources-detection/tables.md
 """
 
 import math

@@ -7,7 +7,7 @@ the objective. Ours is told who measured ("told"), or not ("hidden"), or is told
 parameter: neither says which worker is right, so the mean over the workers is taken; and, as somebody would who knows
 one that is right, the prediction for that one ("right worker").
 
-    python -m benchmarks.quality.sources_peers --work W/peers.csv --page docs/evidence/sources.md
+    python -m benchmarks.quality.sources_peers --work W/peers.csv --page runs/sources-detection/tables.md
 """
 
 import time

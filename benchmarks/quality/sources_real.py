@@ -3,7 +3,8 @@
 All values of a set are told in their order with the labels that it has, and the reports are printed beside what its
 owners say. Sets that --work has are not fitted again.
 
-    python -m benchmarks.quality.sources_real --data ../shared/data --work W/real.csv --page docs/evidence/sources.md
+    python -m benchmarks.quality.sources_real --data ../shared/data --work W/real.csv \
+        --page runs/sources-detection/tables.md
 """
 
 import time

@@ -5,7 +5,7 @@ mirrored. One worker in four is off in both ("both") or in the first alone ("one
 the objective, always ("offset") or since a third of the values ("step"), in the second the other way; or nobody is
 ("none"). The same values are judged together, as one study of two outcomes, and alone, as two studies of one each.
 
-    python -m benchmarks.quality.sources_shared --work W/shared.csv --page docs/evidence/sources.md
+    python -m benchmarks.quality.sources_shared --work W/shared.csv --page runs/sources-detection/tables.md
 """
 
 import math

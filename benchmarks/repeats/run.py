@@ -3,12 +3,12 @@
 Two tables (runs/repeats-*.toml): a trial measures one of the values that were really measured at its point, and the
 true value is their median. `record` runs the loop, a replication of all methods before the next one, and `detect` fits
 the surrogates to values at points drawn without a loop; what is there is kept, and the same command goes on. `keep`
-writes rows of all that is done, and `tables` puts what they show into docs/evidence/repeats.md.
+writes rows of all that is done, and `tables` puts what they show into runs/repeats/tables.md.
 
     python -m benchmarks.repeats.run record --work W --replications 0:20 --jobs 2
     python -m benchmarks.repeats.run detect --work W --replications 0:20 --jobs 2
     python -m benchmarks.repeats.run keep --work W --out runs/repeats
-    python -m benchmarks.repeats.run tables --rows runs/repeats --page docs/evidence/repeats.md
+    python -m benchmarks.repeats.run tables --rows runs/repeats --page runs/repeats/tables.md
 
 What is called wrong is defined in benchmarks/repeats/reports.py, the scores in benchmarks/repeats/scores.py.
 """

@@ -1,4 +1,4 @@
-"""The tables of docs/evidence/repeats.md, made from the rows that `python -m benchmarks.repeats.run keep` wrote."""
+"""The tables of runs/repeats/tables.md, made from the rows that `python -m benchmarks.repeats.run keep` wrote."""
 
 from collections.abc import Iterator, Sequence
 from itertools import product

@@ -111,10 +111,10 @@ def _question(bench: Bench, request: Request) -> Question:
     across, up = query.get("across", ""), query.get("up", "")
     names = settings.space.names
     if (across or up) and (across not in names or up not in names or across == up):
-        raise HTTPException(422, "a map is of two different parameters; choose them once more")
+        raise HTTPException(422, "a map needs two different parameters; choose again")
     outcome = query.get("outcome") or next(iter(settings.quantities))  # an objective, where there are several
     if outcome not in settings.quantities:
-        raise HTTPException(422, "this is none of what is measured; choose once more")
+        raise HTTPException(422, "there is no such outcome; choose again")
     through = query.get("through", "")
     if through and not (through.isascii() and through.isdigit() and len(through) < 10 and int(through) < len(history)):
         raise HTTPException(404, "there is no such trial; choose the best point, or another trial")

@@ -176,7 +176,7 @@ def _value(text: str) -> float | str:
 def _outcome_options(fields: Fields) -> dict[str, Any]:
     rows = {f"o{at}": row for at in range(MOST_OUTCOMES) if (row := _row(fields, f"o{at}"))["name"]}
     if not rows:
-        raise Misfit("o0", "there must be something that is measured: write its name")
+        raise Misfit("o0", "there must be an outcome: write its name")
     outcomes, bounds = list[Outcome](), list[str]()
     for field, row in rows.items():
         with at_field(field):
@@ -188,7 +188,7 @@ def _outcome_options(fields: Fields) -> dict[str, Any]:
             bounds += _bounds(row)
     objectives = {row["name"]: row["goal"] for row in rows.values() if row["goal"] in DIRECTIONS}
     if not objectives:
-        raise Misfit("o0", "something that is measured must be maximized or minimized")
+        raise Misfit("o0", "an outcome must be maximized or minimized")
     if len(rows) == 1 and not bounds:
         return {"outcome": outcomes, "direction": rows[next(iter(rows))]["goal"]}
     return {"outcome": outcomes, "objectives": objectives, "outcome_constraints": bounds}
@@ -204,7 +204,7 @@ def _bounds(row: dict[str, str]) -> list[str]:
     signs = {"least": ">=", "most": "<="}
     texts = {key: row[key] for key in signs if row[key]}
     if row["goal"] == GOALS[2] and not texts:
-        raise ValueError(f"{row['name']}: there must be a bound that it is to keep, at least or at most")
+        raise ValueError(f"{row['name']}: there must be a bound, at least or at most")
     return [f"{row['name']} {signs[key]} {number_in(row['name'], text)!r}" for key, text in texts.items()]
 
 

@@ -81,7 +81,7 @@ def test_a_changed_value_needs_a_flag(begun, fill, tmp_path):
             ("tell", "j.jsonl", "--sheet", "todo.csv", "--sd", 1),
             "--sheet has trials and values by itself, got '--sd 1'",
         ),
-        (("tell", "j.jsonl", 0, 1, "--amend"), "--amend goes with --sheet"),
+        (("tell", "j.jsonl", 0, 1, "--amend"), "--amend needs --sheet"),
         (("ask", "j.jsonl", "-n", 0), "-n must be a whole number of at least 1, got 0"),
         (
             ("ask", "j.jsonl", "--sheet", "todo.ods"),

@@ -19,7 +19,8 @@ INSTEAD = {  # what a native speaker stumbles over, and what to write
     r"^(?:[-*] )?Of (?!course|the|these|those|all|two|three|\d)": "begin with the subject",
 }
 OWN = {"docs/changelog.md", "docs/equations.md", "CONTRIBUTING.md"}  # the past; mathematics; the rules themselves
-PAGES = [p for p in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")] if str(p.relative_to(ROOT)) not in OWN]
+WRITTEN = [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("runs/**/*.md")]
+PAGES = [p for p in WRITTEN if str(p.relative_to(ROOT)) not in OWN]
 MODULES = [
     p for p in ROOT.glob("robustbo/**/*.py") if not {"numerics", "serve"} & {*p.parts}
 ]  # whose readers have a paper open

@@ -163,7 +163,7 @@ def test_several_outcomes_have_goals_and_bounds():
         ({"p0.low": "90"}, "heat (°C)"),
         ({"p1.name": "heat", "p1.unit": "°C"}, "name of its own"),
         ({"constraints": "stages <= heat +"}, "stages <= `heat (°C)` +"),
-        ({"o0.name": ""}, "something that is measured"),
+        ({"o0.name": ""}, "there must be an outcome"),
         ({"o0.goal": "keep its bounds"}, "must be a bound"),
         ({"o0.goal": "win"}, "maximized or minimized"),
         ({f"p{i}.name": "" for i in range(5)}, "there must be a parameter"),

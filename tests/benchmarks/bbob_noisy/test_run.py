@@ -112,7 +112,7 @@ def test_the_reference_is_read_drawn_and_put_into_the_page(scores, page, tmp_pat
     file = tmp_path / "page.md"
     file.write_text("before\n<!-- tables -->\nold\n<!-- /tables -->\nafter\n")
     for _ in range(2):  # and again in place of the first
-        page.put_into(file, rows, found)
+        page.put_into([file], rows, found)
     text = file.read_text()
     assert (text.count("best of 2009"), text.count("old")) == (1, 0)
     assert text.startswith("before\n")
@@ -120,11 +120,11 @@ def test_the_reference_is_read_drawn_and_put_into_the_page(scores, page, tmp_pat
     share = rows[rows["method"] == "random"]["share"].mean()
     assert f"| {share:.3f} ±" in text
     assert "| -0.196 ± 0.000 |" in text
-    page.put_into(file, rows[rows["method"] == "random"], None)  # nothing to be compared with
+    page.put_into([file], rows[rows["method"] == "random"], None)  # nothing to be compared with
     assert "paired" not in file.read_text()
     file.write_text("no marks")
     with pytest.raises(SystemExit, match="must have one line"):
-        page.put_into(file, rows, found)
+        page.put_into([file], rows, found)
 
 
 @pytest.mark.parametrize("function", [107, 108, 109])

@@ -32,5 +32,13 @@ def test_a_header_is_written_once(tmp_path):
     assert (tmp_path / "rows.csv").read_text() == "number\n1\n2\n"
 
 
+def test_the_header_decides_the_order_of_columns(tmp_path):
+    append_row({"a": 1, "b": 2}, tmp_path / "rows.csv")
+    append_row({"b": 4, "a": 3}, tmp_path / "rows.csv")
+    assert read(tmp_path / "rows.csv")[1] == {"a": "3", "b": "4"}
+    with pytest.raises(ValueError, match="must have the columns a, c, got a, b"):
+        append_row({"a": 5, "c": 6}, tmp_path / "rows.csv")
+
+
 def test_fractions_have_four_digits():
     assert round_row({"a": 1.23456, "b": 7, "c": "x"}) == {"a": 1.235, "b": 7, "c": "x"}

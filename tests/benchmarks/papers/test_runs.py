@@ -38,9 +38,10 @@ def options(work, **changes):
 
 
 def test_every_place_of_the_page_has_runs_and_marks(papers):
-    text = (Path(papers.__file__).parents[2] / "docs" / "evidence" / "papers.md").read_text(encoding="utf-8")
-    for place in papers.PLACES:
-        assert any(name.startswith(place) for name in papers.NAMES)
+    root = Path(papers.__file__).parents[2]
+    text = "".join((root / file).read_text(encoding="utf-8") for file in ("docs/evidence/papers.md", "runs/papers.md"))
+    for place in (*papers.PLACES, "causes", "claim"):
+        assert place in ("causes", "claim") or any(name.startswith(place) for name in papers.NAMES)
         assert text.count(f"<!-- {place} -->\n") == text.count(f"<!-- /{place} -->") == 1
 
 
@@ -73,9 +74,10 @@ def test_what_is_recorded_is_kept_and_printed(short, tmp_path, capsys):
     assert rows.groupby("method")["replication"].nunique().to_dict() == {"standard": 2, "oracle": 1}
     page = tmp_path / "page.md"
     page.write_text(
-        "".join(f"<!-- {place} -->\n<!-- /{place} -->\n" for place in (*short.PLACES, "causes")), encoding="utf-8"
+        "".join(f"<!-- {place} -->\n<!-- /{place} -->\n" for place in (*short.PLACES, "causes", "claim")),
+        encoding="utf-8",
     )
-    short.tables(Namespace(folder=out, page=page))
+    short.tables(Namespace(folder=out, page=[page]))
     text = page.read_text(encoding="utf-8")
     assert "left out" in capsys.readouterr().out  # the tables, which are not recorded
     assert f"| `oracle` | 1 | {-rows[rows['method'] == 'oracle']['nlpd'].iloc[0]:.3g} |" in text

@@ -24,7 +24,7 @@ def test_known_hyperparameters_in_small(calibration, load, tmp_path):
             append(row)
     for part in ("fitted", "misfit"):
         (tmp_path / f"calibration-{part}.csv").write_text(calibration_csv.read_text())
-    load("quality.committee_page").enter(tmp_path, page)
+    load("quality.committee_page").enter(tmp_path, [page])
     text = page.read_text()
     assert "old" not in text
     assert "| d = 2, l = 0.3, s2 = 0.01 | 512 | exact | " in text
