@@ -38,9 +38,9 @@ class YeoJohnson(WarpedStandardize):
 
     power, center, scale = 1.0, 0.0, 1.0
 
-    def learn(self, Y: Tensor) -> None:
-        """Take scales and power from ``n x 1`` outcomes."""
-        super().learn(Y)
+    def learn(self, Y: Tensor, X: Tensor | None = None) -> None:
+        """Take scales and power from ``n x 1`` outcomes, and from where they lie."""
+        super().learn(Y, X)
         z = ((Y - self.means) / self.stdvs).clamp(-MOST, MOST)
         self.power, self.center, self.scale = 1.0, 0.0, 1.0
         if z.unique().numel() > 2:  # a power of two values is any

@@ -24,14 +24,14 @@ def joint_problem(gp: Any, auxiliary: AuxiliaryValues) -> tuple[Problem, Maps]:
     transform, (s2, share) = outcome_transform(gp), gp.noise_of_rows()
     scale, shared = transform.stdvs.item(), gp.shared_errors
     z, sds = (auxiliary.Y - transform.means.item()) / scale, auxiliary.sds / scale
-    z, allowed, maps, own = z.clone(), list[tuple[Relation, ...]](), list[tuple[float, float]](), robust_spread(y)
+    z, allowed, maps = z.clone(), list[tuple[Relation, ...]](), list[tuple[float, float]]()
     depth = torch.zeros_like(auxiliary.Y) if auxiliary.depth is None else auxiliary.depth
     for s, is_trusted in enumerate(auxiliary.trusted):
         rows = auxiliary.source == s
         has_levels = bool(depth[rows].any())
         spread, center = robust_spread(z[rows]), z[rows].median().item()
-        is_apart = not (is_trusted or has_levels) and n >= FEWEST and own > 0 and spread > 0
-        is_apart = is_apart and not 1 / APART < spread / own < APART
+        is_apart = not (is_trusted or has_levels) and n >= FEWEST and spread > 0
+        is_apart = is_apart and not 1 / APART < spread < APART
         maps.append((center, spread) if is_apart else (0.0, 1.0))
         z[rows], sds[rows] = (z[rows] - maps[-1][0]) / maps[-1][1], sds[rows] / maps[-1][1]
         allowed.append(_possible_relations(is_trusted, has_levels, is_apart))

@@ -26,11 +26,11 @@ def standardize_by_inliers(model: SingleTaskGP, transform: OutcomeTransform | No
     """
     if not isinstance(transform, RobustStandardize) or inliers.all() or inliers.sum() < 2:
         return False
-    raw, variance = original_outcomes(model, transform)
+    (raw, variance), X = original_outcomes(model, transform), model.train_inputs[0]
     before = transform.stdvs
-    transform.learn(raw[inliers])
+    transform.learn(raw[inliers], X[inliers])
     if (transform.stdvs / before).log().abs().item() < math.log(RESCALE):
-        transform.learn(raw)
+        transform.learn(raw, X)
         return False
     retransform(model, transform, raw, variance)
     return True

@@ -4,9 +4,12 @@ import torch
 from botorch.models.transforms.outcome import Standardize
 from torch import Tensor
 
+from robustbo.surrogates.transforms.places import FEWEST, places_apart
+
 NORMAL_IQR = 1.3489795  # interquartile range of the standard normal distribution
 NORMAL_MAD = 0.67448975  # its median absolute deviation
 BROKEN = 20.0  # more than a quarter of the values lie far out; two clusters of good ones do not differ by as much
+CLUSTERED = 10.0  # times as large as the scale by values is that by places, where most values lie at one place
 MIN_SCALE = 1e-300
 LARGEST = 1e100  # of a standardized value; squares of these still fit into float64
 
@@ -15,7 +18,9 @@ class RobustStandardize(Standardize):
     """`Standardize` with the median in place of the mean, and the interquartile range / 1.349 in place of the sd.
 
     Where more than half of the values are equal the range may be zero; the mean absolute deviation from the median
-    takes its place then, and 1 where all values are equal.
+    takes its place then, and 1 where all values are equal. Where most values lie at one place of the unit cube, as they
+    do once an optimization has converged, their range is that of neighbors: the scale is then the median absolute
+    deviation of one value a place.
 
     Example:
         >>> Y = torch.tensor([[0.0], [1.0], [2.0], [3.0], [1e9]], dtype=torch.float64)
@@ -29,19 +34,36 @@ class RobustStandardize(Standardize):
         Args:
             Y: ``batch x n x m`` outcomes.
             Yvar: ``batch x n x m`` noise variances.
-            X: Not used.
+            X: ``n x d`` points of the unit cube.
         """
         if self.training:
-            self.learn(Y)
+            self.learn(Y, X)
         Y_tf = ((Y - self.means) / self.stdvs).clamp(-LARGEST, LARGEST)
         return Y_tf, None if Yvar is None else Yvar / self.stdvs.square()
 
-    def learn(self, Y: Tensor) -> None:
-        """Take center and scale from ``batch x n x m`` outcomes."""
+    def learn(self, Y: Tensor, X: Tensor | None = None) -> None:
+        """Take center and scale from ``batch x n x m`` outcomes, and without batches from where they lie.
+
+        Args:
+            Y: The outcomes.
+            X: ``n x d`` points of the unit cube.
+        """
         center = Y.quantile(0.5, dim=-2, keepdim=True)
         scale, mean_distance = self.spread(Y, center), (Y - center).abs().mean(dim=-2, keepdim=True)
+        if X is not None and Y.dim() == X.dim() == 2:
+            scale = self._by_places(Y, center, scale, X)
         scale = torch.where(scale > MIN_SCALE, scale, mean_distance)
         self.take(center, torch.where(scale > MIN_SCALE, scale, torch.ones_like(scale)))
+
+    def _by_places(self, Y: Tensor, center: Tensor, scale: Tensor, X: Tensor) -> Tensor:
+        """The scale by places, if it is far larger; of more places than twice the distant values it cannot be."""
+        is_distant = (Y - center).abs() > 0.5 * CLUSTERED * NORMAL_MAD * scale
+        most = 2 * int(is_distant.sum(-2).max()) + 1
+        if most < FEWEST or not (places := places_apart(X, most)):
+            return scale
+        at_places = Y[places]
+        by_places = deviation(at_places, at_places.quantile(0.5, dim=-2, keepdim=True))
+        return torch.where(by_places > CLUSTERED * scale, by_places, scale)
 
     def take(self, means: Tensor, stdvs: Tensor) -> None:
         """Take center and scale as they are given."""
