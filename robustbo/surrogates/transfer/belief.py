@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -20,12 +20,28 @@ LEAST = 0.1  # probability of a configuration whose draws are made
 DRAWS = 16  # of the hyperparameters, at least, that predictions are averaged over
 
 
+class MixturePart(NamedTuple):
+    """A part of the mixture that predicts.
+
+    Attributes:
+        weight: How much it counts.
+        fit: Of the target and the sources that are joined with it.
+        process: The objective given all values, by that fit.
+        s2: Noise variance of a new measurement of the target.
+    """
+
+    weight: float
+    fit: GroupFit
+    process: LatentProcess
+    s2: float
+
+
 class TransferBelief(PursuitBelief):
     """A GP with values of other sources, which says of each value how probable it is that it is wrong."""
 
     _averaging: Any
     _auxiliary_wrong: Tensor | None = None
-    _mixture: tuple[Any, Sequence[tuple[float, LatentProcess, float]]] | None = None
+    _mixture: tuple[Any, Sequence[MixturePart]] | None = None
 
     def _sample(self, effort: int = 1) -> Belief:
         if self._averaging is None:
@@ -70,14 +86,20 @@ class TransferBelief(PursuitBelief):
         References:
             docs/equations.md (22.17), (22.18).
         """
-        return [(weight, process) for weight, process, _ in self._processes_by_draws()] or super().predictors()
+        return [(part.weight, part.process) for part in self._parts()] or super().predictors()
+
+    @property
+    def mixture_fits(self) -> Sequence[tuple[float, GroupFit]]:
+        """Weights and fits that predictions are averaged over."""
+        pairs = zip(self._averaging.weights, self._averaging.configurations, strict=True)
+        return [(part.weight, part.fit) for part in self._parts()] or [(w, of.fit) for w, of in pairs]
 
     def _noises(self) -> list[float]:
         """Noise variances by each of the processes: those of the fits, which the tails of the noise belong to."""
-        return [s2 for *_, s2 in self._processes_by_draws()] or super()._noises()
+        return [part.s2 for part in self._parts()] or super()._noises()
 
-    def _processes_by_draws(self) -> Sequence[tuple[float, LatentProcess, float]]:
-        """Weights, processes and noise variances by draws of the hyperparameters; none of many values.
+    def _parts(self) -> Sequence[MixturePart]:
+        """Parts by draws of the hyperparameters; none of many values.
 
         Where all sources are unrelated, the target's values are too few for the approximation: the fit predicts.
         """
@@ -85,16 +107,16 @@ class TransferBelief(PursuitBelief):
             return ()
         if self._mixture is None or self._mixture[0] is not self._components:
             with torch.no_grad():
-                self._mixture = self._components, self._draw_processes()
+                self._mixture = self._components, self._draw_parts()
         return self._mixture[1]
 
-    def _draw_processes(self) -> Sequence[tuple[float, LatentProcess, float]]:
-        usual, parts = float(self.likelihood.new_noise), list[tuple[float, LatentProcess, float]]()
+    def _draw_parts(self) -> Sequence[MixturePart]:
+        usual, parts = float(self.likelihood.new_noise), list[MixturePart]()
         for component, configuration in zip(self._components, self._averaging.configurations, strict=True):
             s2, fit = usual if math.isnan(component.s2) else component.s2, configuration.fit
             count = 2 * math.ceil(DRAWS / 2 * component.weight)
             fits = fit.draws(count) if fit.joint.sources else [(1.0, fit)]
-            parts += [(component.weight * share, self._objective_by(of), s2) for share, of in fits]
+            parts += [MixturePart(component.weight * share, of, self._objective_by(of), s2) for share, of in fits]
         return parts
 
     def _objective_by(self, fit: GroupFit) -> LatentProcess:

@@ -37,7 +37,7 @@ def source_readings(model: TransferGP, group: int, X: Tensor, depth: float = 0.0
         depth: Distance of its level from the target's, where it has levels.
     """
     X, unit = model.transform_inputs(X), model.maps[group - 1]
-    fits = [(weight, fit) for weight, fit in model.weighted_fits if (fit.group == group).any()]
+    fits = [(weight, fit) for weight, fit in model.mixture_fits if (fit.group == group).any()]
     if not fits:
         return None
     parts = [_moments(fit, model.kernel, group, X, unit, depth) for _, fit in fits]

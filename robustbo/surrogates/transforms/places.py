@@ -26,13 +26,13 @@ def places_apart(X: Tensor, most: int) -> list[int]:
         >>> places_apart(torch.tensor([[0.0], [0.5], [0.51], [0.5], [0.51], [1.0]]), 3)
         [0, 5, 1]
     """
-    chosen, near = [0], NEAR * math.sqrt(X.shape[-1])
+    places, near = [0], NEAR * math.sqrt(X.shape[-1])
     for index, distance in farthest_points(X, _length(X - X[0]), _length):
         if not distance >= near:
-            return chosen if len(chosen) >= FEWEST else []
-        if len(chosen) == most:
+            return places if len(places) >= FEWEST else []
+        if len(places) == most:
             return []
-        chosen.append(index)
+        places.append(index)
     return []
 
 
