@@ -53,8 +53,10 @@ def _ranking_losses(samples: Tensor, y: Tensor) -> Tensor:
 
 def predict(
     target: tuple[Tensor, Tensor], sources: Sequence[tuple[Tensor, Tensor]], X: Tensor, seed: int = 0
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Means and standard deviations of the target at ``q x d`` points, and the weights, the target's last.
+) -> tuple[np.ndarray, np.ndarray, float, np.ndarray]:
+    """Predictions at ``q x d`` points: means, standard deviations, that of the target's noise, and weights.
+
+    The last weight is the target's.
 
     Args:
         target: Inputs and values of the target.
@@ -76,4 +78,5 @@ def predict(
     mean = sum((w * m for w, (m, _) in zip(weights, moments, strict=True)), torch.zeros(len(X), dtype=y.dtype))
     variance = sum((w**2 * v for w, (_, v) in zip(weights, moments, strict=True)), torch.zeros(len(X), dtype=y.dtype))
     scale = y.std().clamp_min(1e-9)
-    return (y.mean() + scale * mean).numpy(), (scale * variance.sqrt()).numpy(), weights.numpy()
+    noise_sd = float(scale * models[-1].likelihood.noise.detach().sqrt())
+    return (y.mean() + scale * mean).numpy(), (scale * variance.sqrt()).numpy(), noise_sd, weights.numpy()

@@ -3,11 +3,13 @@
 A target has 6 or 20 values, a source 80, both with noise of 5 % of the objective's spread. The source is identical, or
 has an offset, a negative scale, a smooth bias, or nothing to do with the target; in two cases a tenth of all values is
 wrong. The root mean squared error of the objective is in its standard deviations over the space; log density is that of
-the objective without noise. Real tables have two targets each, either of which is the source by turns.
+a measurement, with the noise that the method expects. Real tables have two targets each, either of which is the source
+by turns.
 
 Cells that --work has are not run again. Seeds come first, so that it may be stopped at any time.
 
-    python -m benchmarks.quality.transfer --work W/transfer.csv --page docs/evidence/transfer.md
+    python -m benchmarks.quality.transfer --work W/transfer.csv \
+        --page docs/evidence/transfer.md runs/transfer/tables.md
 """
 
 import math
@@ -26,8 +28,6 @@ from benchmarks.quality.transfer_methods import METHODS
 KEY = ("problem", "case", "n", "seed")
 ALONE = "target alone"
 REAL = "real"  # the case of real tables
-LEAST_SD = 1e-3  # of a prediction, in standard deviations of the objective
-HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
 
 def cells_of(problems: Sequence[str], seeds: range) -> Iterator[tuple[Any, ...]]:
@@ -47,9 +47,8 @@ def run_cell(methods: Sequence[str], problem: str, case: str, n: int, seed: int)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             prediction = method(values)
-        e, sd = prediction.mean - values.test_y, np.maximum(prediction.sd, LEAST_SD)
-        row[f"{name}: rmse"] = float(np.sqrt(np.mean(e**2)))
-        row[f"{name}: log density"] = float(np.mean(-0.5 * (e / sd) ** 2 - np.log(sd)) - HALF_LOG_2PI)
+        row[f"{name}: rmse"] = float(np.sqrt(np.mean((prediction.mean - values.test_y) ** 2)))
+        row[f"{name}: log density"] = float(np.mean(prediction.log_density))
         row[f"{name}: seconds"] = prediction.seconds
         if prediction.relation:
             row |= {f"{name}: relation": prediction.relation, f"{name}: unrelated": prediction.probability}
@@ -70,7 +69,8 @@ def _flags(values: Case, wrong: np.ndarray) -> dict[str, int]:
 
 
 def mean_and_error(x: pd.Series, digits: int = 3) -> str:
-    """A mean and its standard error, which one value does not have."""
+    """A mean and its standard error, which one value does not have; cells that lack a method do not count."""
+    x = x.dropna()
     if len(x) < 2:
         return f"{x.mean():.{digits}f} (one)"
     return f"{x.mean():.{digits}f} ± {x.std(ddof=1) / math.sqrt(len(x)):.{digits}f}"

@@ -1,6 +1,7 @@
 """Values of a target and of another source, with a known relation: functions with invented sources, and real tables."""
 
 import math
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,6 +26,8 @@ TABLES = {
     "photo": ("photo_wf3", "photo_pce10", "degradation"),
 }
 
+DATA = "ROBUSTBO_DATA"  # the folder of data that are not ours to ship
+
 Function = Callable[[np.ndarray], np.ndarray]
 
 
@@ -37,12 +40,20 @@ class Values(NamedTuple):
 
 
 class Case(NamedTuple):
-    """Values of a target and of a source, and the objective at points that nobody measured."""
+    """Values of a target and of a source, and the objective at points that nobody measured.
+
+    Attributes:
+        target, source: What is given.
+        test_X: Other points.
+        test_y: The objective there; of real tables a measurement.
+        test_measured: A measurement there, with noise.
+    """
 
     target: Values
     source: Values
     test_X: np.ndarray
     test_y: np.ndarray
+    test_measured: np.ndarray
 
 
 def cosines(d: int, seed: int, length: float) -> Function:
@@ -108,14 +119,14 @@ def case_of(name: str, case: str, n: int, seed: int) -> Case:
     X = [generator.random((count, d)) for count in (n, NUM_SOURCE, NUM_TEST)]
     target = measure(g, X[0], share, generator)
     source = measure(source_function(case, g, d, seed), X[1], share, generator)
-    return Case(target, source, X[2], g(X[2]))
+    test = measure(g, X[2], 0.0, generator)
+    return Case(target, source, X[2], g(X[2]), test.y)
 
 
 def table_case(name: str, n: int, seed: int) -> Case:
     """Measurements of one kind for two targets, either the source by turns; rows not drawn are predicted."""
-    folder = Path(__file__).parents[2].parent / "shared" / "data" / "transfer"
     *files, column = TABLES[name]
-    tables = [pd.read_csv(_folder(folder) / f"{file}.csv").drop(columns="turnover", errors="ignore") for file in files]
+    tables = [pd.read_csv(_folder() / f"{file}.csv").drop(columns="turnover", errors="ignore") for file in files]
     if seed % 2:
         tables.reverse()
     inputs = pd.get_dummies(pd.concat(tables).drop(columns=column), dtype=float)
@@ -128,9 +139,12 @@ def table_case(name: str, n: int, seed: int) -> Case:
     none = np.zeros(len(z), dtype=bool)
     target, source = (Values(X[at], z[at], none[at]) for at in (rows[:n], at_source))
     test = rows[n : n + NUM_TEST]
-    return Case(target, source, X[test], z[test])
+    return Case(target, source, X[test], z[test], z[test])
 
 
-def _folder(beside: Path) -> Path:
-    """The folder of real tables: that beside the repository, or of its main copy."""
-    return beside if beside.is_dir() else Path("/work/shared/data/transfer")
+def _folder() -> Path:
+    """The folder of real tables: in that which the environment names, or in one beside the repository."""
+    folder = Path(os.environ.get(DATA, Path(__file__).parents[2].parent / "shared" / "data")) / "transfer"
+    if not folder.is_dir():
+        raise FileNotFoundError(f"real tables are in the folder transfer of {DATA}, and {folder} is none")
+    return folder

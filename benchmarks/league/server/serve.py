@@ -7,6 +7,8 @@
     {"do": "recommend"}                            -> {"point": {...}}
     {"do": "end"}                                  -> {"versions": {...}}
 
+A peer of `OF_OLD_STUDIES` begins with "old" as well: [[{NAME: VALUE}, 1.2], ...], the values of an old study.
+
 Each answer has "seconds" of this process's processor; one that failed has "error" in the place of the rest. A
 parameter is as `robustbo.searchspace` writes it. A constraint is the sum of a times the parameter, and c, which is at
 most 0. What a library prints goes to the standard error, so that nothing stands between the answers.
@@ -43,13 +45,18 @@ PEERS: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
     "processoptimizer": ("skopt_optimizer", {"package": "ProcessOptimizer"}, ("ProcessOptimizer", "scikit-learn")),
     "pybads": ("pybads_thread", {}, ("pybads", "gpyreg")),
 }
+# Likewise, of loops that begin with an old study: `benchmarks.quality.transfer_old`.
+OF_OLD_STUDIES: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
+    "baybe-task": ("baybe_task", {}, ("baybe", "botorch", "torch")),
+    "smac-warm-start": ("smac_warm_start", {}, ("smac", "ConfigSpace", "scikit-learn")),
+}
 
 
 class Session:
     """One peer, and what it is asked."""
 
     def __init__(self, name: str) -> None:
-        self._module, self._options, self._distributions = PEERS[name]
+        self._module, self._options, self._distributions = {**PEERS, **OF_OLD_STUDIES}[name]
         self._peer: Any = None
 
     def answer(self, message: dict[str, Any]) -> dict[str, Any]:

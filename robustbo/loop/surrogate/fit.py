@@ -53,6 +53,7 @@ from robustbo.loop.surrogate.subset import RoughPrediction, Subset, select_subse
 from robustbo.loop.surrogate.warm_start import WarmStart, predecessor, sample_size
 from robustbo.surrogates.common import contract
 from robustbo.surrogates.registry import SURROGATES
+from robustbo.surrogates.transfer.model import TransferGP
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
@@ -210,7 +211,7 @@ def _fit_new(settings: Settings, told: Observations, fits: FitCache) -> FittedSu
         else:
             contract.fit(model, before.state, before.rows_of(told.numbers))
     fitted = FittedSurrogate(model, X, told, settings.space, units, time.perf_counter() - started)
-    if not fitted.is_of_unrelated:
+    if not (isinstance(model, TransferGP) and model.is_of_unrelated):
         return fitted
     return replace(_fit(settings, told._replace(beside=None), fits), learning=fitted)  # eq. 22.15
 

@@ -23,8 +23,6 @@ from robustbo.surrogates.common.model_averaging import without_averaging
 from robustbo.surrogates.registry import SURROGATES
 from robustbo.surrogates.transfer.model import TransferGP
 
-UNRELATED = 0.9  # probability of a source's being unrelated from which on nothing is predicted by it
-
 
 @dataclass(frozen=True)
 class FittedSurrogate:
@@ -75,12 +73,6 @@ class FittedSurrogate:
     def with_sources(self) -> "FittedSurrogate":
         """The fit that learned from other sources, if there are any: itself, unless it predicts without them."""
         return self if self.learning is None else self.learning
-
-    @property
-    def is_of_unrelated(self) -> bool:
-        """Return whether it learned from other sources, and each is almost certainly unrelated."""
-        relations = self.relations.values()
-        return bool(relations) and all(of.probabilities.get("unrelated", 0.0) > UNRELATED for of in relations)
 
     @property
     def relations(self) -> dict[str, SourceRelation]:

@@ -25,7 +25,7 @@ from robustbo.numerics.pursuit.penalty import Penalty
 from robustbo.numerics.pursuit.support_fit import Level
 from robustbo.numerics.pursuit.walk import score
 from robustbo.numerics.transfer.covariance import JointCovariance
-from robustbo.numerics.transfer.laplace import log_evidence
+from robustbo.numerics.transfer.laplace import draw_hyperparameters, log_evidence
 from robustbo.numerics.transfer.relations import JoinedSource, KernelPriors, Relation, SourceRows
 
 FEWEST = 6  # values of a group by itself below which none of them is called wrong
@@ -80,6 +80,12 @@ class GroupFit:
     def with_level(self, level: Level) -> "GroupFit":
         """The fit of the same values with other hyperparameters and wrong values."""
         return replace(self, level=level)
+
+    def draws(self, count: int) -> "list[tuple[float, GroupFit]]":
+        """Fits with draws of the hyperparameters, the wrong values being the same, and weights that add up to one."""
+        fit = self.level.fit
+        pairs = draw_hyperparameters(self.model, self.value, fit.rho, count)
+        return [(w, self.with_level(self.level._replace(fit=fit._replace(theta=at), cache=None))) for w, at in pairs]
 
     @property
     def score(self) -> float:

@@ -1,4 +1,4 @@
-"""Evidence for a model of the observations: its hyperparameters integrated out by Laplace's approximation.
+"""Laplace's approximation of the hyperparameters' posterior: the evidence for a model, and draws to predict by.
 
 Notation (no batch dimensions):
     F      log posterior density, with the priors' densities of the hyperparameters themselves
@@ -7,22 +7,26 @@ Notation (no batch dimensions):
     g      p      slope of F + log Jacobian, which is what is integrated over theta
 
 References:
-    docs/equations.md section 22.
+    Ionides (2008), Truncated importance sampling; docs/equations.md section 22.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from scipy.special import erfcx
+from torch import Tensor
 
 from robustbo.numerics.gp import parameters
 from robustbo.numerics.gp.evidence import LOG_2PI
-from robustbo.numerics.gp.log_posterior import LogPosterior, Model, gradient, information
+from robustbo.numerics.gp.log_posterior import LogPosterior, Model, gradient, information, log_posterior
 from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.linalg.lapack import Array
 
 AT_BOUND = 1e-6  # of a coordinate's distance to a bound
+LEAST_PRECISION = 0.05  # along any direction: a coordinate of which nothing is known moves by a few units
 
 
 def log_jacobian_slopes(model: Model) -> Array:
@@ -40,6 +44,31 @@ def curvature(model: Model, value: LogPosterior) -> Array:
     return A + np.diag(precision.numpy())
 
 
+class _Integral(NamedTuple):
+    """The integral over theta, near the maximum.
+
+    Attributes:
+        A: ``p x p`` curvature.
+        on_log: ``p`` slopes of the log Jacobian.
+        is_held: ``p`` booleans: coordinates that a bound holds.
+        outward: ``p`` slopes outward of those at a bound.
+    """
+
+    A: Array
+    on_log: Array
+    is_held: NDArray[np.bool_]
+    outward: Array
+
+    @classmethod
+    def at(cls, model: Model, value: LogPosterior) -> "_Integral":
+        A, on_log = curvature(model, value), log_jacobian_slopes(model)
+        theta, (low, high) = value.theta.numpy(), np.array(model.bounds).T
+        slope = gradient(model, value)[0].numpy()
+        is_low, is_high = theta - low < AT_BOUND, high - theta < AT_BOUND
+        outward = np.where(is_low, -slope - on_log, slope + on_log)
+        return cls(A, on_log, (is_low | is_high) & (outward > 0), outward)
+
+
 def log_evidence(model: Model, value: LogPosterior) -> float:
     """Log marginal likelihood of the observations, hyperparameters integrated out; added variances stay at their best.
 
@@ -49,18 +78,51 @@ def log_evidence(model: Model, value: LogPosterior) -> float:
         model: What stays fixed.
         value: The log posterior density at its maximum.
     """
-    A, on_log = curvature(model, value), log_jacobian_slopes(model)
-    theta, (low, high) = value.theta.numpy(), np.array(model.bounds).T
-    slope = gradient(model, value)[0].numpy()
-    is_low, is_high = theta - low < AT_BOUND, high - theta < AT_BOUND
-    outward = np.where(is_low, -slope - on_log, slope + on_log)
-    is_held = (is_low | is_high) & (outward > 0)
+    A, on_log, is_held, outward = _Integral.at(model, value)
     free = ~is_held
     inner = A[np.ix_(free, free)]
     g = on_log[free]  # the slope of F itself is zero there
     log_det = np.linalg.slogdet(inner)[1]
-    total = value.F + float(on_log @ theta)
+    total = value.F + float(on_log @ value.theta.numpy())
     total += 0.5 * (g @ np.linalg.solve(inner, g) + free.sum() * LOG_2PI - log_det)  # eq. 22.7
     for push, a in zip(outward[is_held], A.diagonal()[is_held], strict=True):
         total += 0.5 * math.log(math.pi / (2 * a)) + math.log(erfcx(push / math.sqrt(2 * a)))  # eq. 22.8
     return float(total)
+
+
+def draw_hyperparameters(
+    model: Model, value: LogPosterior, rho: Tensor, count: int, seed: int = 0
+) -> list[tuple[float, Tensor]]:
+    """Draws of the hyperparameters and their weights, which add up to one; added variances stay at their best.
+
+    Draws are pairs on either side of the approximation's mode, weighted by what the posterior is there to what the
+    approximation is; no weight is far above the mean. A coordinate that a bound holds stays there.
+
+    Args:
+        model: What stays fixed.
+        value: The log posterior density at its maximum.
+        rho: ``n`` added variances there.
+        count: How many draws, an even number.
+        seed: Of the draws.
+    """
+    A, on_log, is_held, _ = _Integral.at(model, value)
+    free, theta = np.flatnonzero(~is_held), value.theta.numpy()
+    precisions, U = np.linalg.eigh(A[np.ix_(free, free)])
+    precisions = np.maximum(precisions, LEAST_PRECISION)
+    half = np.random.default_rng(seed).standard_normal((count // 2, len(free)))
+    z = np.concatenate([half, -half])
+    points = np.tile(theta, (len(z), 1))
+    points[:, free] += ((on_log[free] @ U) / precisions + z / np.sqrt(precisions)) @ U.T  # eq. 22.17
+    low, high = np.array(model.bounds).T
+    is_within = ((low <= points) & (points <= high)).all(-1)
+    thetas = [torch.from_numpy(point) for point in points]
+    heights = [
+        log_posterior(model, at, rho).F + float(on_log @ at.numpy()) if within else -math.inf
+        for at, within in zip(thetas, is_within, strict=True)
+    ]
+    log_weights = np.array(heights) + 0.5 * np.square(z).sum(-1)
+    if not np.isfinite(log_weights).any():
+        return [(1.0, value.theta)]
+    w = np.exp(log_weights - log_weights.max())
+    w = np.minimum(w, w.mean() * math.sqrt(count))  # eq. 22.18
+    return [(share, at) for share, at in zip((w / w.sum()).tolist(), thetas, strict=True) if share > 0]

@@ -1,6 +1,7 @@
-"""The probability that each value is wrong, of the target and of all sources together."""
+"""The probability that each value is wrong, of the target and of all sources together, and draws to predict by."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,14 @@ from torch import Tensor
 
 from robustbo.numerics.belief.densities import MULTIPLES
 from robustbo.numerics.belief.predictions import Predictions
-from robustbo.numerics.belief.probability import Belief, WeightedFit, sample_belief
+from robustbo.numerics.belief.probability import FEW, Belief, WeightedFit, sample_belief
+from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.transfer.configuration import GroupFit
+from robustbo.surrogates.common.rewarped_process import PredictingProcess
 from robustbo.surrogates.pursuit.belief import PursuitBelief
 
 LEAST = 0.1  # probability of a configuration whose draws are made
+DRAWS = 16  # of the hyperparameters, at least, that predictions are averaged over
 
 
 class TransferBelief(PursuitBelief):
@@ -21,6 +25,7 @@ class TransferBelief(PursuitBelief):
 
     _averaging: Any
     _auxiliary_wrong: Tensor | None = None
+    _mixture: tuple[Any, Sequence[tuple[float, LatentProcess, float]]] | None = None
 
     def _sample(self, effort: int = 1) -> Belief:
         if self._averaging is None:
@@ -58,6 +63,43 @@ class TransferBelief(PursuitBelief):
         for alone in self._averaging.alone[1:]:
             q[sorted(alone.wrong)] = 1.0
         return q
+
+    def predictors(self) -> Sequence[tuple[float, PredictingProcess]]:
+        """Weights and processes that predictions are averaged over: of few values, draws of the hyperparameters.
+
+        References:
+            docs/equations.md (22.17), (22.18).
+        """
+        return [(weight, process) for weight, process, _ in self._processes_by_draws()] or super().predictors()
+
+    def _noises(self) -> list[float]:
+        """Noise variances by each of the processes: those of the fits, which the tails of the noise belong to."""
+        return [s2 for *_, s2 in self._processes_by_draws()] or super()._noises()
+
+    def _processes_by_draws(self) -> Sequence[tuple[float, LatentProcess, float]]:
+        """Weights, processes and noise variances by draws of the hyperparameters; none of many values.
+
+        Where all sources are unrelated, the target's values are too few for the approximation: the fit predicts.
+        """
+        if self._averaging is None or self._is_by_fits or not self.components or self._averaging.num_rows > FEW:
+            return ()
+        if self._mixture is None or self._mixture[0] is not self._components:
+            with torch.no_grad():
+                self._mixture = self._components, self._draw_processes()
+        return self._mixture[1]
+
+    def _draw_processes(self) -> Sequence[tuple[float, LatentProcess, float]]:
+        usual, parts = float(self.likelihood.new_noise), list[tuple[float, LatentProcess, float]]()
+        for component, configuration in zip(self._components, self._averaging.configurations, strict=True):
+            s2, fit = usual if math.isnan(component.s2) else component.s2, configuration.fit
+            count = 2 * math.ceil(DRAWS / 2 * component.weight)
+            fits = fit.draws(count) if fit.joint.sources else [(1.0, fit)]
+            parts += [(component.weight * share, self._objective_by(of), s2) for share, of in fits]
+        return parts
+
+    def _objective_by(self, fit: GroupFit) -> LatentProcess:
+        """The objective given all values, by a fit."""
+        raise NotImplementedError
 
     @property
     def auxiliary_wrong(self) -> Tensor:

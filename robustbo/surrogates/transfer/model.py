@@ -28,6 +28,8 @@ from robustbo.surrogates.transfer.joint_problem import Maps, joint_problem, robu
 from robustbo.surrogates.transforms.inlier_rescale import standardize_like
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 
+UNRELATED = 0.9  # probability of a source's being unrelated from which on nothing is predicted by it
+
 
 class TransferGP(TransferBelief, RelevancePursuitGP):
     """A relevance pursuit that also learns from values of other sources: old studies, simulators, other labs.
@@ -189,6 +191,17 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
         """The kernel's name."""
         assert self._named is not None
         return str(self._named[0])
+
+    @property
+    def is_of_unrelated(self) -> bool:
+        """Return whether all sources are almost certainly unrelated: predict by the target's values alone then.
+
+        References:
+            docs/equations.md (22.15).
+        """
+        return self._averaging is not None and all(
+            share.get("unrelated", 0.0) > UNRELATED for share in self._averaging.probabilities
+        )
 
     @property
     def maps(self) -> tuple[tuple[float, float], ...]:

@@ -29,7 +29,10 @@ def test_methods_are_those_that_the_far_end_serves(plan, load):
     peers, groups = load("league.server.serve").PEERS, load("league.environments").GROUPS
     assert set(plan.METHODS) == {*peers, *plan.OURS}
     assert {entry.environment for entry in plan.METHODS.values()} - {None} == set(groups)
-    assert all((ROOT / "benchmarks/league/server" / f"{module}.py").exists() for module, _, _ in peers.values())
+    others = load("league.server.serve").OF_OLD_STUDIES
+    assert not {*peers} & {*others}
+    modules = [module for module, _, _ in (*peers.values(), *others.values())]
+    assert all((ROOT / "benchmarks/league/server" / f"{module}.py").exists() for module in modules)
 
 
 def test_the_core_has_every_setting_with_enough_problems(plan):

@@ -54,6 +54,15 @@ def test_of_labelled_rows_the_wrong_ones_are_all_trained_on_and_the_disputed_one
     assert (rows.y_test < 20).all()
 
 
+def test_the_reading_that_nobody_labelled_is_trained_on_and_not_scored(rows_module, tmp_path):
+    (name,) = rows_module.UNLABELLED
+    table = pd.DataFrame({"hours": np.arange(20.0), "value": np.arange(20.0), "label": [0] * 19 + [1]})
+    table.to_csv(tmp_path / f"{name}.csv", index=False)
+    for seed in range(5):
+        rows = rows_module.rows_of(rows_module.Case(name, rows_module.LABELLED, seed), tmp_path)
+        assert rows.y[~rows.is_scored].tolist() == [0.0]
+
+
 def test_the_density_of_quantiles_is_that_of_the_distribution(methods):
     y = np.array([-4.0, -1.0, 0.3, 2.0, 5.0])
     ends = np.tile(1 + 2 * norm.ppf(methods.LEVELS), (len(y), 1))

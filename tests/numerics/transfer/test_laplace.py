@@ -11,7 +11,7 @@ from robustbo.numerics.gp.covariance import Covariance, CovarianceFunction
 from robustbo.numerics.gp.log_posterior import Model, log_posterior
 from robustbo.numerics.gp.map_fit import maximize_alone
 from robustbo.numerics.gp.parameters import LogNormal, Normal
-from robustbo.numerics.transfer.laplace import log_evidence
+from robustbo.numerics.transfer.laplace import draw_hyperparameters, log_evidence
 
 
 def model_of(y, prior, bounds=(-30.0, 30.0)):
@@ -81,3 +81,38 @@ def test_a_coordinate_at_its_bound_is_integrated_over_the_side_that_is_left():
     assert fit.theta.item() == pytest.approx(0.6)
     value = log_posterior(model, fit.theta, fit.rho)
     assert log_evidence(model, value) == pytest.approx(integral(model, prior, low=0.6), abs=0.1)
+
+
+@pytest.mark.parametrize("prior", [LogNormal(0.5, 0.6), Normal(-0.2, 0.5)], ids=str)
+def test_draws_have_the_moments_of_the_posterior(prior):
+    model = model_of(np.random.default_rng(1).normal(size=12), prior)
+    fit = maximize_alone(model, model.starts[0])
+    value = log_posterior(model, fit.theta, fit.rho)
+    draws = draw_hyperparameters(model, value, fit.rho, 400)
+    w, theta = np.array([w for w, _ in draws]), np.array([at.item() for _, at in draws])
+    assert w.sum() == pytest.approx(1)
+    grid = np.linspace(-4, 4, 2001)
+    is_log = isinstance(prior, LogNormal)
+    heights = [log_posterior(model, torch.tensor([x]).double(), fit.rho).F + x * is_log for x in grid]
+    p = np.exp(np.array(heights) - max(heights))
+    p /= p.sum()
+    mean = p @ grid
+    assert w @ theta == pytest.approx(mean, abs=0.02)
+    assert w @ (theta - w @ theta) ** 2 == pytest.approx(p @ (grid - mean) ** 2, rel=0.15)
+
+
+def test_a_draw_stays_within_bounds_and_at_one_that_holds_it():
+    prior = Normal(0.0, 1.0)
+    held = model_of(np.random.default_rng(0).normal(size=40), prior, (0.6, 30.0))
+    fit = maximize_alone(held, held.starts[0])
+    draws = draw_hyperparameters(held, log_posterior(held, fit.theta, fit.rho), fit.rho, 8)
+    assert {at.item() for _, at in draws} == {fit.theta.item()}
+    y = np.random.default_rng(0).normal(size=8)
+    free = model_of(y, prior)
+    mode = maximize_alone(free, free.starts[0]).theta.item()
+    low, high = mode - 0.3, mode + 0.3
+    near = model_of(y, prior, (low, high))
+    fit = maximize_alone(near, near.starts[0])
+    draws = draw_hyperparameters(near, log_posterior(near, fit.theta, fit.rho), fit.rho, 64)
+    assert 8 < len(draws) < 64
+    assert all(low <= at.item() <= high for _, at in draws)

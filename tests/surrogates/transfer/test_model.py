@@ -9,6 +9,7 @@ import torch
 from robustbo.loop.acquisition.build import build_acquisition
 from robustbo.surrogates.common import contract
 from robustbo.surrogates.common.contract import outcome_transform
+from robustbo.surrogates.common.model_averaging import by_fits
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.transfer.auxiliary import AuxiliaryValues
 from robustbo.surrogates.transfer.model import TransferGP
@@ -70,6 +71,26 @@ def test_predictions_learn_from_the_source():
     assert torch.allclose(posterior.variance.squeeze(-1).sqrt(), sd, rtol=1e-5)
 
 
+def test_few_values_are_predicted_by_draws_of_the_hyperparameters():
+    model = model_of(lambda x: 1.5 * objective(x) + 0.4 * x[:, 0], X=X[:6])
+    weights, processes = zip(*model.predictors(), strict=True)
+    assert sum(weights) == pytest.approx(1)
+    assert len(processes) > 8
+    assert len({process.l.item() for process in processes}) > 8
+    mean, sd = contract.marginals(model, TEST)
+    by_fit, sure = contract.marginals(by_fits(model), TEST)
+    assert (sd > sure).double().mean() > 0.6
+    assert (mean - by_fit).abs().max() < 0.1
+    density = model.predictive(TEST).log_density(objective(TEST))
+    assert density.mean() > 0
+
+
+def test_only_sources_that_are_all_unrelated_leave_the_prediction_to_the_target():
+    assert model_of(lambda x: torch.cos(17 * x[:, 0])).is_of_unrelated
+    assert not model_of(objective).is_of_unrelated
+    assert not contract.fit(TransferGP(X, objective(X).unsqueeze(-1))).is_of_unrelated
+
+
 def test_wrong_values_of_both_are_probable_and_right_ones_are_not():
     model = model_of(objective, wrong=(3,), at_source=(0, 11))
     wrong = 1 - contract.probability_right(model)
@@ -119,5 +140,5 @@ def test_all_processes_are_of_the_same_rows_so_that_an_acquisition_takes_them():
     assert torch.isfinite(function(TEST.unsqueeze(-2))).all()
     mean = sum(weight * process.marginals(TEST)[0] for weight, process in model.latents())
     units = outcome_transform(model)
-    assert torch.allclose(units.means.item() + units.stdvs.item() * mean, contract.marginals(model, TEST)[0])
+    assert torch.allclose(units.means.item() + units.stdvs.item() * mean, contract.marginals(by_fits(model), TEST)[0])
     assert sum(weights) == pytest.approx(1.0)
