@@ -101,7 +101,7 @@ class Method(SurrogateChoice):
         sources: If "told", the method learns which worker measured each value, and sees the old studies; if "hidden",
             it gets neither.
         negligible_error: What a value of a single outcome may be off without being wrong.
-        failures: As for the optimizer. It matters where trials can fail: by the corruption "failure", or by the problem.
+        failures: As for the optimizer. It matters where trials can fail, by the corruption "failure" or by the problem.
     """
 
     later = frozenset({"engine", "max_replicates", "failures", "sources", "negligible_error"})
