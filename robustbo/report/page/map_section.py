@@ -18,8 +18,8 @@ KINDS = {  # fill, outline, shape and size
     "measured": (WHITE, INK, "o", 3.0),
     "measured elsewhere": (WHITE, INK, "o", 2.5),
     "measured near the map": (WHITE, INK, "o", 5.0),
-    "called wrong": (ORANGE, WHITE, "X", 6.5),
     "to be measured": (WHITE, INK, "s", 4.5),
+    "called wrong": (ORANGE, WHITE, "X", 6.5),  # on top
 }
 GUIDE = (
     "The other parameters are as at {}. Values near the map are those whose other parameters are all within a tenth of "

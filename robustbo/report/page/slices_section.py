@@ -12,6 +12,7 @@ from robustbo.report.charts.marks import ORANGE, within_reach
 from robustbo.report.charts.one_outcome import BLACK, bounds, limits
 from robustbo.report.charts.slices import Slice, across, curves, dots, guide, shades, slices, upright
 from robustbo.report.page.table import Table
+from robustbo.report.summary.text_evidence import digits_for
 from robustbo.rounding import format_number
 from robustbo.searchspace.space import Space
 from robustbo.trials.outcome import Outcome
@@ -148,7 +149,7 @@ def _up(surface: Surface, along: Sequence[Slice], predictions: SlicePredictions)
 
 
 def _table(of: Slice, surfaces: Sequence[Surface], predictions: Sequence[SlicePrediction]) -> Table:
-    rows: list[list[str]] = [[f"{value!r}"] for value in of.values]
+    rows: list[list[str]] = [[f"{value}"] for value in of.values]
     for prediction in predictions:
         for row, *numbers, is_kept in zip(rows, *prediction, of.keeps, strict=True):
             row += _cells(*numbers) if is_kept else ["breaks a constraint", ""]
@@ -158,7 +159,7 @@ def _table(of: Slice, surfaces: Sequence[Surface], predictions: Sequence[SlicePr
 
 def _cells(mean: float, low: float, high: float) -> list[str]:
     """A mean and how far its band reaches: in both directions, unless no value is possible beyond one of its ends."""
-    return [format_number(mean), f"{max(high - mean, mean - low):.2g}"]
+    return [format_number(mean, digits_for(low, high) + 1), f"{max(high - mean, mean - low):.2g}"]
 
 
 def _observations(surface: Surface, space: Space, at: Sequence[float], of: Slice, up: Axis) -> list[Dots]:
