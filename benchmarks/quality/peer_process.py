@@ -1,4 +1,4 @@
-"""Loops of libraries that need an environment of their own: a process there, spoken to in lines of JSON.
+"""Libraries that need an environment of their own: a process there, spoken to in lines of JSON.
 
 A line to the process is ``[NAME, ARGUMENTS]``, the name of a method of its peer ("begin" makes it), and the answer is a
 line with what the method returns. What it prints besides must not go to its standard output, so `serve` keeps that.
@@ -36,19 +36,19 @@ class PeerProcess:
             text=True,
             env={name: value for name, value in os.environ.items() if name not in hidden},
         )
-        self._call("begin", *arguments)
+        self.call("begin", *arguments)
 
     def ask(self) -> list[float]:
         """The next point."""
-        return self._call("ask")
+        return self.call("ask")
 
     def tell(self, x: list[float], y: float) -> None:
         """A value of the target."""
-        self._call("tell", x, y)
+        self.call("tell", x, y)
 
     def best(self) -> list[float]:
         """The point recommended."""
-        return self._call("best")
+        return self.call("best")
 
     def __enter__(self) -> Self:
         return self
@@ -60,7 +60,8 @@ class PeerProcess:
         self._process.stdout.close()
         self._process.wait()
 
-    def _call(self, name: str, *arguments: Any) -> Any:
+    def call(self, name: str, *arguments: Any) -> Any:
+        """What a method of the peer returns."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps([name, arguments]) + "\n")
@@ -71,18 +72,15 @@ class PeerProcess:
         return json.loads(answer)
 
 
-def peer_in(python: Path, module: str, old: Any, d: int, seed: int) -> PeerProcess:
+def peer_in(python: Path, module: str, *arguments: Any) -> PeerProcess:
     """A peer that a module of this folder begins in another Python.
 
     Args:
         python: That of an environment with the library.
         module: The module, which calls `serve`.
-        old: The old study's values (`Values`).
-        d: The dimension.
-        seed: Of the loop.
+        arguments: What its peer is made of, as JSON has it.
     """
-    command = [str(python), "-m", f"benchmarks.quality.{module}"]
-    return PeerProcess(command, old.X.tolist(), old.y.tolist(), d, seed)
+    return PeerProcess([str(python), "-m", f"benchmarks.quality.{module}"], *arguments)
 
 
 def serve(begin: Callable[..., Any]) -> None:

@@ -28,6 +28,7 @@ from benchmarks.quality.transfer_data import (
     NOISE,
     WRONG,
     Function,
+    Values,
     measure,
     objective,
     regret,
@@ -64,11 +65,16 @@ def run_cell(python: Path | None, problem: str, case: str, seed: int, method: st
     old = measure(source_function(case, target, d, seed), generator.random((NUM_OLD, d)), share, generator)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        begin: Begin = PEERS[method] if method in PEERS else partial(peer_in, python, ELSEWHERE[method])
+        begin: Begin = PEERS[method] if method in PEERS else partial(_begin_elsewhere, python, ELSEWHERE[method])
         began = time.perf_counter()
         recommended = _loop(begin(old, d, seed), target, d, seed)
     row = dict(zip(KEY, (problem, case, seed, method), strict=True))
     return row | {"regret": regret(target, d, recommended), "seconds": time.perf_counter() - began}
+
+
+def _begin_elsewhere(python: Path | None, module: str, old: Values, d: int, seed: int) -> Peer:
+    assert python is not None
+    return peer_in(python, module, old.X.tolist(), old.y.tolist(), d, seed)
 
 
 def _loop(peer: Peer, target: Function, d: int, seed: int) -> list[float]:

@@ -1,7 +1,11 @@
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import norm
+
+from benchmarks.quality.peer_process import PeerProcess
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +81,50 @@ def test_a_method_has_a_row(method, monkeypatch, regression, rows_module):
     assert row["rows"] == 72
     assert np.isnan(row["log_density"]) == (method != "student-t")
     assert np.isnan(row["flagged"]) == (method == "boosting, Huber")
+
+
+PEER = """
+import numpy as np
+from benchmarks.quality.peer_process import serve
+
+class Peer:
+    def __init__(self, method):
+        self.method = method
+    def predict(self, X, y, X_test, y_test):
+        assert np.allclose(np.mean(X, 0), 0) and np.allclose(np.std(X, 0), 1) and abs(np.median(y)) < 1e-12
+        z = np.array(y_test)
+        density = -0.5 * z**2 - 0.5 * np.log(2 * np.pi)
+        flags = [value > 3 for value in y] if self.method == "flags" else None
+        return {"mean": [0.0] * len(z), "log_density": density.tolist(), "is_flagged": flags, "seconds": 70.0}
+
+serve(Peer)
+"""
+
+
+@pytest.mark.parametrize("argument", ["flags", "silent"])
+def test_a_peer_of_another_python_answers_in_the_units_of_the_rows(argument, regression, methods, monkeypatch):
+    def begin(python, module, *arguments):
+        assert module == "peer_gpy"
+        return PeerProcess([str(python), "-c", PEER], *arguments)
+
+    rows = regression.rows_of(regression.Case("diabetes", "uniform", 0))
+    monkeypatch.setattr(methods, "peer_in", begin)
+    found = methods.by_peer(sys.executable, "peer_gpy", (argument,), rows)
+    low, center, high = np.quantile(rows.y, [0.25, 0.5, 0.75])
+    sd = (high - low) / (2 * norm.ppf(0.75))
+    np.testing.assert_allclose(found.mean, center)
+    np.testing.assert_allclose(found.log_density, norm.logpdf(rows.y_test, center, sd))
+    assert found.seconds == 70
+    if argument == "flags":
+        assert (found.is_flagged == (rows.y > center + 3 * sd)).all()
+    else:
+        assert found.is_flagged is None
+
+
+def test_peers_of_another_python_are_refused_without_one(regression, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        regression.main(["--methods", "RobustGP", "Huber", "--out", str(tmp_path / "rows.csv")])
+    assert "--python must name an environment that has RobustGP\n" in capsys.readouterr().err
 
 
 def a_row(method, seed=0, **scores):

@@ -37,7 +37,7 @@ def test_a_peer_answers_from_a_process_of_its_own_and_ends_with_it():
         peer.tell([0.25, 1.0], -1.5)
         assert peer.best() == [0.25, 1.0]
         with pytest.raises(RuntimeError, match="ended at 'refuse'"):
-            peer._call("refuse")
+            peer.call("refuse")
 
 
 def test_pooled_values_are_the_targets_and_none_of_them_is_recommended():
