@@ -21,7 +21,7 @@ class Regression:
 
     def __init__(self, method: str) -> None:
         warnings.simplefilter("ignore")  # of Laplace's modes that were not found at some step
-        self._predict = {"student-t": _student_t, "trimming": _trimming}[method]
+        self._predict = {"student-t": _student_t, "trimming": _trim}[method]
 
     def predict(self, X: Any, y: Any, X_test: Any, y_test: Any) -> dict[str, Any]:
         """Means and log densities of the rows held out, which training values are left out, and seconds."""
@@ -44,13 +44,13 @@ def _student_t(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndar
     return {"mean": mean.ravel().tolist(), "log_density": density.ravel().tolist(), "is_flagged": None}
 
 
-def _trimming(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray) -> dict[str, Any]:
-    found = ITGP(X, y, kernel=_kernel(X))
-    mean, variance = found.gp.predict(X_test)
-    sd = np.sqrt(found.consistency * variance)  # as its own scores are scaled
+def _trim(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray) -> dict[str, Any]:
+    trimmed = ITGP(X, y, kernel=_kernel(X))
+    mean, variance = trimmed.gp.predict(X_test)
+    sd = np.sqrt(trimmed.consistency * variance)  # as its own scores are scaled
     density = norm.logpdf(y_test, mean, sd)
     is_flagged = np.ones(len(y), dtype=bool)
-    is_flagged[found.ix_sub] = False
+    is_flagged[trimmed.ix_sub] = False
     return {
         "mean": mean.ravel().tolist(),
         "log_density": density.ravel().tolist(),

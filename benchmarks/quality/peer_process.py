@@ -61,7 +61,7 @@ class PeerProcess:
         self._process.wait()
 
     def call(self, name: str, *arguments: Any) -> Any:
-        """What a method of the peer returns."""
+        """Return the answer of a method of the peer."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps([name, arguments]) + "\n")

@@ -23,7 +23,7 @@ STEPS, RATE = 500, 0.02  # of Adam
 
 
 class Parameters(NamedTuple):
-    """What is learned: logarithms of length-scales, signal and noise variance; and the entry of each row in S."""
+    """Logarithms of length-scales, signal and noise variance; and the entry of each row in S. All are learned."""
 
     log_lengths: Tensor
     log_signal: Tensor

@@ -23,7 +23,7 @@ class FitProgress:
 
     Args:
         is_shown: Whether anything is shown.
-        console: Where; standard error unless given.
+        console: The console that shows them, by default one on standard error.
     """
 
     def __init__(self, is_shown: bool, console: Console | None = None) -> None:
