@@ -24,21 +24,26 @@ extensions = [
     "sphinx_copybutton",
     "sphinx-mathjax-offline",  # MathJax in the built pages, which need no network for their formulas
     "generated",  # docs/_ext: pages that the code itself writes
+    "built_site",  # docs/_ext: every link of the built pages leads somewhere, and nothing is loaded from the network
 ]
 myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
-exclude_patterns = ["_build", "examples", "optunahub"]
+exclude_patterns = ["_build", "_templates", "examples", "optunahub"]
 default_role = "code"  # docstrings write `name`, as Markdown does
 
 autodoc_typehints = "description"
 autodoc_typehints_format = "short"
+autodoc_typehints_description_target = "documented_params"  # no second list of what `Attributes` explain
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True}
 napoleon_google_docstring = True
 napoleon_use_ivar = True
 
 html_theme = "furo"
-html_title = "robustbo"
+html_title = f"robustbo {release}"
+templates_path = ["_templates"]  # the note on each page which version it describes
+html_static_path = ["_static"]
+html_css_files = ["doors.css"]
 html_theme_options = {"navigation_with_keys": True}
 
 
@@ -51,6 +56,11 @@ def _of_init(app: Sphinx, what: str, name: str, obj: Any, options: Any, signatur
     return None
 
 
+def _is_unexplained(app: Sphinx, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
+    """Skip the fields of a named tuple, which its docstring explains."""
+    return True if (getattr(obj, "__doc__", None) or "").startswith("Alias for field number") else None
+
+
 def _link_records(app: Sphinx, docname: str, source: list[str]) -> None:
     """Make downloads of links to Markdown files in runs/, which are no pages of the site."""
     source[0] = re.sub(r"\]\((?=(?:\.\./)+runs/[^)\s]+\.md\))", "](path:", source[0])
@@ -60,3 +70,4 @@ def setup(app: Sphinx) -> None:
     """Connect what conf.py does itself."""
     app.connect("source-read", _link_records)
     app.connect("autodoc-process-signature", _of_init)
+    app.connect("autodoc-skip-member", _is_unexplained)

@@ -169,6 +169,7 @@ WITHIN = {
         "points": {"predict", "prediction"},
         "sources": set(),
         "importance": {"points"},
+        "nearest": {"points"},
         "view": {"frame", "patterns", "points", "sources"},
     },
     "report": {
@@ -187,6 +188,7 @@ WITHIN = {
     },
     "sheets": {
         "cells": set(),
+        "doubts": set(),
         "file": set(),
         "grid": set(),
         "columns": {"grid"},

@@ -49,7 +49,7 @@ def measure(
         warnings.simplefilter("ignore")  # of climbs that end at a bound
         if method in ELSEWHERE:
             assert python is not None
-            prediction = by_peer(python, *ELSEWHERE[method], rows)
+            prediction = by_peer(python, ELSEWHERE[method], rows)
         else:
             prediction = METHODS[method](rows)
     seconds, spread = time.process_time() - started + prediction.seconds, rows.y_test.std()

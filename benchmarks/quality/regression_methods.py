@@ -21,8 +21,8 @@ from sklearn.linear_model import HuberRegressor, RANSACRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.league.protocol import PeerProcess
 from benchmarks.quality import regression_rcagp
-from benchmarks.quality.peer_process import peer_in
 from benchmarks.quality.regression_rows import Rows
 from robustbo.sklearn import RobustGPRegressor
 
@@ -132,11 +132,19 @@ def by_rcagp(rows: Rows) -> Prediction:
     return scaling.prediction(*regression_rcagp.predict(*scaling.apply(rows)))
 
 
-def by_peer(python: Path, module: str, arguments: tuple[str, ...], rows: Rows) -> Prediction:
-    """Prediction by a method that a module of this folder has in another Python."""
-    scaling = Scaling.of(rows)
-    with peer_in(python, module, *arguments) as peer:
-        answer = peer.call("predict", *(part.tolist() for part in scaling.apply(rows)))
+def by_peer(python: Path, name: str, rows: Rows) -> Prediction:
+    """Prediction by a method in another Python, of the name that `benchmarks.league.server.serve` has for it.
+
+    Raises:
+        PeerError: If it fails.
+    """
+    scaling, process = Scaling.of(rows), PeerProcess(python, name)
+    try:
+        process.call("begin")
+        columns = zip(("X", "y", "X_test", "y_test"), scaling.apply(rows), strict=True)
+        answer = process.call("predict", **{column: part.tolist() for column, part in columns})
+    finally:
+        process.close()
     is_flagged = None if answer["is_flagged"] is None else np.array(answer["is_flagged"])
     mean, density = np.array(answer["mean"]), np.array(answer["log_density"])
     return scaling.prediction(mean, density, is_flagged, answer["seconds"])
@@ -158,11 +166,11 @@ METHODS: dict[str, Callable[[Rows], Prediction]] = {
     "boosting, Huber": by_boosted_trees,
 }
 
-# In another Python: the module that is run there, and what its method is called
-ELSEWHERE: dict[str, tuple[str, tuple[str, ...]]] = {
-    "GPy's Student-t": ("peer_gpy", ("student-t",)),
-    "RobustGP": ("peer_gpy", ("trimming",)),
-    "GPflow's variational Student-t": ("peer_gpflow", ()),
+# In another Python, by their names there
+ELSEWHERE = {
+    "GPy's Student-t": "gpy-student-t",
+    "RobustGP": "robustgp",
+    "GPflow's variational Student-t": "gpflow-student-t",
 }
 NAMES = (*METHODS, *ELSEWHERE)
 

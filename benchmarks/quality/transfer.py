@@ -8,7 +8,8 @@ by turns.
 
 Cells that --work has are not run again. Seeds come first, so that it may be stopped at any time.
 
-    python -m benchmarks.quality.transfer --work W/transfer.csv --page docs/evidence/transfer.md
+    python -m benchmarks.quality.transfer --work W/transfer.csv \
+        --page docs/evidence/transfer.md runs/transfer/tables.md
 """
 
 import math
@@ -68,7 +69,8 @@ def _flags(values: Case, wrong: np.ndarray) -> dict[str, int]:
 
 
 def mean_and_error(x: pd.Series, digits: int = 3) -> str:
-    """A mean and its standard error, which one value does not have."""
+    """A mean and its standard error, which one value does not have; cells that lack a method do not count."""
+    x = x.dropna()
     if len(x) < 2:
         return f"{x.mean():.{digits}f} (one)"
     return f"{x.mean():.{digits}f} ± {x.std(ddof=1) / math.sqrt(len(x)):.{digits}f}"

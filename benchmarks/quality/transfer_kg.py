@@ -8,7 +8,7 @@ measured or not, as BoTorch's tutorial does. Fantasies and restarts are fewer th
 
 Cells that --work has are not run again. Seeds come first, so that it may be stopped at any time.
 
-    python -m benchmarks.quality.transfer_kg --loops W/loops.csv --work W/kg.csv --page docs/evidence/transfer.md
+    python -m benchmarks.quality.transfer_kg --loops W/loops.csv --work W/kg.csv --page runs/transfer/tables.md
 """
 
 import time

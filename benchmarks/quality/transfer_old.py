@@ -8,7 +8,7 @@ the method recommends: the lowest by its own posterior mean, or the lowest value
 BayBE and SMAC need environments of their own, whose Python is named; without it they are left out. Cells that --work
 has are not run again. Seeds come first, so that it may be stopped at any time.
 
-    python -m benchmarks.quality.transfer_old --work W/old.csv --python W/bin/python --page docs/evidence/transfer.md
+    python -m benchmarks.quality.transfer_old --work W/old.csv --python W/bin/python --page runs/transfer/tables.md
 """
 
 import time
@@ -22,26 +22,24 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.common.commands import parser_of_seeds, record_seeds
-from benchmarks.quality.peer_process import peer_in
 from benchmarks.quality.transfer import mean_and_error
 from benchmarks.quality.transfer_data import (
     NOISE,
     WRONG,
     Function,
-    Values,
     measure,
     objective,
     regret,
     source_function,
     standardize,
 )
-from benchmarks.quality.transfer_peers import ALONE, OURS, PEERS, Begin, Peer
+from benchmarks.quality.transfer_peers import ALONE, OURS, PEERS, Begin, Peer, Piped
 from robustbo.searchspace.sobol import sobol_rows
 
 KEY = ("problem", "case", "seed", "method")
 CASES = ("identical", "biased", "unrelated", "identical, wrong")
 PROBLEMS = ("hartmann3", "cosines4")
-ELSEWHERE = {"BayBE, task": "peer_baybe", "SMAC, warm start": "peer_smac"}  # by the module that runs there
+ELSEWHERE = {"BayBE, task": "baybe-task", "SMAC, warm start": "smac-warm-start"}  # by their names at the other end
 METHODS = (*PEERS, *ELSEWHERE)
 BUDGET, NUM_FIRST, NUM_OLD = 12, 4, 40
 
@@ -65,16 +63,11 @@ def run_cell(python: Path | None, problem: str, case: str, seed: int, method: st
     old = measure(source_function(case, target, d, seed), generator.random((NUM_OLD, d)), share, generator)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        begin: Begin = PEERS[method] if method in PEERS else partial(_begin_elsewhere, python, ELSEWHERE[method])
+        begin: Begin = PEERS[method] if method in PEERS else partial(Piped, python, ELSEWHERE[method])
         began = time.perf_counter()
         recommended = _loop(begin(old, d, seed), target, d, seed)
     row = dict(zip(KEY, (problem, case, seed, method), strict=True))
     return row | {"regret": regret(target, d, recommended), "seconds": time.perf_counter() - began}
-
-
-def _begin_elsewhere(python: Path | None, module: str, old: Values, d: int, seed: int) -> Peer:
-    assert python is not None
-    return peer_in(python, module, old.X.tolist(), old.y.tolist(), d, seed)
 
 
 def _loop(peer: Peer, target: Function, d: int, seed: int) -> list[float]:
@@ -95,15 +88,16 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
     for case, group in rows.groupby("case", sort=False):
         for method in [name for name in METHODS if name in set(group["method"]) and name != ALONE]:
             own = regrets[case, method]
-            pairs = {other: (own - regrets[of, other]).dropna() for of, other in ((CASES[0], ALONE), (case, OURS))}
+            rivals = [(CASES[0], ALONE), (case, OURS)]
+            pairs = {other: (own - regrets[of, other]).dropna() for of, other in rivals if (of, other) in regrets}
             lines.append(
                 {
                     "old study": case,
                     "method": method,
                     "loops": int(own.notna().sum()),
                     "regret": f"{own.mean():.3f}",
-                    "less target alone": mean_and_error(pairs[ALONE]),
-                    "less ours": "" if method == OURS else mean_and_error(pairs[OURS]),
+                    "less target alone": mean_and_error(pairs[ALONE]) if ALONE in pairs else "",
+                    "less ours": mean_and_error(pairs[OURS]) if OURS in pairs and method != OURS else "",
                     "s a loop": f"{group.loc[group['method'] == method, 'seconds'].median():.0f}",
                 }
             )

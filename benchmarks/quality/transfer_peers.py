@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -15,10 +16,12 @@ from botorch.optim import optimize_acqf
 from gpytorch.mlls import ExactMarginalLogLikelihood
 
 import robustbo as rb
+from benchmarks.league.protocol import PeerProcess
 from benchmarks.quality.transfer_data import Values
 
 ALONE, OURS = "target alone", "sources"
 RESTARTS, RAW = 4, 128  # of BoTorch's search
+MANY = 10_000  # trials, more than there will be
 Point = list[float]
 
 
@@ -54,7 +57,19 @@ class InProcess:
         pass
 
 
-class Ours(InProcess):
+class WithNames:
+    """A loop whose parameters have names, x0 and so on."""
+
+    _names: list[str]
+
+    def _params(self, x: Any) -> dict[str, float]:
+        return dict(zip(self._names, map(float, x), strict=True))
+
+    def _point(self, params: Any) -> Point:
+        return [params[name] for name in self._names]
+
+
+class Ours(WithNames, InProcess):
     """An optimizer of this library.
 
     Args:
@@ -91,12 +106,6 @@ class Ours(InProcess):
             return self._point(best.params)
         means = self._study.predict([t.params for t in of_study])["mean"].to_numpy()
         return self._point(of_study[int(np.argmin(means))].params)
-
-    def _params(self, x: Any) -> dict[str, float]:
-        return dict(zip(self._names, map(float, x), strict=True))
-
-    def _point(self, params: Any) -> Point:
-        return [params[name] for name in self._names]
 
 
 class MultiTask(InProcess):
@@ -173,6 +182,48 @@ class OptunaWarmStart(InProcess):
     def _add(self, x: Any, y: float) -> None:
         params = dict(zip(self._box, map(float, x), strict=True))
         self._study.add_trial(self._create(params=params, distributions=self._box, value=y))
+
+
+class Piped(WithNames):
+    """A library in an environment of its own, at the other end of a pipe.
+
+    Args:
+        python: The interpreter of its environment.
+        name: Of the peer, as `benchmarks.league.server.serve` knows it.
+        old, d, seed: As of `Begin`.
+
+    Raises:
+        PeerError: At any call, if it fails.
+    """
+
+    def __init__(self, python: str | Path, name: str, old: Values, d: int, seed: int) -> None:
+        self._names = [f"x{i}" for i in range(d)]
+        space = {x: {"kind": "float", "low": 0.0, "high": 1.0} for x in self._names}
+        rows = [[self._params(x), float(y)] for x, y in zip(old.X, old.y, strict=True)]
+        self._process = PeerProcess(python, name)
+        try:
+            self._process.call("begin", space=space, direction="minimize", seed=seed, budget=MANY, old=rows)
+        except BaseException:
+            self._process.close()
+            raise
+
+    def ask(self) -> Point:
+        """The next point."""
+        return self._point(self._process.call("ask")["point"])
+
+    def tell(self, x: Point, y: float) -> None:
+        """A value of the target."""
+        self._process.call("tell", point=self._params(x), value=y)
+
+    def best(self) -> Point:
+        """The point that it recommends."""
+        return self._point(self._process.call("recommend")["point"])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.close()
 
 
 PEERS: dict[str, Begin] = {

@@ -8,11 +8,14 @@ from robustbo.ax.wanted import metrics_of
 from robustbo.errors import SpaceError
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.space import Space
+from robustbo.trials.declared import Declared, source_in
 from robustbo.trials.history import History
 from robustbo.trials.sources import labels_to_record
 
 Noisy = tuple[float, float | None]  # a value, and the standard deviation of its noise where known
 DESIGNS = {"Sobol", "Uniform", "InSampleUniform", "Factorial", "CenterOfSearchSpace"}  # generators that need no data
+SOURCE = "source"  # the key, in the metadata of trials and candidates, of what measures them
+ORIGIN = "origin"  # likewise of where a candidate of a generator that makes both is from: "sobol" or "model"
 
 
 class Run(NamedTuple):
@@ -26,7 +29,7 @@ class Run(NamedTuple):
         values: By metric, where there is a value that counts: it, and the standard deviation of its noise where known.
         is_over: Whether no value is to come any more.
         origin: "sobol" for any design, "model", or "user" where it was attached.
-        sources: What measured it, by kind, as the trial's ``run_metadata["source"]`` says: a label, or labels by kind.
+        sources: What measured it, or is to, by kind; see `source_labels`.
     """
 
     trial_index: int
@@ -45,7 +48,8 @@ def runs_of(experiment: Any, space: Space, *metrics: str) -> list[Run]:
     A value that is not finite, and any value of a trial that failed or was abandoned, is none. A trial that is stale
     has never run, and is left out.
     """
-    return list(_runs(experiment, space, {metric: _values_by_arm(experiment, metric) for metric in metrics}))
+    data = experiment.lookup_data()
+    return list(_runs(experiment, space, {metric: values_by_arm(data, metric) for metric in metrics}))
 
 
 def iterate_ended_arms(experiment: Any) -> Iterator[tuple[Any, Any, bool]]:
@@ -53,38 +57,50 @@ def iterate_ended_arms(experiment: Any) -> Iterator[tuple[Any, Any, bool]]:
 
     That is, of any metric of an objective or an outcome constraint: where others are missing, they alone are.
     """
-    values_of_metric = {metric: _values_by_arm(experiment, metric) for metric in metrics_of(experiment)}
-    for _, trial in sorted(experiment.trials.items()):
-        for arm in trial.arms:
-            has_value = bool(_values(trial, arm, values_of_metric))
-            if has_value or _is_over(trial):
-                yield arm, trial._get_candidate_metadata(arm.name), has_value
+    data = experiment.lookup_data()
+    values_of_metric = {metric: values_by_arm(data, metric) for metric in metrics_of(experiment)}
+    for trial, arm, values, is_over in iterate_arms(experiment, values_of_metric):
+        if values or is_over:
+            yield arm, trial._get_candidate_metadata(arm.name), bool(values)
 
 
 ValuesByArm = dict[tuple[int, str], tuple[float, float]]  # mean and standard error by trial and arm
 
 
-def _values_by_arm(experiment: Any, metric: str) -> ValuesByArm:
-    data = experiment.lookup_data().df
-    rows = data[data["metric_name"] == metric] if len(data) else data
+def values_by_arm(data: Any, metric: str) -> ValuesByArm:
+    """The mean and the standard error of a metric by trial and arm, of an experiment's data."""
+    rows = data.df[data.df["metric_name"] == metric] if len(data.df) else data.df
     return {(row.trial_index, row.arm_name): (row.mean, row.sem) for row in rows.itertuples()}
 
 
-def _runs(experiment: Any, space: Space, values_of_metric: Mapping[str, ValuesByArm]) -> Iterator[Run]:
-    for index, trial in sorted(experiment.trials.items()):
+def iterate_arms(
+    experiment: Any, values_of_metric: Mapping[str, ValuesByArm]
+) -> Iterator[tuple[Any, Any, dict[str, Noisy], bool]]:
+    """The arms by trial: the trial, the arm, the values that count, and whether none is to come any more."""
+    for _, trial in sorted(experiment.trials.items()):
         for arm in trial.arms:
-            try:
-                point = space.measured_point(
-                    {name: arm.parameters[name] for name in space.names if name in arm.parameters}
-                )
-            except SpaceError:
-                continue
-            values = _values(trial, arm, values_of_metric)
-            if not values and trial.status.is_stale:
-                continue
-            sources = labels_to_record(trial.run_metadata.get("source"))
-            result = (values, _is_over(trial), _origin(trial, arm), sources)
-            yield Run(index, arm.name, dict(arm.parameters), point, *result)
+            yield trial, arm, _values(trial, arm, values_of_metric), _is_over(trial)
+
+
+def source_labels(trial: Any, arm: Any) -> dict[str, str]:
+    """Labels of what measured an arm, or is to, by kind.
+
+    They are those of the trial's ``run_metadata["source"]``, a label or labels by kind, and those with which the arm
+    was generated.
+    """
+    noted = trial._get_candidate_metadata(arm.name) or {}
+    return {**labels_to_record(noted.get(SOURCE)), **labels_to_record(trial.run_metadata.get(SOURCE))}
+
+
+def _runs(experiment: Any, space: Space, values_of_metric: Mapping[str, ValuesByArm]) -> Iterator[Run]:
+    for trial, arm, values, is_over in iterate_arms(experiment, values_of_metric):
+        try:
+            point = space.measured_point({name: arm.parameters[name] for name in space.names if name in arm.parameters})
+        except SpaceError:
+            continue
+        if values or not trial.status.is_stale:
+            result = (values, is_over, _origin(trial, arm), source_labels(trial, arm))
+            yield Run(trial.index, arm.name, dict(arm.parameters), point, *result)
 
 
 def _values(trial: Any, arm: Any, values_of_metric: Mapping[str, ValuesByArm]) -> dict[str, Noisy]:
@@ -110,22 +126,26 @@ def _is_over(trial: Any) -> bool:
 
 
 def _origin(trial: Any, arm: Any) -> str:
+    if (noted := trial._get_candidate_metadata(arm.name) or {}).get(ORIGIN):
+        return str(noted[ORIGIN])
     makers = [run for run in trial.generator_runs if any(other.name == arm.name for other in run.arms)]
     keys = {getattr(run, "_generator_key", None) for run in makers} - {None}
     return "model" if keys - DESIGNS else "sobol" if keys else "user"
 
 
-def history_of(runs: Sequence[Run], *, is_named: bool = False) -> History:
-    """The runs as trials, in order; one at the point of an earlier one repeats it.
+def history_of(runs: Sequence[Run], *, is_named: bool = False, declared: Declared = ()) -> History:
+    """The runs as trials, in order; one at the point of an earlier one of its source repeats it.
 
     Args:
         runs: Of one metric, or of several.
         is_named: Whether the values are told by the names of their metrics.
+        declared: The sources that are declared: which of them is to measure is known of an ask already.
     """
     history, first = History(), dict[tuple[Any, ...], int]()
     for number, run in enumerate(runs):
         event: dict[str, Any] = {"event": "ask", "trial": number, "params": run.point, "origin": run.origin}
-        earlier = first.setdefault(tuple(run.point.items()), number)
+        event |= {"source": run.sources} if declared and run.sources else {}
+        earlier = first.setdefault((source_in(declared, run.sources), *run.point.items()), number)
         history = history.apply(event if earlier == number else event | {"repeats": earlier})
         if run.values:
             source = {"source": run.sources} if run.sources else {}

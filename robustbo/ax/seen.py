@@ -1,55 +1,81 @@
 """A client of Ax as our decisions see it: a view of its trials, and the arm that each of them is."""
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+from robustbo.ax.declared import ExperimentSources, sources_of
 from robustbo.ax.experiment import Run, history_of, runs_of
+from robustbo.ax.levels import with_levels
+from robustbo.ax.options import StrategyOptions, options_of
 from robustbo.ax.space import space_of
+from robustbo.ax.stored_digits import round_to_storage
 from robustbo.ax.wanted import Goals, goals_of, metrics_of
 from robustbo.errors import SpaceError
 from robustbo.lazy import cached_property
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.searchspace.space import Space
-from robustbo.surrogates.registry import SURROGATES
+from robustbo.study.declared import contents_by_source
+from robustbo.trials.declared import Declared, check_source_name
 from robustbo.trials.initial import default_num_initial
-from robustbo.trials.settings import DEFAULT_SURROGATE, Direction, Settings, options_text
+from robustbo.trials.settings import Direction, Settings, options_text
+from robustbo.trials.source_space import check_values, space_with_former_values
 from robustbo.view.view import View
 
 FITS: WeakKeyDictionary[Any, FitCache] = WeakKeyDictionary()  # by client, as long as it is there
 VIEWS: WeakKeyDictionary[Any, dict[str, View]] = WeakKeyDictionary()  # by client, and by what they are of
 
 
+class ExperimentCache(NamedTuple):
+    """Results for an experiment: the last fits to its trials, and the last views, by what they are of."""
+
+    fits: FitCache
+    views: dict[str, View]
+
+
 class ClientView(NamedTuple):
-    """A client's trials as our decisions see them.
+    """An experiment's trials as our decisions see them.
 
     Attributes:
         view: Its trials, and our settings for it.
-        runs: Its arms; number i is trial i of the history.
+        runs: Its arms, those of old experiments first; number i is trial i of the history.
     """
 
     view: View
     runs: list[Run]
 
 
-class ClientReader:
-    """A client that is read, each part of it once; it is never changed.
+class ExperimentReader:
+    """An experiment that is read, each part of it once; it is never changed.
 
     Args:
-        client: An Ax client.
+        experiment: An Ax experiment.
+        options: Those of its strategy.
+        cache: Earlier results.
     """
 
-    def __init__(self, client: Any) -> None:
-        self._client, self.experiment = client, client._experiment
+    def __init__(self, experiment: Any, options: StrategyOptions, cache: ExperimentCache) -> None:
+        self.experiment, self.options, (self.fits, self._views) = experiment, options, cache
+
+    @cached_property
+    def sources(self) -> ExperimentSources:
+        """The sources that are declared, or attached to the experiment.
+
+        Raises:
+            ValueError: If they break a rule; see `robustbo.ax.declared.sources_of`.
+        """
+        return sources_of(self.experiment, self.options)
 
     @cached_property
     def space(self) -> Space:
-        """The search space.
+        """The search space, with the values of choices that sources alone had.
 
         Raises:
-            ValueError: If a parameter is of a kind that we cannot have, or the space is empty.
+            ValueError: If a parameter is of a kind that we cannot have, or the space is empty; or a source has values
+                of what is none of its parameters.
         """
-        return space_of(self.experiment)
+        space = space_with_former_values(space_of(self.experiment), self.sources.declared)
+        check_values(space, self.sources.declared)
+        return space
 
     @cached_property
     def goals(self) -> Goals:
@@ -60,17 +86,15 @@ class ClientReader:
         """
         return goals_of(self.experiment).absolute(self._at_baseline)
 
-    @property
-    def fits(self) -> FitCache:
-        """The last fits to the client's trials."""
-        return FITS.setdefault(self._client, FitCache())
-
     def view(self, surrogate: str | None = None, **rest: Any) -> ClientView:
         """All that is optimized: one metric in the short form, or several by their names.
 
         Args:
-            surrogate: A registry name, that of the client's strategy by default.
+            surrogate: A registry name, that of the strategy by default.
             rest: Other settings.
+
+        Raises:
+            ValueError: If the surrogate takes no sources, and there are some; or a trial's source is none of them.
         """
         goals = self.goals
         settings = self._settings(goals.objectives[0][1], surrogate, **goals.as_settings(), **rest)
@@ -83,7 +107,7 @@ class ClientReader:
             metric: Its name.
             part: The name of this view.
             direction: Whether it is minimized or maximized.
-            fits: The last fits to it; those of the client by default.
+            fits: The last fits to it; those of the experiment by default.
         """
         return self._view(part, self._settings(direction), metric, fits=fits)
 
@@ -94,24 +118,38 @@ class ClientReader:
 
     def has_values(self) -> bool:
         """Return whether an arm has a value of any metric that is wanted."""
-        return any(run.values for run in runs_of(self.experiment, self.space, *metrics_of(self.experiment)))
+        return any(run.values for run in self._runs(*metrics_of(self.experiment)))
+
+    def _runs(self, *metrics: str) -> list[Run]:
+        """The arms of old experiments, and those of the experiment, at levels too."""
+        own, declared = runs_of(self.experiment, self.space, *metrics), self.sources.declared
+        if not declared:
+            return own
+        for run in own:
+            _check_source(declared, run)
+        runs = with_levels(self.experiment, declared, own, metrics)
+        return [_round_values(run) for run in (*self.sources.old_runs(self.space, metrics), *runs)]
 
     def _view(
         self, part: str, settings: Settings, *metrics: str, is_named: bool = False, fits: FitCache | None = None
     ) -> ClientView:
         """A view of a part of what is measured: the last one of that name, if nothing has happened since."""
-        runs = runs_of(self.experiment, self.space, *metrics)
-        history, views = history_of(runs, is_named=is_named), VIEWS.setdefault(self._client, {})
+        runs, views = self._runs(*metrics), self._views
+        history = history_of(runs, is_named=is_named, declared=self.sources.declared)
         if part not in views:
             views[part] = View(settings, history, self.fits if fits is None else fits)
         views[part] = views[part].at(settings, history)
         return ClientView(views[part], runs)
 
     def _settings(self, direction: Direction, surrogate: str | None = None, **rest: Any) -> Settings:
-        """Ours for the client: with the surrogate of its strategy, or the default one, unless another is given."""
-        name, options = _surrogate(self._client) if surrogate is None else (surrogate, {})
-        initial = default_num_initial(self.space)
-        return Settings(self.space, direction, name, options_text(options), num_initial=initial, **rest)
+        """Ours for the experiment: with the surrogate of its strategy, unless another is given."""
+        own = self.options.surrogate, self.options.surrogate_options
+        name, options = own if surrogate is None else (surrogate, {})
+        rest = {"num_initial": default_num_initial(self.space), **self.options.decisions, **rest}
+        rest["sources"] = self.sources.declared
+        settings = Settings(self.space, direction, name, options_text(options), **rest)
+        contents_by_source(settings, None)  # raises where the surrogate takes no sources
+        return settings
 
     def _at_baseline(self, metric: str) -> float:
         """Posterior mean of a metric at the baseline, which has been measured there; one wrong value is no bound."""
@@ -130,12 +168,32 @@ class ClientReader:
         return view.predict(point).mean
 
 
-def _surrogate(client: Any) -> tuple[str, Mapping[str, Any]]:
-    strategy = client._maybe_generation_strategy
-    for node in strategy._nodes if strategy is not None else ():
-        for spec in node.generator_specs:
-            surrogate_spec = spec.generator_kwargs.get("surrogate_spec")
-            for config in surrogate_spec.model_configs if surrogate_spec is not None else ():
-                if config.name in SURROGATES:
-                    return config.name, config.model_options
-    return DEFAULT_SURROGATE, {}
+class ClientReader(ExperimentReader):
+    """A client that is read, each part of it once; it is never changed.
+
+    Args:
+        client: An Ax client.
+    """
+
+    def __init__(self, client: Any) -> None:
+        strategy = client._maybe_generation_strategy
+        own = ExperimentCache(FITS.setdefault(client, FitCache()), VIEWS.setdefault(client, {}))
+        cache = getattr(None if strategy is None else strategy.adapter, "cache", own)  # that of a `SourcesAdapter`
+        super().__init__(client._experiment, options_of(strategy), cache)
+
+
+def _check_source(declared: Declared, run: Run) -> None:
+    """Raise a `ValueError` where an arm's source is none of those declared."""
+    try:
+        check_source_name(declared, run.sources)
+    except ValueError as error:
+        raise ValueError(f"trial {run.trial_index}: {error}") from None
+
+
+def _round_values(run: Run) -> Run:
+    """A run with values that are the same after storage."""
+    values = {
+        metric: (round_to_storage([mean]).item(), None if sd is None else round_to_storage([sd]).item())
+        for metric, (mean, sd) in run.values.items()
+    }
+    return run._replace(values=values)

@@ -85,7 +85,7 @@ class RobustSurrogate(TrainableBotorchSurrogate):
         if tasks := self.inputs.get_keys(TaskInput):
             raise ValueError(
                 f"inputs must have no task, got {tasks}; leave out the experiments of other tasks, take BoFire's "
-                "MultiTaskGPSurrogate, or tell robustbo.Optimizer of them as sources, whose wrong values are looked for"
+                "MultiTaskGPSurrogate, or tell them to robustbo.Optimizer as sources"
             )
         return self
 

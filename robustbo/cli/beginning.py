@@ -21,7 +21,7 @@ from robustbo.validation import one_of
 SPACE_HELP = (
     'TOML, or JSON like {"x": {"kind": "float", "low": 0, "high": 1}, ..., "constraints": ["x + y <= 1"]}; sources of '
     "values, such as old studies, in [sources.NAME]. "
-    "With --pool: what columns are that are not what their values say, or nothing."
+    "With --pool it is optional: the columns whose kind their values do not show."
 )
 
 NEGLIGIBLE = "--negligible-error"
@@ -30,7 +30,7 @@ ConstraintOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="TEXT",
-        help='What must hold, such as "x + y <= 1" or "at most 2 of x, y, z", besides SPACE\'s; may be repeated.',
+        help='A constraint, such as "x + y <= 1" or "at most 2 of x, y, z", besides SPACE\'s; may be repeated.',
     ),
 ]
 
@@ -93,7 +93,7 @@ def create(
         typer.Option(
             "--prior-data",
             metavar="[SOURCE=]FILE",
-            help="What was measured before: a table, .csv or .xlsx, or a journal; of sources one each.",
+            help="Earlier measurements: a table (.csv, .xlsx) or a journal; one for each source.",
         ),
     ] = None,
     surrogate: Annotated[str | None, typer.Option(help="The surrogate (default: auto); see `robustbo list`.")] = None,
@@ -134,7 +134,7 @@ def create(
                 raise JournalExists(
                     f"{display_name(journal)}: exists and is empty; delete it and call create again"
                 ) from None
-            raise JournalExists(f"{display_name(journal)}: exists; --if-exists resume goes on with it") from None
+            raise JournalExists(f"{display_name(journal)}: exists; --if-exists resume continues it") from None
     s = opt.settings
     first = f"{s.num_initial} space-filling points come first" if not len(opt.history) else f"{len(opt.history)} trials"
     rows = f"; {s.space.size} rows to choose from" if s.space.is_pool else ""

@@ -54,7 +54,7 @@ class PriorTable(NamedTuple):
         """
         if not self.place.lower().endswith((".csv", ".xlsx")):
             if self.columns:
-                raise ValueError(f"columns are of a table, .csv or .xlsx, got {self.place!r}; leave them out")
+                raise ValueError(f"columns need a table (.csv or .xlsx), got {self.place!r}; leave them out")
             return self.place
         words = {column: dict(space.parameters)[n] for n, column in self.columns.items() if n in space.names}
         frame = frame_of(_table_file(self.place), {**dict(space.parameters), **words})
@@ -117,7 +117,7 @@ def read_sources(entries: Mapping[str, Any], name: str) -> tuple[dict[str, Sourc
         if "prior_data" in entry:
             tables[source] = _table(at, Path(name).parent, entry["prior_data"], entry.get("columns", {}))
         elif "columns" in entry:
-            raise ValueError(f"{at}: columns belong to a table; say prior_data too")
+            raise ValueError(f"{at}: columns need a table; add prior_data")
     return sources, tables
 
 

@@ -14,7 +14,7 @@ from robustbo.cli.study import JOURNAL_HELP
 from robustbo.errors import RobustBOError
 
 NEEDED = "robustbo serve needs {}, which comes with the extra robustbo[serve]; pip install 'robustbo[serve]'"
-SERVED = f"{JOURNAL_HELP} A file that is not there yet is begun by a form on the page."
+SERVED = f"{JOURNAL_HELP} If the file does not exist, the page has a form that begins the study."
 NAMELESS = (
     "JOURNAL must be the file that the study is kept in, got none; write such as robustbo serve lab.jsonl: where there "
     "is no lab.jsonl yet, the page begins a new study there"
@@ -42,15 +42,15 @@ def serve(
     ] = None,
     budget: Annotated[
         float | None,
-        typer.Option(metavar="NUMBER", help="What all measurements may cost; each 1, unless its source has a cost."),
+        typer.Option(metavar="NUMBER", help="Cost that all measurements may have; each has 1, or its source's cost."),
     ] = None,
 ) -> None:
-    """Serve a study as a page to work with: take points, enter values, judge them, see why; until Ctrl-C.
+    """Serve a study as a page where people take points and enter and judge values, until Ctrl-C.
 
-    For example `robustbo serve lab.jsonl`: where there is no lab.jsonl yet, the page has a form that begins the study.
+    For example `robustbo serve lab.jsonl`. If lab.jsonl does not exist, the page has a form that begins the study.
 
-    The address that it prints has a token that opens it. Any number of other processes may work on the same study.
-    Programs that restart it with the same token set ROBUSTBO_SERVE_TOKEN.
+    The command prints an address with a token that opens the page. Other processes may work on the same study.
+    Set ROBUSTBO_SERVE_TOKEN to keep the token over restarts.
     """
     if journal is None:
         raise RobustBOError(NAMELESS)

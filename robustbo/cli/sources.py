@@ -19,9 +19,10 @@ commands = typer.Typer(no_args_is_help=True, add_completion=False)
 
 @commands.command()
 def sources(journal: Journal, format_: FormatOption = Format.table) -> None:
-    """Show every source: of those that the study was begun with what each says of the target.
+    """Show every source of values.
 
-    Of other kinds of source, such as reactors, how much too high their values read, since when.
+    For declared sources, such as old studies: how they relate to the target. For others, such as reactors: how much
+    too high they read, and since when.
     """
     from robustbo.cli.results import say_ahead
     from robustbo.report.summary.relations import relation_values

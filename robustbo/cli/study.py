@@ -93,9 +93,9 @@ def tell(
             tell_sheet(opt, sheet, column, typed_besides, **options)
             return
         if as_measured:
-            raise ValueError("--as-measured goes with --sheet; of one trial --params says where it was measured")
+            raise ValueError("--as-measured needs --sheet; for one trial, --params says where it was measured")
         if amend:
-            raise ValueError("--amend goes with --sheet; one value is corrected by robustbo amend JOURNAL TRIAL VALUE")
+            raise ValueError("--amend needs --sheet; robustbo amend JOURNAL TRIAL VALUE corrects one value")
         names = outcome_names(opt)
         rest: dict[str, Any] = {"sd": noise_of(sd or (), names), "source": source_of(source or ())}
         rest |= {"out_of_range": out_of_range, "measured_at": measured_at, "n": count, "labels": labels_of(label or ())}

@@ -6,7 +6,7 @@ of this one's; see `robustbo.Source`.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeAlias
 
 from optuna.distributions import BaseDistribution
@@ -137,7 +137,10 @@ def _read(name: str, source: SourceLike) -> OldStudy | Source:
             raise ValueError(f"the study itself is the target, got the source {name!r} with target=True; leave it out")
         if source.level is not None and not source.level.is_integer():
             raise ValueError(f"level of source {name!r} must be a step that trials report at, got {source.level}")
-        return source
+        if source.ask and source.level is None:
+            why = "an objective of Optuna's is not told whom to ask; robustbo.Optimizer and robustbo.ax ask others, too"
+            raise ValueError(f"a source beside the study must have ask=False, got {name!r}: {source}; {why}")
+        return source if source.target else replace(source, ask=False)  # what trials report at a level costs nothing
     old = source if isinstance(source, OldStudy) else OldStudy(source)
     trials = old.study
     if not isinstance(trials, Study) and not (

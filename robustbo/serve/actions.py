@@ -66,7 +66,7 @@ def json_value(fields: Fields) -> Any:
     if isinstance(value, Mapping):
         return {str(name): _number(name, of) for name, of in value.items()}
     if value is None:
-        raise ValueError('there must be a "value": a number, or of several outcomes an object by their names')
+        raise ValueError('there must be a "value": a number, or, with several outcomes, an object by their names')
     return _number("value", value)
 
 

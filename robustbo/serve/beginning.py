@@ -48,15 +48,14 @@ def form(request: Request) -> Response:
     return _page(request, {}, "")
 
 
-def _page(request: Request, fields: Fields, error: str, status: int = 200) -> Response:
+def _page(request: Request, fields: Fields, error: str, status: int = 200, *, is_of_table: bool = False) -> Response:
     rows: dict[str, Any] = {"parameters": ROWS, "outcomes": OUTCOMES, "kinds": KINDS, "goals": GOALS}
     texts = {name: value for name, value in fields.items() if isinstance(value, str)}
     seed = text_in(fields, "seed") or str(secrets.randbelow(10**6))
     name = study_name(request.app.state.place)
     has_table = request.app.state.uploads.get(text_in(fields, "table")) is not None
-    return plain_answer(
-        "begin.html", status, name=name, has_table=has_table, error=error, texts=texts, seed=seed, **rows
-    )
+    more = {"has_table": has_table, "is_table_open": has_table or is_of_table}
+    return plain_answer("begin.html", status, name=name, error=error, texts=texts, seed=seed, **rows, **more)
 
 
 async def post_form(request: Request) -> Response:
@@ -84,7 +83,7 @@ async def post_form(request: Request) -> Response:
             return JSONResponse(
                 {"error": str(error), "field": field, "table": text_in(fields, "table")}, CHECKS.get(order, 422)
             )
-        return _page(request, fields, str(error), 422)
+        return _page(request, fields, str(error), 422, is_of_table=getattr(error, "field", "") == "pool")
     state.uploads.drop(text_in(fields, "table"))
     return JSONResponse({"ok": True}) if wants_json(request) else RedirectResponse("/", 303)
 

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from robustbo.errors import RobustBOError
-from robustbo.report.page.journals import Comparison, NamedView, compare
+from robustbo.report.page.comparison import Comparison, NamedView, compare
 from robustbo.serve.environment import answer, bench_of
 from robustbo.serve.extras import COMPARISON
 from robustbo.serve.forms import wants_json

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from robustbo.report.page.journals import NamedView
+from robustbo.report.page.comparison import NamedView
 from robustbo.study.study import Study
 from robustbo.trials.history import History
 

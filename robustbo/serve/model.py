@@ -9,18 +9,24 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from robustbo.errors import RobustBOError
+from robustbo.loop.belief.judge import Outlier
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.report.charts.maps import movable
 from robustbo.report.charts.one_outcome import single_outcomes
 from robustbo.report.charts.slices import INCUMBENT
 from robustbo.report.page.journal_page import best_around
 from robustbo.report.page.map_section import MapsSection, Place, maps_section
+from robustbo.report.page.pool_map_section import pool_maps_section
 from robustbo.report.page.slices_section import Around, SlicesSection, Surface, slices_section
 from robustbo.report.page.surfaces import with_surfaces
 from robustbo.report.summary.overview import overview
+from robustbo.report.summary.text_evidence import STATUSES, evidence_text
+from robustbo.searchspace.conditions import condition_text
+from robustbo.searchspace.space import Space
 from robustbo.serve.bench import Bench
 from robustbo.serve.environment import answer, bench_of
 from robustbo.serve.forms import wants_json
+from robustbo.serve.rows import place_text
 from robustbo.view.importance import importance
 from robustbo.view.view import View
 
@@ -105,10 +111,10 @@ def _question(bench: Bench, request: Request) -> Question:
     across, up = query.get("across", ""), query.get("up", "")
     names = settings.space.names
     if (across or up) and (across not in names or up not in names or across == up):
-        raise HTTPException(422, "a map is of two different parameters; choose them once more")
+        raise HTTPException(422, "a map needs two different parameters; choose again")
     outcome = query.get("outcome") or next(iter(settings.quantities))  # an objective, where there are several
     if outcome not in settings.quantities:
-        raise HTTPException(422, "this is none of what is measured; choose once more")
+        raise HTTPException(422, "there is no such outcome; choose again")
     through = query.get("through", "")
     if through and not (through.isascii() and through.isdigit() and len(through) < 10 and int(through) < len(history)):
         raise HTTPException(404, "there is no such trial; choose the best point, or another trial")
@@ -122,22 +128,37 @@ def draw(view: View, question: Question) -> Drawing:
     around = _around(view, question)
     singles = single_outcomes(view) if view.settings.outcomes else []
     pair = (question.across, question.up)
-    can_move = movable(view.space, around.params)
+    can_move, is_pool = movable(view.space, around.params), view.space.is_pool
+    draw_maps = pool_maps_section if is_pool else maps_section
 
     def use(surfaces: list[Surface]) -> tuple[MapsSection | None, SlicesSection | None]:
-        if view.space.is_pool:
-            return None, None
         surface = next(of for of in surfaces if question.outcome in (None, of.quantity.name))
         has_map = all(name in can_move for name in pair) and len({*pair}) == 2
-        maps = maps_section(view.space, around, pair, surface, _open_places(view)) if has_map else None
-        return maps, slices_section(view.space, around, [surface])
+        maps = draw_maps(view.space, around, pair, surface, _open_places(view)) if has_map else None
+        return maps, None if is_pool else slices_section(view.space, around, [surface])
 
-    result, reason = attempt(lambda: with_surfaces(view, singles, use), view.settings.surrogate)
+    result, reason = attempt(lambda: with_surfaces(view, singles, use, describe), view.settings.surrogate)
     maps, slices = result or (None, None)
     fixed = [name for name in pair if name and name not in can_move]
-    if fixed and not view.space.is_pool and reason is None:
-        reason = f"at {around.where} {' and '.join(fixed)} cannot move alone: constraints decide"
+    if fixed and reason is None:
+        reason = _why_fixed(view.space, around, fixed)
     return Drawing(maps, slices, around.where, reason or "")
+
+
+def describe(outlier: Outlier, num_others: int) -> str:
+    """A measured value for whoever touches its mark: where, the value, and what the others say of it."""
+    value, evidence = outlier.quantity.number(outlier.value), evidence_text(outlier, num_others) if num_others else ""
+    texts = [f"{outlier.trial.title}, {place_text(outlier.trial.params)}: measured {value}", evidence]
+    return "; ".join([*filter(None, texts), STATUSES[outlier.status]])
+
+
+def _why_fixed(space: Space, around: Around, names: list[str]) -> str:
+    """The reason why parameters cannot move through a point."""
+    absent = [name for name in names if name not in around.params]
+    if absent:
+        conditions = dict(space.parameters)
+        return "; ".join(f"{name} exists only where {condition_text(conditions[name])}" for name in absent)
+    return f"at {around.where} {' and '.join(names)} cannot move alone: constraints decide"
 
 
 def _around(view: View, question: Question) -> Around:

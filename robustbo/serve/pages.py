@@ -15,6 +15,7 @@ from robustbo.report.page import journal_page
 from robustbo.report.page.policy import EMBEDDED_NOWHERE
 from robustbo.report.page.policy import POLICY as OF_REPORT
 from robustbo.report.summary import overview
+from robustbo.serve.beliefs import BeliefRow, belief
 from robustbo.serve.bench import Bench
 from robustbo.serve.costs import cost_summary
 from robustbo.serve.description import document
@@ -22,7 +23,7 @@ from robustbo.serve.environment import answer, bench_of
 from robustbo.serve.forms import wants_json
 from robustbo.serve.overviews import progress as progress_of
 from robustbo.serve.plain import trial_values
-from robustbo.serve.rows import BeliefRow, belief_rows, record_rows, work_rows
+from robustbo.serve.rows import record_rows, work_rows
 from robustbo.serve.undo import events_of, happenings, last_word
 from robustbo.serve.why import why
 from robustbo.study.sources import levels_in
@@ -68,12 +69,14 @@ def values(request: Request) -> Response:
     """The belief in each value."""
     bench = bench_of(request)
     if wants_json(request):
-        rows = bench.wait_for(BELIEF, belief_rows)
-        keys = ("outcome", "value", "interval", "wrong", "status", "sentence", "is_doubtful")
-        return JSONResponse({"values": [_belief_values(row, keys) for row in rows]})
-    rows, is_now = bench.latest(BELIEF, belief_rows)
-    reason = rows if isinstance(rows, str) else None
-    return answer(request, "values.html", rows=[] if reason or rows is None else rows, is_now=is_now, reason=reason)
+        current = bench.wait_for(BELIEF, belief)
+        keys = ("outcome", "value", "interval", "wrong", "status", "sentence", "is_doubtful", "errors")
+        sources = current.sources.sentences if current.sources else []
+        rows = [_belief_values(row, keys) for row in current.rows]
+        return JSONResponse({"values": rows, "patterns": current.patterns, "sources": sources})
+    current, is_now = bench.latest(BELIEF, belief)
+    reason = current if isinstance(current, str) else None
+    return answer(request, "values.html", belief=None if reason else current, is_now=is_now, reason=reason)
 
 
 def _belief_values(row: BeliefRow, keys: Sequence[str]) -> dict[str, Any]:
@@ -90,8 +93,8 @@ def trial(request: Request) -> Response:
     if wants_json(request):
         return JSONResponse(trial_values(current))
     reasons, is_now = bench.latest(f"why {number}", lambda view: why(view, number))
-    judged, _ = bench.latest(BELIEF, belief_rows)
-    rows = [] if judged is None or isinstance(judged, str) else [row for row in judged if row.trial.number == number]
+    current_belief, _ = bench.latest(BELIEF, belief)
+    rows = [row for row in getattr(current_belief, "rows", ()) if row.trial.number == number]
     events = events_of(request.app.state.place, number)
     return answer(
         request,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any, NamedTuple
 
@@ -15,6 +14,7 @@ from robustbo.searchspace.parameters.reading import read_parameter
 from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.space import Space
 from robustbo.serve.forms import Fields, number_in, text_in
+from robustbo.serve.names import read_condition, read_constraint
 from robustbo.serve.served import Served
 from robustbo.sheets.cells import number_of
 from robustbo.sheets.points import frame_of
@@ -24,6 +24,7 @@ from robustbo.trials.storage.places import Place
 
 MOST_PARAMETERS, MOST_OUTCOMES = 40, 8
 KINDS = {"float": "a number", "int": "a whole number", "choice": "one of several", "ordinal": "a level, in order"}
+LABELS = {"low": "From", "high": "To", "step": "Step"}  # of the fields of a number
 GOALS = ("maximize", "minimize", "keep its bounds")
 
 
@@ -68,10 +69,22 @@ class Plan(NamedTuple):
         return Served(self.space, journal=place, **self.options)
 
     def toml(self) -> str:
-        """The space and what is measured as TOML, as ``robustbo create`` reads it."""
+        """The space and what is measured as TOML, below the command by which ``robustbo create`` begins the study."""
         content: dict[str, Any] = {"constraints": self.space.texts} if self.space.texts else {}
         outcomes = [outcome.to_dict() for outcome in self.options["outcome"]]
-        return tomli_w.dumps(content | self.described | ({"outcome": outcomes} if outcomes else {}))
+        text = tomli_w.dumps(content | self.described | ({"outcome": outcomes} if outcomes else {}))
+        return f"# {shlex.join(self._command())}\n\n{text}"
+
+    def _command(self) -> list[str]:
+        """The words of the command; what is wanted of the outcomes is in no file."""
+        options, words = self.options, ["robustbo", "create", "JOURNAL", "space.toml"]
+        words += ["--pool", "TABLE"] if self.space.is_pool else []
+        words += ["--direction", options["direction"]] if "direction" in options else []
+        for name, direction in options.get("objectives", {}).items():
+            words += ["--objective", f"{name}:{direction}"]
+        for bound in options.get("outcome_constraints", ()):
+            words += ["--outcome-constraint", bound]
+        return words + (["--seed", f"{options['seed']}"] if "seed" in options else [])
 
 
 def read_plan(fields: Fields, table: IO[bytes] | None = None) -> Plan:
@@ -95,6 +108,10 @@ def read_plan(fields: Fields, table: IO[bytes] | None = None) -> Plan:
                 raise ValueError(f"each parameter must have a name of its own, got {name!r} twice")
             parameters[name] = _parameter(name, row)
             read_parameter(name, parameters[name])
+    for field, row in rows.items():
+        if row["when"]:
+            with at_field(field):
+                parameters[_label(row)]["when"] = _condition(_label(row), row["when"], parameters)
     texts = [line.strip() for line in str(fields.get("constraints", "")).splitlines() if line.strip()]
 
     def space_with(texts: list[str]) -> Space:
@@ -103,27 +120,9 @@ def read_plan(fields: Fields, table: IO[bytes] | None = None) -> Plan:
     with at_field("p0" if table is None else "pool"):
         space = space_with([])
     with at_field("constraints"):
-        space = space_with([quote_names(text, space.names) for text in texts]) if texts else space
+        space = space_with([read_constraint(text, space.names) for text in texts]) if texts else space
     described = space.to_dict() if table is None else parameters
     return Plan(space, _outcome_options(fields) | _seed(fields), described)
-
-
-def quote_names(text: str, names: Sequence[str]) -> str:
-    """A constraint as people write it, with names that have units, or spaces, in backquotes.
-
-    Example:
-        >>> quote_names("dose + 2 * acid <= 3 - dose (mL)", ["dose (mL)", "acid"])
-        '`dose (mL)` + 2 * acid <= 3 - `dose (mL)`'
-    """
-    bare = Counter(parts(name)[0] for name in names)
-    meant = {parts(name)[0]: name for name in names if bare[parts(name)[0]] == 1} | {name: name for name in names}
-    listed = "|".join(re.escape(name) for name in sorted(meant, key=len, reverse=True))
-
-    def quote(match: re.Match[str]) -> str:
-        name = meant.get(match[0])
-        return match[0] if name is None or name.isidentifier() else f"`{name}`"
-
-    return re.sub(rf"`[^`]*`|(?<!\w)(?:{listed})(?!\w)", quote, text)
 
 
 def _pool(table: IO[bytes], parameters: dict[str, Any], constraints: list[str]) -> Pool:
@@ -134,7 +133,7 @@ def _pool(table: IO[bytes], parameters: dict[str, Any], constraints: list[str]) 
 
 
 def _row(fields: Fields, prefix: str) -> dict[str, str]:
-    keys = ("name", "unit", "kind", "low", "high", "step", "log", "values", "goal", "least", "most")
+    keys = ("name", "unit", "kind", "low", "high", "step", "log", "values", "when", "goal", "least", "most")
     return {key: text_in(fields, f"{prefix}.{key}") for key in keys}
 
 
@@ -147,16 +146,25 @@ def _parameter(name: str, row: dict[str, str]) -> dict[str, Any]:
     kind = row["kind"] or "float"
     if kind in ("choice", "ordinal"):
         texts = [text.strip() for text in row["values"].split(";") if text.strip()]
+        if len(texts) < 2:
+            raise ValueError(
+                f"{name}: there must be two values at least, with semicolons between, got {row['values']!r}"
+            )
         values = [_value(text) if kind == "ordinal" else text for text in texts]
         return {"kind": kind, "values": values}
     bounds = {key: _number(name, key, row[key], kind) for key in ("low", "high", "step") if row[key]}
-    if missing := [label for key, label in (("low", "From"), ("high", "To")) if key not in bounds]:
+    if missing := [LABELS[key] for key in ("low", "high") if key not in bounds]:
         raise ValueError(f"{name}: {' and '.join(missing)} must be filled in")
     return {"kind": kind, **bounds, **({"log": True} if row["log"] else {})}
 
 
+def _condition(name: str, text: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    """The condition of a parameter, as its plain form has it."""
+    return read_condition(name, text, {k: read_parameter(k, form) for k, form in parameters.items() if k != name})
+
+
 def _number(name: str, key: str, text: str, kind: str) -> float | int:
-    number = number_in(f"{name}: {key}", text)
+    number = number_in(f"{name}: {LABELS[key]}", text)
     return int(number) if kind == "int" and number.is_integer() else number
 
 
@@ -168,24 +176,27 @@ def _value(text: str) -> float | str:
 def _outcome_options(fields: Fields) -> dict[str, Any]:
     rows = {f"o{at}": row for at in range(MOST_OUTCOMES) if (row := _row(fields, f"o{at}"))["name"]}
     if not rows:
-        raise Misfit("o0", "there must be something that is measured: write its name")
+        raise Misfit("o0", "there must be an outcome: write its name")
     outcomes, bounds = list[Outcome](), list[str]()
     for field, row in rows.items():
         with at_field(field):
+            row["name"], unit = parts(row["name"])
+            row["unit"] = row["unit"] or unit
             if row["name"] in {outcome.name for outcome in outcomes}:
                 raise ValueError(f"each outcome must have a name of its own, got {row['name']!r} twice")
             outcomes.append(_outcome(row))
             bounds += _bounds(row)
     objectives = {row["name"]: row["goal"] for row in rows.values() if row["goal"] in DIRECTIONS}
     if not objectives:
-        raise Misfit("o0", "something that is measured must be maximized or minimized")
+        raise Misfit("o0", "an outcome must be maximized or minimized")
     if len(rows) == 1 and not bounds:
         return {"outcome": outcomes, "direction": rows[next(iter(rows))]["goal"]}
     return {"outcome": outcomes, "objectives": objectives, "outcome_constraints": bounds}
 
 
 def _outcome(row: dict[str, str]) -> Outcome:
-    ends = {key: number_in(f"{row['name']}: {key}", row[key]) for key in ("low", "high") if row[key]}
+    labels = {"low": "Possible: from", "high": "Possible: to"}
+    ends = {key: number_in(f"{row['name']}: {label}", row[key]) for key, label in labels.items() if row[key]}
     return Outcome(row["name"], unit=row["unit"], **ends)
 
 
@@ -193,7 +204,7 @@ def _bounds(row: dict[str, str]) -> list[str]:
     signs = {"least": ">=", "most": "<="}
     texts = {key: row[key] for key in signs if row[key]}
     if row["goal"] == GOALS[2] and not texts:
-        raise ValueError(f"{row['name']}: there must be a bound that it is to keep, at least or at most")
+        raise ValueError(f"{row['name']}: there must be a bound, at least or at most")
     return [f"{row['name']} {signs[key]} {number_in(row['name'], text)!r}" for key, text in texts.items()]
 
 

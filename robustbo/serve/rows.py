@@ -1,20 +1,17 @@
-"""Rows of the pages: what is to be measured now, what was recorded last, and what is believed of each value."""
+"""Rows of the pages, as texts: what is to be measured now, and what was recorded last."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from robustbo.loop.belief.judge import Outlier
-from robustbo.report.summary.text_evidence import STATUSES, evidence_text, interval_text
+from robustbo.censored import is_bound
 from robustbo.rounding import format_number
-from robustbo.serve.served import stamp
 from robustbo.trials.history import History, Trial
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.settings import Settings
 from robustbo.trials.sources import source_text
 from robustbo.trials.trial import in_a_line
-from robustbo.view.view import View
 
 NOBODY = "page"  # asks where nobody has said who measures
 LAST = 12  # trials that were recorded last,
@@ -50,38 +47,6 @@ class RecordRow(NamedTuple):
     place: str
     result: str
     at: str
-
-
-class BeliefRow(NamedTuple):
-    """A value and what is believed of it.
-
-    Attributes:
-        trial: The trial.
-        outcome: Which of several outcomes; None where there is one.
-        name: What was measured.
-        value: It, with its unit.
-        interval: What the others predict; empty where that is not known.
-        wrong: How probable it is that it is wrong, in percent.
-        status: What is believed, in words.
-        sentence: The evidence.
-        is_doubtful: Whether somebody should look.
-        stamp: The trial's stamp.
-        place: Its parameters in a line.
-        source: What measured it.
-    """
-
-    trial: Trial
-    outcome: str | None
-    name: str
-    value: str
-    interval: str
-    wrong: str
-    status: str
-    sentence: str
-    is_doubtful: bool
-    stamp: str
-    place: str
-    source: str
 
 
 def cell_text(value: Any) -> str:
@@ -148,57 +113,7 @@ def values_texts(values: Any, quantities: Mapping[str | None, Outcome]) -> list[
     by_name = values if isinstance(values, Mapping) else {} if values is None else {None: values}
     texts = []
     for name, value in by_name.items():
-        amount = quantities[name].with_unit(value) if isinstance(value, str) else quantities[name].number(float(value))
+        of, is_text = quantities[name], isinstance(value, str) or is_bound(value)
+        amount = of.with_unit(f"{value}") if is_text else of.number(float(value))
         texts.append(f"{name} {amount}" if name else amount)
     return texts
-
-
-def belief_rows(view: View) -> list[BeliefRow]:
-    """Each value that was recorded, the most doubtful first, and below them what counts for nothing.
-
-    Raises:
-        FitError: If no surrogate can judge them.
-    """
-    judged, settings = view.outliers(), view.settings
-    counts: dict[str | None, int] = {}
-    for outlier in judged:
-        counts[outlier.outcome] = counts.get(outlier.outcome, 0) + 1
-    rows = [_belief_row(outlier, counts[outlier.outcome] - 1) for outlier in judged]
-    listed = {(row.trial.number, row.outcome) for row in rows}
-    for trial in view.history:
-        for name in trial.outcomes or (None,):
-            alone = trial if name is None else trial.of(name)
-            if (
-                alone.state in ("excluded", "failed")
-                and trial.state != "withdrawn"
-                and (trial.number, name) not in listed
-            ):
-                rows.append(_row_without_belief(trial, alone, name, settings.quantities[name]))
-    return rows
-
-
-def _belief_row(outlier: Outlier, num_others: int) -> BeliefRow:
-    trial, of = outlier.trial, outlier.quantity
-    sentence = evidence_text(outlier, num_others) if num_others else "there is no other measurement yet"
-    return BeliefRow(
-        trial,
-        outlier.outcome,
-        of.name or "value",
-        of.number(outlier.value),
-        interval_text(outlier) if num_others else "",
-        f"{100 * outlier.probability_wrong:.2g} %",
-        STATUSES[outlier.status],
-        sentence,
-        outlier.flagged,
-        stamp(trial),
-        place_text(trial.params),
-        source_text(trial.sources),
-    )
-
-
-def _row_without_belief(trial: Trial, alone: Trial, name: str | None, of: Outcome) -> BeliefRow:
-    value = "" if alone.value is None else of.number(alone.value)
-    reason = in_a_line(alone.note or trial.note or trial.reason)
-    place, source = place_text(trial.params), source_text(trial.sources)
-    status = STATUSES.get(alone.state, alone.state)
-    return BeliefRow(trial, name, of.name or "value", value, "", "", status, reason, False, stamp(trial), place, source)

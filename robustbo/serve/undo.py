@@ -91,7 +91,7 @@ def take_back(bench: Bench, number: int, fields: Fields, place: Place) -> Trial:
     if kind in ("exclude", "include"):
         outcome = next(e.get("outcome") for e in reversed(events) if e["event"] == kind)
         return bench.opt.include(number, outcome=outcome, reason=reason, vouch=False)
-    raise ValueError(f"there is no word on trial {number} that can be taken back")
+    raise ValueError(f"there is no verdict on trial {number} to take back")
 
 
 def _measurement(event: Event) -> tuple[Any, Any, Any]:

@@ -22,12 +22,12 @@ from robustbo.serve.environment import answer, bench_of, refuse
 from robustbo.serve.forms import fields_of, text_in, upload_in, wants_json
 from robustbo.serve.rows import values_texts
 from robustbo.serve.served import Served
+from robustbo.sheets.doubts import doubts
 from robustbo.trials.history import History
 from robustbo.trials.storage.line import Event
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".xlsx")
 MOST = 8  # sheets that wait
-FAR = 4.0  # standard deviations from what was expected, from which on a value is doubtful
 WORDS = {"tell": "new", "amend": "correction", "fail": "failed", "withdraw": "withdrawn", "exclude": "excluded"}
 
 
@@ -105,16 +105,11 @@ def digest(events: Sequence[Event]) -> str:
 def _row(opt: Served, history: History, event: Event) -> PreviewRow:
     number, value = event["trial"], event.get("value")
     is_known = number < len(history)
-    quantities, doubts = opt.settings.quantities, list[str]()
-    for name, of in (value if isinstance(value, dict) else {None: value}).items() if is_known else ():
-        expectation = history[number].of(name).expectation if name else history[number].expectation
-        if expectation and isinstance(of, int | float) and abs(of - expectation[0]) > FAR * expectation[1]:
-            doubts.append(f"expected {quantities[name].amount(*expectation, digits=3)}")
+    quantities = opt.settings.quantities
     word = str(event["event"])
     kind = WORDS.get(word, word) if is_known else "new, not asked for"
-    return PreviewRow(
-        number, kind, "; ".join(values_texts(value, quantities)) or str(event.get("reason", "")), "; ".join(doubts)
-    )
+    text = "; ".join(values_texts(value, quantities)) or str(event.get("reason", ""))
+    return PreviewRow(number, kind, text, "; ".join(doubts(opt.settings, history, event)))
 
 
 async def post_sheet(request: Request) -> Response:

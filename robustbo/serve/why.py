@@ -11,6 +11,7 @@ from robustbo.rounding import format_number
 from robustbo.serve.rows import place_text, result_text
 from robustbo.trials.history import Trial
 from robustbo.trials.outcome import Outcome
+from robustbo.view.nearest import nearest_measured
 from robustbo.view.prediction import Prediction
 from robustbo.view.view import View
 
@@ -78,9 +79,6 @@ def _prediction_text(of: Outcome, prediction: Prediction) -> str:
 
 
 def _near(view: View, trial: Trial) -> list[tuple[int, str, str]]:
-    """The measured points that are nearest, each parameter by its range."""
-    space, quantities = view.space, view.settings.quantities
-    place = space.to_unit(trial.target_params)
-    candidates = [other for other in view.history.having("told") if other.number != trial.number]
-    ranked = sorted(candidates, key=lambda other: math.dist(place, space.to_unit(other.params)))
-    return [(t.number, place_text(t.params), result_text(t, quantities)) for t in ranked[:NEAREST]]
+    """The measured points that are nearest, for people."""
+    quantities, trials = view.settings.quantities, nearest_measured(view, trial, NEAREST)
+    return [(other.number, place_text(other.params), result_text(other, quantities)) for other in trials]

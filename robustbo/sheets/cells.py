@@ -6,6 +6,9 @@ import re
 from robustbo.formulas import NUMBER, guard_text
 
 THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}[.,][0-9]{3}")  # or three decimals
+GROUPED = re.compile(
+    r"[-+]?[1-9][0-9]{0,2}((\.[0-9]{3})+,|(,[0-9]{3})+\.)[0-9]+"
+)  # thousands, and decimals behind them
 NOT_FINITE = re.compile(r"[-+]?(nan|inf|infinity)", re.IGNORECASE)
 SHOWN = 6  # digits that a spreadsheet program leaves of a number at least, where it rounds what it saves as text
 
@@ -21,10 +24,13 @@ def number_of(text: str, decimal: str = ".") -> float | None:
         ValueError: If it may be either.
 
     Example:
-        >>> number_of(" 3,5 "), number_of("1,234", ","), number_of("12 %")
-        (3.5, 1.234, None)
+        >>> number_of(" 3,5 "), number_of("1,234", ","), number_of("1.234,5"), number_of("12 %")
+        (3.5, 1.234, 1234.5, None)
     """
     text = text.strip()
+    if GROUPED.fullmatch(text):  # with both marks, of which the last one separates decimals
+        at = max(text.rfind("."), text.rfind(","))
+        return float(f"{re.sub('[.,]', '', text[:at])}.{text[at + 1 :]}")
     if NOT_FINITE.fullmatch(text):
         return float(text)
     if not NUMBER.fullmatch(text):

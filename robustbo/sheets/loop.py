@@ -25,7 +25,7 @@ from robustbo.validation import flag, whole_number
 
 TRIES = 5  # of writing a sheet that others write too
 TO_KEEP_IT = (
-    "mend it, or keep it as it came, excluded, by read_sheet(..., out_of_range='exclude') "
+    "correct it, or record it as excluded, by read_sheet(..., out_of_range='exclude') "
     "(robustbo tell --sheet FILE --out-of-range exclude)"
 )
 TO_AMEND = "write the right value, or again what was told; a wrong value that was told is left out by exclude"
@@ -45,23 +45,22 @@ class Sheets(Asking):
         by: Source | None = None,
         source: str | None = None,
     ) -> list[Trial]:
-        """Ask for the next ``n`` points, and add them to a sheet, a row each, for somebody to fill in their values.
+        """Ask for the next ``n`` points, and add a row for each to a sheet, where people fill in the values.
 
-        What has been filled in is told first, as by `read_sheet`. No cell that has something in it is written over:
-        rows are added below all others, whatever has been done to these. The file keeps its dialect (separator,
-        decimal mark, encoding) and its rights. Rows that are not there any more of trials that this sheet was given,
-        and that nobody has told, are added again.
+        Values that people have filled in are told first, as by `read_sheet`. No filled cell is overwritten: new rows
+        come below all others. The file keeps its dialect (separator, decimal mark, encoding) and its rights. Missing
+        rows of this sheet's pending trials are added again.
 
         Args:
             path: The sheet, .csv (.tsv, .txt) or .xlsx, which needs openpyxl; a new one is begun where there is none.
-            n: How many points; 0 only adds rows that are missing.
+            n: Number of points; 0 only adds missing rows.
             value: The name of the column of values; by default, the outcome's name and unit, or "value". Several
                 outcomes have a column each, by their names.
             fixed: As for `ask`.
             by: Who measures them (`Trial.asked_by`); the sheet's file name by default. Two sheets of one journal need
                 different ones. Labels by kind, as ``{"reactor": "R3"}``, are the source of their values too, as for
                 `ask`; a column source.reactor that is added to a sheet says so row by row.
-            source: Which of the sources that the study was begun with; chosen by default. A column source says it.
+            source: One of the declared sources; by default the optimizer chooses. The column source names it.
 
         Returns:
             The trials whose rows were added.
@@ -103,28 +102,28 @@ class Sheets(Asking):
         as_measured: bool = False,
         out_of_range: OutOfRange = "raise",
     ) -> list[Trial]:
-        """Tell what has been filled in in a sheet: all of it, or nothing where a row breaks a rule.
+        """Tell the values that people have filled in in a sheet: all, or none if a row breaks a rule.
 
-        A trial's number says whose value it is: what has been told is passed over. A row without a number is a
-        measurement of somebody's own, and gets its number. A word in place of a value ("the stirrer broke") makes
-        the trial a failed one, with that reason. Of several outcomes a row waits until each has a value or a word.
+        The number in a row names its trial; values told before are skipped. A row without a number is a new
+        measurement, and gets a number. A word in place of a value ("the stirrer broke") fails the trial, with that
+        reason. With several outcomes a row waits until each has a value or a word.
 
         Args:
             path: The sheet.
             value: The name of its column of values, as in `write_sheet`; OUTCOME.sd, or "sd", may have the standard
                 deviations of their noise.
             amend: Whether values that have changed since they were told are corrected, as by `amend`.
-            as_measured: Whether settings that are not those asked for are where a trial was measured, as ``params`` of
-                `tell`; else they are a question.
-            out_of_range: As for `tell`; a value that corrects another must be possible all the same.
+            as_measured: Whether changed settings are the point that was measured, as ``params`` of `tell`; otherwise
+                they are an error.
+            out_of_range: As for `tell`; a corrected value must be possible in any case.
 
         Returns:
             The trials that were told, failed or amended.
 
         Raises:
-            SheetError: If the sheet cannot be read, or rows break a rule; the message tells of each. A value that has
-                changed since it was told is one, unless ``amend``; so are settings that are not those asked for,
-                unless ``as_measured``, and a value that is not possible, as ``out_of_range`` says.
+            SheetError: If the sheet cannot be read, or rows break a rule; the message names each. Changed values are
+                errors unless ``amend``, changed settings unless ``as_measured``, impossible values as ``out_of_range``
+                says.
         """
         file, amends, told = Path(path), flag("amend", amend), list[Trial]()
         are_measured = flag("as_measured", as_measured)

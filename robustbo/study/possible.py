@@ -11,7 +11,7 @@ from robustbo.trials.settings import Settings
 from robustbo.trials.storage.line import Event
 from robustbo.validation import one_of
 
-TO_KEEP_IT = "mend it, or keep it as it came, excluded, by out_of_range='exclude' (--out-of-range exclude)"
+TO_KEEP_IT = "correct it, or record it as excluded, by out_of_range='exclude' (--out-of-range exclude)"
 
 
 def check_possible(settings: Settings, advice: str) -> Callable[[Any], None]:

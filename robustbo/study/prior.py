@@ -69,8 +69,8 @@ def prior_contents(settings: Settings, prior: Prior, source: str | None = None) 
             f"prior_data must be of an optimization of the same outcomes, {names_here}, got one of {other}"
         )
     if not settings.outcomes and prior_settings.direction != settings.direction and source is None:
-        ways = f"that is to {prior_settings.direction}, this one is to {settings.direction}"
-        raise ValueError(f"prior_data is of an optimization {ways}")
+        ways = f"is to {prior_settings.direction}, this one is to {settings.direction}"
+        raise ValueError(f"prior_data must have the direction of this study: its study {ways}")
     return _contents_of_history(settings, history, source)
 
 

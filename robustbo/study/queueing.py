@@ -42,15 +42,15 @@ class Queueing(Study):
     def requeue(
         self, trials: TrialLike | Iterable[TrialLike] | None = None, *, older_than: timedelta | float | None = None
     ) -> list[Trial]:
-        """Take pending trials back, for the next asks to give out again; a late value of theirs is kept all the same.
+        """Take pending trials back, so that the next asks return them; a late value is still kept.
 
         Args:
-            trials: Which one, or which ones.
-            older_than: Those asked for so long ago (seconds, or a timedelta). With neither, those of processes of this
-                machine that are not there any more.
+            trials: One trial, or several.
+            older_than: Trials asked for at least this long ago (seconds, or a timedelta). Without both arguments:
+                trials of ended processes of this machine.
 
         Returns:
-            The trials that wait now.
+            The queued trials.
 
         Raises:
             ValueError: If one of the given trials is not pending, or both arguments are given.
@@ -60,15 +60,15 @@ class Queueing(Study):
     def enqueue(
         self, points: Points, *, labels: Mapping[str, Any] | None = None, ignore_extra: bool = False
     ) -> list[Trial]:
-        """Points of your own that the next asks give out first: a mapping, a pandas Series or frame, or a list.
+        """Queue points of your own, which the next asks return first: a mapping, a pandas Series or frame, or a list.
 
         Args:
             points: One, or several.
-            labels: What is to be kept with them for people, as for `tell`.
-            ignore_extra: Whether columns of a frame that are no parameters are passed over.
+            labels: Labels to keep with them, as for `tell`.
+            ignore_extra: Whether to ignore columns of a frame that are not parameters.
 
         Raises:
-            SpaceError: If any is no point of the space; the message tells of each, and nothing is recorded.
+            SpaceError: If a point is outside the space; the message names each, and nothing is recorded.
         """
         space = self.settings.space
         is_free = flag("ignore_extra", ignore_extra)
@@ -80,8 +80,8 @@ class Queueing(Study):
     def change(self, space: Space, *, was: Mapping[str, Any] | None = None) -> Space:
         """Change the space from now on: other bounds, steps, values or constraints, or further parameters.
 
-        What was measured stays where it was measured, and is modelled, outside the new space too; asks and `best`
-        follow the new one. What waits outside it is given out no more, as a `SpaceWarning` says.
+        Measured values stay where they were measured, and are modelled, outside the new space too. Asks and `best`
+        follow the new space. Queued points outside it are not given out; a `SpaceWarning` says so.
 
         Args:
             space: The new one, with all parameters of the old; one that is not to vary any more is fixed in asks
@@ -127,13 +127,13 @@ class Queueing(Study):
         return self.settings.space
 
     def add_rows(self, frame: pd.DataFrame) -> int:
-        """Add rows to the pool, from which the next asks choose too; all of them, or none where one breaks a rule.
+        """Add rows to the pool: all of them, or none if one breaks a rule. Later asks may choose them.
 
         Args:
             frame: With the columns of the pool.
 
         Returns:
-            How many rows the pool has now.
+            The number of rows that the pool has now.
 
         Raises:
             TypeError: If the space is no pool.

@@ -105,13 +105,12 @@ class Recording(Judging):
         """Record that a trial gave no value: asks stay away from where trials fail (`failures` says why they did).
 
         Args:
-            trial: A trial or its number, or the parameters of a measurement, as for `tell`. One that has failed already
-                keeps its reason, and takes your word (``retry``).
+            trial: A trial or its number, or the parameters of a measurement, as for `tell`. A trial that has failed
+                already keeps its reason, and takes the new ``retry``.
             reason: What happened, for people.
-            retry: Your own word, where you know: True for a flake that had nothing to do with the point (it says
-                nothing of it then, and is asked for again), False where it lies in the point (it is never asked for
-                again). By default, the model of failures judges.
-            params: Where it failed, if not just where it was asked for, as for `tell`.
+            retry: Your own verdict, if you know the cause: True for a flake (the next ask returns the point again),
+                False if the point is to blame (no ask returns it again). By default, the model of failures judges.
+            params: The point where it failed, if that differs from the point asked for, as for `tell`.
             labels, source: As for `tell`.
 
         Raises:
@@ -158,7 +157,7 @@ class Recording(Judging):
         ignore_extra: bool = False,
         out_of_range: OutOfRange = "raise",
     ) -> list[Trial]:
-        """Record measurements made before or elsewhere, a row each: all of them, or none where a row breaks a rule.
+        """Record measurements made before or elsewhere, one in each row: all, or none if a row breaks a rule.
 
         A row at the point of an open trial is that trial's value, as for `tell`. A row that was told before is told
         again, as a repeat, with a warning: copies of a value confirm each other.

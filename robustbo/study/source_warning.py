@@ -25,4 +25,4 @@ def warn_of_sources(study: Study) -> None:
         new = [report for report in doubtful if (report.outcome, report.name) not in study._doubted_sources]
         study._doubted_sources = {(report.outcome, report.name) for report in doubtful}
         for report in new:
-            warn(f"{report.text}; `sources` has it all", SourceWarning)
+            warn(f"{report.text}; see `sources`", SourceWarning)

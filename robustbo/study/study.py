@@ -107,7 +107,7 @@ class Study(Predicting):
 
     @property
     def history(self) -> History:
-        """Everything so far, what others have written too; frozen."""
+        """All trials and events so far, those of other workers included; frozen."""
         return self._store.now().history
 
     def pending(self) -> list[Trial]:
@@ -149,7 +149,7 @@ class Study(Predicting):
         """The measured points that probably keep all outcome constraints and that no other measured point beats.
 
         Args:
-            fixed: Values of some parameters: of the points measured, changed to these.
+            fixed: Values of some parameters: the front of the measured points after they are changed to these.
 
         Raises:
             ValueError: If there are no named objectives, or an outcome has no value.

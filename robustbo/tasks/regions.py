@@ -104,7 +104,7 @@ def height(a: np.ndarray, share: float) -> float:
         ValueError: If a is 0, or has too many entries that are not: the sum over corners is long, and cancels.
     """
     if not a.any():
-        raise ValueError("normal must not be 0, got no normal_1, normal_2, ...; say at least one")
+        raise ValueError("normal must not be 0, got no normal_1, normal_2, ...; give at least one")
     if np.count_nonzero(a) > MOST:
         raise ValueError(f"normal must have at most {MOST} entries that are not 0, got {np.count_nonzero(a)}")
     low, high = float(a[a < 0].sum()), float(a[a > 0].sum())

@@ -173,7 +173,7 @@ class Trial(Expecting):
         return {name: outcome.value for name, outcome in self.outcomes.items() if outcome.value is not None}
 
     def of(self, name: str) -> "Trial":
-        """The trial as one of several outcomes alone sees it: where that is missing it has failed."""
+        """The trial with one of several outcomes alone; it has failed if that outcome is missing."""
         outcome, state = self.outcomes.get(name, Measured()), self.state
         if state in ("told", "excluded"):
             state = "failed" if outcome.value is None else "excluded" if outcome.is_excluded else state
@@ -182,17 +182,17 @@ class Trial(Expecting):
         return replace(self, state=state, outcomes={}, note=outcome.note or self.note, **told)
 
     def noise_sd(self, of_one: float) -> float:
-        """The standard deviation of its value's noise, where that of a single measurement is believed to be so much."""
+        """The standard deviation of its value's noise, given that of a single measurement."""
         return of_one / math.sqrt(self.n) if self.sd is None else self.sd
 
     @property
     def source(self) -> str | None:
-        """The source that measured it, or is to, among those that the study was begun with; None where none is said."""
+        """The declared source that measured it, or is to measure it; None if no source is named."""
         return self.sources.get("source")
 
     @property
     def time(self) -> datetime | None:
-        """The time at which it was measured, or else told; None where neither is known."""
+        """The time at which it was measured, or else told; None if neither is known."""
         return self.told_at if self.measured_at is None else self.measured_at
 
     @property
@@ -222,7 +222,7 @@ class Trial(Expecting):
 
     @property
     def expectation(self) -> tuple[float, float] | None:
-        """The value that was expected to be told, its source's error included, and its standard deviation.
+        """The expected value, its source's error included, and its standard deviation.
 
         None where nothing was expected.
         """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -112,9 +112,14 @@ class View(PointView):
         """The points measured whose values are believed, by trial; see `robustbo.loop.belief.front.credible_points`."""
         return self._once("credible points", lambda: credible_points(self.settings, self.history, self.fits))
 
-    def hypervolumes(self) -> list[float]:
-        """The hypervolume by trial, by what is believed now; see `robustbo.loop.belief.front.hypervolumes`."""
-        return [*self._once("hypervolumes", lambda: hypervolumes(self.settings, self.history, self.fits))]
+    def hypervolumes(self, reference: Mapping[str, float] | None = None) -> list[float]:
+        """The hypervolume by trial, by what is believed now; see `robustbo.loop.belief.front.hypervolumes`.
+
+        Args:
+            reference: A value of each objective, beyond which volume counts; that of the `front` by default.
+        """
+        key = ("hypervolumes", None if reference is None else tuple(reference.items()))
+        return [*self._once(key, lambda: hypervolumes(self.settings, self.history, self.fits, reference))]
 
     def outliers(self) -> list[Outlier]:
         """Every told value with its evidence, the most suspicious first.

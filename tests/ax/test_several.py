@@ -361,7 +361,7 @@ def test_a_repeat_is_decided_as_by_our_own_loop_and_measures_all_metrics(monkeyp
 @pytest.mark.slow
 def test_the_page_runs(capsys):
     page = (Path(__file__).parents[2] / "docs" / "howto" / "ax.md").read_text(encoding="utf-8")
-    _, block = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    _, block, _ = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     names = {}
     exec(block, names)
     arms = names["arms"]

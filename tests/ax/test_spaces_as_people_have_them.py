@@ -164,7 +164,7 @@ def test_failures_are_where_the_acquisition_sees_them_though_parameters_do_not_e
 @pytest.mark.slow
 def test_the_page_runs():
     page = (Path(__file__).parents[2] / "docs" / "howto" / "ax.md").read_text(encoding="utf-8")
-    block, _ = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    block, *_ = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     names = {}
     exec(block, names)
     arms = [trial.arm.parameters for trial in names["client"]._experiment.trials.values()]

@@ -19,7 +19,7 @@ from ax.storage.sqa_store.db import create_all_tables, get_engine, init_engine_a
 
 from robustbo.ax import best, complete, generation_strategy, outliers
 from robustbo.ax.acquisition import SeededAcquisition
-from robustbo.ax.strategy import _round
+from robustbo.ax.stored_digits import round_to_storage
 from robustbo.surrogates.registry import SURROGATES
 from robustbo_problems.synthetic import branin
 
@@ -128,7 +128,7 @@ def test_a_value_counts_alike_before_and_after_json():
     value = 18.884271655037722  # 18.884271655 in JSON: a tie
     for scale in (1e-3, 1.0, 1e3, -1.0):
         x = scale * value
-        assert _round(np.array([x])) == _round(np.array([float(f"{x:.10f}")]))
+        assert round_to_storage(np.array([x])) == round_to_storage(np.array([float(f"{x:.10f}")]))
 
 
 @pytest.mark.slow

@@ -111,7 +111,7 @@ def test_a_table_is_given_as_an_option(cli, tmp_path):
         ({"costs": 1}, "got 'costs'; did you mean 'cost'"),
         ({"cost": -1}, "sources: 's': cost must be a number above 0"),
         ({"prior_data": 3}, "prior_data must be the name of a file"),
-        ({"columns": {"x": "y"}}, "columns belong to a table"),
+        ({"columns": {"x": "y"}}, "columns need a table; add prior_data"),
         ({"prior_data": "a.csv", "columns": {"x": 3}}, "columns must be such as"),
     ],
 )

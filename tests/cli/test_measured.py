@@ -35,4 +35,4 @@ def test_a_trial_is_withdrawn_and_the_space_changed(begun):
     assert study.settings.space.names == ["x", "y"]
     assert study.history[1].params["y"] == 0.0
     code, _, err = begun("tell", "m.jsonl", 0, "1", "--as-measured")
-    assert (code, "--as-measured goes with --sheet" in err) == (2, True)
+    assert (code, "--as-measured needs --sheet" in err) == (2, True)

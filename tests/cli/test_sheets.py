@@ -61,7 +61,10 @@ def test_a_changed_value_needs_a_flag(begun, fill, tmp_path):
     for command in "ask", "tell":
         code, out, err = begun(command, "j.jsonl", "--sheet", "todo.csv", "--value", "yield")
         assert (code, out) == (2, "")
-        assert "trial 0 was told as 1.5, the cell has '1.55'; if the cell is right, --amend takes it" in err
+        assert (
+            "trial 0 was told as 1.5, the cell has '1.55'; if the cell is right, take it as a correction (--amend,"
+            in err
+        )
     assert begun("tell", "j.jsonl", "--sheet", "todo.csv", "--value", "yield", "--amend")[0] == 0
     assert rb.Study.resume("j.jsonl").history[0].value == 1.55
 
@@ -78,7 +81,7 @@ def test_a_changed_value_needs_a_flag(begun, fill, tmp_path):
             ("tell", "j.jsonl", "--sheet", "todo.csv", "--sd", 1),
             "--sheet has trials and values by itself, got '--sd 1'",
         ),
-        (("tell", "j.jsonl", 0, 1, "--amend"), "--amend goes with --sheet"),
+        (("tell", "j.jsonl", 0, 1, "--amend"), "--amend needs --sheet"),
         (("ask", "j.jsonl", "-n", 0), "-n must be a whole number of at least 1, got 0"),
         (
             ("ask", "j.jsonl", "--sheet", "todo.ods"),

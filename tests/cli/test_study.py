@@ -66,7 +66,7 @@ class TestCreate:
 
     def test_it_can_be_said_twice(self, begun):
         code, _, err = begun("create", "--direction", "minimize", "j.jsonl", "space.toml")
-        assert (code, err) == (2, "error: j.jsonl: exists; --if-exists resume goes on with it\n")
+        assert (code, err) == (2, "error: j.jsonl: exists; --if-exists resume continues it\n")
         again = ("create", "j.jsonl", "space.toml", "--if-exists", "resume", "--surrogate", "standard")
         assert begun(*again)[:2] == (0, "j.jsonl: minimize with standard, seed 1; 6 space-filling points come first\n")
         code, _, err = begun(*again, "--direction", "maximize")

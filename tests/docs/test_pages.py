@@ -120,12 +120,21 @@ def test_what_a_page_installs_of_ours_has_the_versions_that_were_tested():
     assert sorted(set(line for line in ours if "-c constraints.txt" not in line)) == sorted(others)
 
 
+def anchors(page):
+    """The anchors of a page's headings, as MyST and GitHub make them."""
+    prose = re.sub(r"^```.*?^```", "", whole(page), flags=re.MULTILINE | re.DOTALL)
+    titles = re.findall(r"^#+ (.*)$", prose, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", re.sub(r"\]\([^)]*\)", "", title).lower()).replace(" ", "-") for title in titles}
+
+
 def test_links_between_pages_lead_somewhere():
     assert len(RECORDS) > 10
     broken = []
     for page in [*PAGES, *RECORDS]:
         prose = CODE.sub("", page.read_text(encoding="utf-8"))
-        for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", prose):
-            if not (page.parent / target).exists():
+        for target in re.findall(r"\]\((?!https?:|mailto:)([^)\s]+)", prose):
+            path, _, anchor = target.partition("#")
+            to = page.parent / path if path else page
+            if not to.exists() or (anchor and to.suffix == ".md" and anchor not in anchors(to)):
                 broken.append(f"{page.relative_to(ROOT)}: {target}")
     assert not broken

@@ -128,3 +128,21 @@ def test_what_trials_report_at_the_steps_of_levels_is_of_these_sources():
     assert [trial.number for trial in view.of_target.having("told")] == [0]
     with pytest.raises(ValueError, match="must be a step that trials report at"):
         RobustSampler(sources=rb.fidelity_levels("epochs", [1.5, 3]))
+
+
+def test_every_trial_is_asked_of_the_study_itself():
+    """The objective is not told whom to ask: a point that is worth a report's while would be measured in full."""
+
+    def objective(trial):
+        x = trial.suggest_float("x", 0, 1)
+        trial.report((x - 0.3) ** 2 + 1, 1)
+        return (x - 0.3) ** 2
+
+    sampler = RobustSampler(seed=0, num_initial=3, sources=rb.fidelity_levels("epochs", [1, 3]))
+    study = optuna.create_study(sampler=sampler)
+    for _ in range(3):
+        study.optimize(objective, n_trials=2)
+        view, _ = study_view(study)
+        assert dict(view.suggest(len(view.history)).source) == {"source": "epochs=3"}
+    with pytest.raises(ValueError, match=r"must have ask=False, got 'simulator': Source\(cost=0.05\)"):
+        RobustSampler(sources={"simulator": rb.Source(cost=0.05)})

@@ -15,9 +15,20 @@ def test_rows_are_those_of_the_sequence_from_its_beginning(dimensions, index, co
     assert (sobol.sobol_rows(dimensions, 5, index, count) == whole[index : index + count]).all()
 
 
+def test_late_rows_of_many_dimensions_are_those_of_the_sequence():
+    sequence = qmc.Sobol(150, scramble=True, rng=2**40 + 1).fast_forward(70_000)
+    assert (sobol.sobol_rows(150, 2**40 + 1, 70_000, 5) == sequence.random(5)).all()
+
+
+def test_a_number_beyond_the_last_point_is_an_error():
+    sobol.sobol_rows(1, 0, 2**30 - 1, 1)
+    with pytest.raises(ValueError, match="has 1073741824 points, got a request for number 1073741824"):
+        sobol.sobol_rows(1, 0, 2**30 - 1, 2)
+
+
 def test_one_after_another_needs_few_sequences(monkeypatch):
-    sequences, make = [], qmc.Sobol
-    monkeypatch.setattr(sobol.qmc, "Sobol", lambda *args, **kwargs: sequences.append(args) or make(*args, **kwargs))
+    sequences, scramble = [], sobol.scramble
+    monkeypatch.setattr(sobol, "scramble", lambda *args: sequences.append(args) or scramble(*args))
     rows = [sobol.sobol_rows(3, 987, i, 1) for i in range(256)]
     assert len(sequences) == 256 // sobol.BLOCK
     assert (np.concatenate(rows) == sobol.sobol_rows(3, 987, 0, 256)).all()

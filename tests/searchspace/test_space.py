@@ -1,6 +1,4 @@
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -125,34 +123,3 @@ def test_the_first_64_sobol_points_stratify(seed):
 def test_a_space_has_no_more_parameters_than_sobol_points():
     with pytest.raises(SpaceError, match="a space has at most 21201 parameters, as Sobol points have, got 21202"):
         Space(**{f"x{i}": Float(0, 1) for i in range(21202)})
-
-
-INTERRUPTED = """
-import signal
-import zipfile
-
-from robustbo import Float, Space
-
-space, read = Space(x=Float(0, 1), y=Float(0, 1)), zipfile.ZipExtFile.read
-
-
-def interrupted(*args):
-    zipfile.ZipExtFile.read = read
-    signal.raise_signal(signal.SIGINT)
-    return read(*args)
-
-
-signal.signal(signal.SIGINT, signal.default_int_handler)
-zipfile.ZipExtFile.read = interrupted
-try:
-    space.sobol_points(0, 0, 3)
-except KeyboardInterrupt:
-    print("interrupted")
-print(space.sobol_points(0, 0, 3))
-"""
-
-
-def test_an_interrupt_while_scipy_reads_its_tables_is_not_lost_and_points_are_those_of_ever():
-    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=120)
-    points = Space(x=Float(0, 1), y=Float(0, 1)).sobol_points(0, 0, 3)
-    assert (done.stdout, done.stderr) == (f"interrupted\n{points}\n", "")

@@ -41,17 +41,33 @@ def has(driver, selector, text):
 
 
 def fill(driver, name, text):
-    field = driver.find_element(By.CSS_SELECTOR, f'[name="{name}"]')
+    selector = f'[name="{name}"]'
+    field = wait(lambda: driver.find_elements(By.CSS_SELECTOR, selector), f"the field {name}")[0]
     field.clear()
     field.send_keys(text)
 
 
 def press(driver, text):
-    driver.execute_script(
-        "[...document.querySelectorAll('button')]"
-        ".find(b => b.offsetParent && b.innerText.trim() === arguments[0]).click()",
-        text,
+    """Press the button of a name, as soon as it is shown and can be pressed."""
+    script = (
+        "const shown = [...document.querySelectorAll('button')]"
+        ".find(b => b.offsetParent && !b.disabled && b.innerText.trim() === arguments[0]);"
+        "shown?.click(); return Boolean(shown)"
     )
+    wait(lambda: driver.execute_script(script, text), f"the button {text}")
+
+
+def tap(driver, selector, away=7):
+    """Tap beside the first element that is shown, as a finger does."""
+    script = (
+        "const shown = [...document.querySelectorAll(arguments[0])].find(e => e.getClientRects().length);"
+        "shown.scrollIntoView({block: 'center'}); const box = shown.getBoundingClientRect();"
+        "return [box.x + box.width / 2, box.y + box.height / 2]"
+    )
+    x, y = driver.execute_script(script, selector)
+    for event in ("mousePressed", "mouseReleased"):
+        spot = {"type": event, "x": x + away, "y": y + away, "button": "left", "clickCount": 1}
+        driver.execute_cdp_cmd("Input.dispatchMouseEvent", spot)
 
 
 def paste(driver, field, text):

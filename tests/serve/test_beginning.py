@@ -1,39 +1,28 @@
 """A study is begun by a form: checked as it is typed, with its first points, and as TOML."""
 
+import shlex
+import sys
+
 import pytest
-from starlette.testclient import TestClient
 
 import robustbo as rb
+from robustbo.cli import main
 from robustbo.cli.typed import description_of
 from robustbo.errors import JournalWarning
-from robustbo.serve.access import Access
-from robustbo.serve.app import application
+from robustbo.serve.names import read_constraint
 from robustbo.serve.plan import read_plan
 from robustbo.serve.server import _bench_of
-from tests.serve.conftest import JSON
-
-FORM = {
-    "p0.name": "heat", "p0.unit": "°C", "p0.low": "20", "p0.high": "80,5",
-    "p1.name": "stages", "p1.kind": "int", "p1.low": "1", "p1.high": "8",
-    "p3.name": "solvent", "p3.kind": "choice", "p3.values": "DMF; THF",
-    "p4.name": "dose", "p4.kind": "ordinal", "p4.values": "0,1; 0,5; 2", "p4.unit": "mL",
-    "constraints": "stages + stages <= 14\n\n",
-    "o0.name": "yield", "o0.unit": "%", "o0.goal": "maximize", "o0.low": "0", "o0.high": "100",
-    "seed": "7",
-}  # fmt: skip
+from tests.serve.conftest import FORM, JSON
 
 
 @pytest.fixture
-def place(tmp_path):
-    return tmp_path / "new.jsonl"
+def place(new_place):
+    return new_place
 
 
 @pytest.fixture
-def client(place):
-    with TestClient(
-        application(None, Access(80, None), place), "http://127.0.0.1:80", follow_redirects=False
-    ) as client:
-        yield client
+def client(new_client):
+    return new_client
 
 
 def test_until_there_is_a_study_its_form_is_all(client):
@@ -73,16 +62,89 @@ def test_a_space_of_few_points_has_a_preview_of_these(client):
     assert len(client.post("/begin", data=few | {"o0.goal": "minimize"}, headers=JSON).json()["rows"]) == 2
 
 
+SEVERAL = {"o1.name": "purity", "o1.goal": "keep its bounds", "o1.least": "95,5"}
+
+
+@pytest.mark.parametrize("more", [{}, SEVERAL, SEVERAL | {"o2.name": "cost of all", "o2.goal": "minimize"}])
+def test_the_file_has_the_command_that_begins_the_same_study(client, place, tmp_path, monkeypatch, more):
+    text = client.post("/begin", data=FORM | more | {"do": "toml"}).text
+    (tmp_path / "space.toml").write_text(text)
+    program, *words = shlex.split(text.splitlines()[0].removeprefix("# "))
+    assert program == "robustbo"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [program, *words])
+    with pytest.raises(SystemExit, match="0"):
+        main()
+    client.post("/begin", data=FORM | more | {"do": "begin"})
+    assert rb.Study.resume(tmp_path / "JOURNAL").settings == rb.Study.resume(place).settings
+
+
 @pytest.mark.parametrize(
     ("text", "space"),
     [
         ("heat + stages <= 80", "`heat (°C)` + stages <= 80"),
         ("heat (°C) + stages <= 80", "`heat (°C)` + stages <= 80"),
         ("`heat (°C)` + stages <= 80", "`heat (°C)` + stages <= 80"),
+        ("heat <= 75,5 °C", "`heat (°C)` <= 75.5"),
     ],
 )
 def test_constraints_are_written_with_or_without_units(text, space):
     assert read_plan(FORM | {"constraints": text}).space.texts == [space]
+
+
+WHEN = FORM | {"p0.when": "solvent = DMF", "constraints": "", "p4.when": "stages = 2; 3 and solvent = DMF; THF"}
+
+
+def test_a_parameter_may_exist_only_where_others_have_certain_values(client, place, tmp_path):
+    preview = client.post("/begin", data=WHEN, headers=JSON).json()
+    at = {name: preview["names"].index(name) for name in ("heat (°C)", "solvent", "dose (mL)")}
+    for row in preview["rows"]:
+        assert (row[at["heat (°C)"]] == "–") == (row[at["solvent"]] == "THF")  # noqa: RUF001
+    text = client.post("/begin", data=WHEN | {"do": "toml"}).text
+    (tmp_path / "space.toml").write_text(text)
+    with open(tmp_path / "space.toml", "rb") as file:
+        space = description_of(file, None).space
+    assert space == read_plan(WHEN).space
+    assert dict(space.parameters)["dose (mL)"].condition == (("stages", (2, 3)), ("solvent", ("DMF", "THF")))
+    client.post("/begin", data=WHEN | {"do": "begin"})
+    assert rb.Study.resume(place).settings.space == space
+    page = client.get("/", headers={"Accept": "text/html"})
+    assert page.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("always", "must begin with the name of one of"),
+        ("solvent", "write such as 'solvent = DMF; THF'"),
+        ("solvent = ", "must have a value"),
+        ("solvent = DMSO", "DMSO"),
+        ("stages = 9", "stages"),
+        ("heat = 30", "must begin with the name"),
+        ("stages = 1 and solvnt = DMF", "solvnt"),
+    ],
+)
+def test_a_condition_that_cannot_be_is_said_in_its_row(client, text, message):
+    answer = client.post("/begin", data=FORM | {"p0.when": text, "constraints": ""}, headers=JSON).json()
+    assert answer["field"] == "p0"
+    assert message in answer["error"]
+
+
+def test_only_what_has_few_values_decides_whether_another_parameter_exists(client):
+    answer = client.post("/begin", data=FORM | {"p4.when": "heat = 30"}, headers=JSON).json()
+    assert (answer["field"], "heat (°C) must be a choice" in answer["error"]) == ("p4", True)
+    stepped = FORM | {"p4.when": "heat = 30,5", "p0.step": "0,5"}
+    assert dict(read_plan(stepped).space.parameters)["dose (mL)"].condition == (("heat (°C)", (30.5,)),)
+
+
+def test_a_list_of_names_keeps_its_commas():
+    assert read_constraint("at most 1 of x1,2x", ["x1", "2x (g)"]) == "at most 1 of x1,`2x (g)`"
+
+
+def test_a_unit_may_stand_behind_the_name(client):
+    written = FORM | {"o0.name": "yield (%)", "o0.unit": "", "p0.name": "heat (°C)", "p0.unit": ""}
+    assert read_plan(written).options["outcome"] == read_plan(FORM).options["outcome"]
+    assert read_plan(written).space == read_plan(FORM).space
 
 
 def test_several_outcomes_have_goals_and_bounds():
@@ -95,11 +157,13 @@ def test_several_outcomes_have_goals_and_bounds():
     ("change", "text"),
     [
         ({"p0.low": ""}, "heat (°C): From must be filled in"),
-        ({"p0.low": "cold"}, "must be a number"),
+        ({"p0.low": "cold"}, "heat (°C): From must be a number"),
+        ({"o0.high": "1OO"}, "yield: Possible: to must be a number"),
+        ({"p3.values": "DMF, THF"}, "with semicolons between, got 'DMF, THF'"),
         ({"p0.low": "90"}, "heat (°C)"),
         ({"p1.name": "heat", "p1.unit": "°C"}, "name of its own"),
         ({"constraints": "stages <= heat +"}, "stages <= `heat (°C)` +"),
-        ({"o0.name": ""}, "something that is measured"),
+        ({"o0.name": ""}, "there must be an outcome"),
         ({"o0.goal": "keep its bounds"}, "must be a bound"),
         ({"o0.goal": "win"}, "maximized or minimized"),
         ({f"p{i}.name": "" for i in range(5)}, "there must be a parameter"),
@@ -112,56 +176,6 @@ def test_what_is_wrong_is_said_as_it_is_typed(client, place, change, text):
     assert page.status_code == 422
     assert "80,5" in page.text  # what was typed is still there
     assert not place.exists()
-
-
-TABLE = "Säure;Dosis (mL)\nHCl;0,5\nHNO3;0,25\nHCl;1\n".encode("cp1252")
-MEASURED = {name: text for name, text in FORM.items() if name.startswith("o") or name == "seed"}
-
-
-def with_table(client, fields, content=TABLE, name="Katalog.csv", **options):
-    return client.post("/begin", data=fields, files={"pool": (name, content)}, **options)
-
-
-def test_a_study_chooses_from_the_rows_of_a_table_that_is_sent_once(client, place):
-    preview = with_table(client, MEASURED, headers=JSON).json()
-    assert (preview["size"], preview["names"]) == (3, ["Säure", "Dosis (mL)"])
-    assert preview["columns"] == ["Säure: one of several", "Dosis (mL): a number"]
-    again = client.post("/begin", data=MEASURED | {"table": preview["table"]}, headers=JSON).json()
-    assert again == preview
-    client.post("/begin", data=MEASURED | {"table": preview["table"], "do": "begin"})
-    assert rb.Study.resume(place).settings.space.rows == (("HCl", 0.5), ("HNO3", 0.25), ("HCl", 1.0))
-
-
-def test_a_row_of_the_form_says_what_a_column_is_and_the_file_has_that_alone(client, tmp_path):
-    row = {"p0.name": "Dosis", "p0.unit": "mL", "p0.low": "0,1", "p0.high": "10", "p0.log": "yes"}
-    text = with_table(client, MEASURED | row | {"do": "toml", "constraints": "Dosis <= 0.6"}).text
-    (tmp_path / "space.toml").write_text(text)
-    (tmp_path / "Katalog.csv").write_bytes(TABLE)
-    with open(tmp_path / "space.toml", "rb") as file, open(tmp_path / "Katalog.csv", "rb") as table:
-        space = description_of(file, table).space
-    assert dict(space.parameters)["Dosis (mL)"] == rb.Float(0.1, 10, log=True)
-    assert space.texts == ["`Dosis (mL)` <= 0.6"]
-
-
-@pytest.mark.parametrize(
-    ("content", "name", "text"),
-    [
-        (b"", "empty.csv", "table.csv: there must be a line with the names"),
-        (TABLE + b"HCl;1\n", "twice.csv", "the rows of a pool must differ"),
-        (TABLE, "table.exe", "a table must be one of .csv"),
-        (b"\x00\x01", "broken.csv", "cannot be read as CSV"),
-    ],
-)
-def test_what_is_wrong_with_a_table_is_said_there(client, content, name, text):
-    answer = with_table(client, MEASURED, content, name, headers=JSON)
-    assert (answer.status_code, answer.json()["field"]) == (422, "pool")
-    assert text in answer.json()["error"]
-
-
-def test_a_table_that_is_not_kept_any_more_is_said_and_an_empty_choice_is_none(client):
-    answer = client.post("/begin", data=MEASURED | {"table": "gone"}, headers=JSON)
-    assert "choose it again" in answer.json()["error"]
-    assert client.post("/begin", data=FORM, files={"pool": ("", b"")}, headers=JSON).json()["table"] == ""
 
 
 @pytest.mark.parametrize(

@@ -5,28 +5,18 @@ axe-core is there (the package axe-playwright-python ships it), no page may have
 """
 
 import math
-import os
-import shutil
-import subprocess
-import sys
 
 import pytest
 
 import robustbo as rb
 
-webdriver = pytest.importorskip("selenium.webdriver", reason="no Selenium here")
-from selenium.webdriver.chrome.service import Service  # noqa: E402
-from selenium.webdriver.common.by import By  # noqa: E402
-from selenium.webdriver.common.keys import Keys  # noqa: E402
+pytest.importorskip("selenium.webdriver", reason="no Selenium here")
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
-from tests.serve.browsing import SIZES, fill, has, look, paste, press, resize, texts, wait  # noqa: E402
+from tests.serve.browsing import SIZES, fill, has, look, paste, press, resize, tap, texts, wait
 
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="no Chromium here, or no chromedriver"),
-]
-TOKEN = "a-token-of-the-tests-alone"
+pytestmark = pytest.mark.slow
 SPACE = {
     "p0.name": "temperature", "p0.unit": "°C", "p0.low": "40", "p0.high": "120", "p0.step": "1",
     "p1.name": "time", "p1.unit": "min", "p1.low": "5", "p1.high": "60", "p1.step": "1",
@@ -58,43 +48,8 @@ def last_year(tmp_path):
 
 
 @pytest.fixture
-def server(tmp_path, last_year):
-    """A server of a study that may not be begun yet; its address and its journal."""
-    place = tmp_path / "suzuki.jsonl"
-    environment = os.environ | {"ROBUSTBO_SERVE_TOKEN": TOKEN}
-    command = [sys.executable, "-m", "robustbo", "serve", str(place), "--budget", "60", "--beside", str(last_year)]
-    with subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            yield process.stdout.readline().strip(), place
-        finally:
-            process.terminate()
-
-
-@pytest.fixture
-def opt(tmp_path):
-    """A study of three trials that are to be measured, which is begun before the server is."""
-    space = rb.Space(x=rb.Float(0, 1))
-    opt = rb.Optimizer(space, direction="minimize", journal=tmp_path / "suzuki.jsonl", seed=0)
-    opt.ask(3)
-    return opt
-
-
-@pytest.fixture
-def browser(tmp_path):
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for argument in (
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-dev-shm-usage",
-        f"--user-data-dir={tmp_path}/profile",
-    ):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
-    resize(driver, *SIZES[0])
-    yield driver
-    driver.quit()
+def server_options(last_year):
+    return ["--budget", "60", "--beside", str(last_year)]
 
 
 def rows(driver):
@@ -173,50 +128,12 @@ def test_a_campaign_from_the_form_to_the_decision(server, browser):
     has(browser, "#model h2", "Map of")
     wait(lambda: not browser.find_elements(By.CSS_SELECTOR, ".asking"), "the maps are of all values")
     look(browser, "model")
+    resize(browser, *SIZES[1])
+    tap(browser, "#maps-title ~ .side-by-side svg circle")
+    has(browser, ".touched", ": measured")
+    resize(browser, *SIZES[0])
     browser.find_element(By.LINK_TEXT, "Compare").click()
     wait(lambda: len(browser.find_elements(By.CSS_SELECTOR, "#compare polyline")) == 2, "two studies drawn together")
     look(browser, "compare")
     logs = [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
     assert logs == []
-
-
-def test_a_study_is_begun_with_the_points_of_a_table(server, browser, tmp_path):
-    table = tmp_path / "Katalog.csv"
-    table.write_bytes("Lösemittel;Dosis (mL)\r\nDMF;0,5\r\nTHF;1,5\r\nDMF;2\r\n".encode("cp1252"))
-    browser.get(server[0])
-    wait(lambda: "/begin" in browser.current_url, "the form")
-    fill(browser, "o0.name", "yield")
-    has(browser, "#preview", "there must be a parameter")
-    browser.find_element(By.CSS_SELECTOR, "summary").click()
-    browser.find_element(By.NAME, "pool").send_keys(str(table))
-    has(
-        browser, "#preview", "The table has 3 points. Its columns were taken for Lösemittel: one of several; Dosis (mL)"
-    )
-    fill(browser, "constraints", "Dosis <= 1,8")
-    has(browser, "[data-field=constraints] .here", "constraint")
-    fill(browser, "constraints", "Dosis <= 1.8")
-    wait(lambda: not texts(browser, ".here"), "the constraint is understood")
-    look(browser, "begin-table")
-    press(browser, "Begin the study")
-    has(browser, "h1", "To be measured")
-    assert rb.Study.resume(server[1]).settings.space.size == 3
-
-
-def test_whoever_comes_second_keeps_what_they_typed(opt, server, browser):
-    browser.get(server[0])
-    has(browser, "h1", "To be measured")
-    browser.find_elements(By.CSS_SELECTOR, ".entry input")[0].send_keys("0,1", Keys.ENTER)  # by keys alone
-    wait(lambda: opt.history[0].state == "told", "Enter records")
-    wait(lambda: focus(browser) == "value of trial 1", "and goes down")
-    browser.find_element(By.CSS_SELECTOR, "[aria-label='value of trial 1']").send_keys("0,2")
-    opt.tell(1, 0.3)  # as somebody else
-    has(browser, ".row-note", "What you typed is still here")
-    press(browser, "Record mine all the same")
-    has(browser, ".row-note", "recorded meanwhile: 0.3")
-    press(browser, "Record mine as one more measurement there")
-    wait(lambda: len(opt.history) == 4, "one more measurement")
-    assert (opt.history[1].value, opt.history[3].value) == (0.3, 0.2)
-
-
-def focus(driver):
-    return driver.execute_script("return document.activeElement.getAttribute('aria-label')")

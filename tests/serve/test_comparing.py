@@ -61,3 +61,25 @@ def test_without_others_the_page_says_how_to_have_them(client):
     page = client.get("/compare", headers=HTML).text
     assert "--beside" in page
     assert ">Compare</a>" not in page
+
+
+def test_of_several_objectives_the_hypervolume_is_drawn(tmp_path):
+    places = [tmp_path / f"{seed}.jsonl" for seed in range(2)]
+    for seed, journal in enumerate(places):
+        opt = rb.Optimizer(
+            rb.Space(x=rb.Float(0, 1)),
+            objectives={"yield": "maximize", "cost": "minimize"},
+            surrogate="standard",
+            journal=journal,
+            seed=seed,
+        )
+        for trial in opt.ask(5):
+            opt.tell(trial, {"yield": trial.params["x"], "cost": trial.params["x"] ** 2})
+    bench = Bench(Served.resume(places[0]), places[0], Extras([("old.jsonl", rb.Study.resume(places[1]))]))
+    client = TestClient(application(bench, Access(PORT, None), places[0]), f"http://{HOST}")
+    studies = client.get("/compare", headers=JSON).json()["studies"]
+    page = client.get("/compare", headers=HTML).text
+    bench.close()
+    assert all(study["believed"].startswith("hypervolume ") for study in studies)
+    assert "Yield (maximize) and cost (minimize): the hypervolume so far" in page
+    assert page.count("<polyline") == 2

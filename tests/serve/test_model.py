@@ -1,5 +1,6 @@
 """The page of what the model predicts: importance, maps and slices, through the best point or that of a trial."""
 
+import pandas as pd
 import pytest
 from starlette.testclient import TestClient
 
@@ -92,6 +93,37 @@ def test_the_first_objective_is_drawn_unless_another_outcome_is_chosen(tmp_path)
         page = client.get("/model", params=query, headers=HTML)
         assert f'<option value="{chosen}" selected>' in page.text
     bench.close()
+
+
+def test_a_pool_has_its_rows_on_the_map_and_no_slices(tmp_path):
+    pool = rb.Pool(pd.DataFrame([{"acid": acid, "dose": dose} for acid in ("A", "B") for dose in (0.1, 0.5, 1.0, 2.0)]))
+    opt = rb.Optimizer(pool, direction="maximize", surrogate="standard", journal=tmp_path / "pool.jsonl", seed=0)
+    for trial in opt.ask(5):
+        opt.tell(trial, trial.params["dose"])
+    opt.ask()
+    bench = Bench(Served.resume(tmp_path / "pool.jsonl"), "pool.jsonl")
+    client = TestClient(application(bench, Access(PORT, None), "pool.jsonl"), f"http://127.0.0.1:{PORT}")
+    page = computed(client, bench).text
+    bench.close()
+    assert all(text in page for text in ("Map of dose and acid", "Mark trial", "All marks in words"))
+    assert all(f"acid {acid}, dose {dose}: predicted" in page for acid in "AB" for dose in ("0.1", "0.5", "1", "2"))
+    assert "One parameter at a time" not in page
+    assert "to be measured: 1" in page
+
+
+def test_a_mark_says_in_words_what_is_believed_of_it(client, bench):
+    page = computed(client, bench, **PAIR).text
+    assert "the other 3 measurements predict" in page
+    assert "nats" not in page
+
+
+def test_what_does_not_exist_at_a_point_is_said():
+    space = rb.Space(acid=rb.Choice("A", "B"), heat=rb.Float(0, 1), dose=rb.Float(0, 1, when={"acid": "B"}))
+    opt = rb.Optimizer(space, direction="maximize", surrogate="standard", acquisition="sobol", seed=0)
+    for trial in opt.ask(5):
+        opt.tell(trial, 2.0 * (trial.params["acid"] == "A") + trial.params["heat"])
+    drawing = draw(opt.view, Question("dose", "heat", None, None))
+    assert (drawing.maps, drawing.reason) == (None, "dose exists only where acid is 'B'")
 
 
 def test_before_any_value_nothing_is_drawn():

@@ -1,5 +1,6 @@
 """The pages: what they say, and that whatever people write is text there."""
 
+import math
 import re
 
 import pytest
@@ -8,8 +9,8 @@ import robustbo as rb
 from robustbo.loop.belief.judge import Outlier
 from robustbo.report.summary.text_evidence import evidence_text, surprise
 from robustbo.serve import pages
+from robustbo.serve.beliefs import belief
 from robustbo.serve.description import GETS, POSTS
-from robustbo.serve.rows import belief_rows
 from robustbo.serve.why import why
 from robustbo.trials.trial import Trial
 from tests.serve.conftest import JSON, begun
@@ -32,7 +33,7 @@ def test_what_people_write_is_text(client, bench, address):
     client.post("/trials/2/exclude", data={"reason": EVIL})
     client.post("/trials/5/fail", data={"reason": EVIL})
     if address == "/values":
-        bench.wait_for(pages.BELIEF, belief_rows)
+        bench.wait_for(pages.BELIEF, belief)
     page = client.get(address, headers=HTML).text
     assert "&lt;script&gt;" in page
     assert "<script>" not in page
@@ -51,6 +52,20 @@ def test_values_are_shown_with_what_the_others_predict(client, bench):
     page = client.get("/values", headers=HTML).text
     assert "believed" in page or "looks wrong" in page
     assert "Being computed" not in page
+
+
+def test_a_step_in_time_and_values_that_look_wrong_together_are_said(tmp_path):
+    space = rb.Space(x=rb.Float(0, 1))
+    opt = rb.Optimizer(space, direction="maximize", seed=0, surrogate="relevance-pursuit", acquisition="sobol")
+    for i in range(24):
+        x = (0.38 * i) % 1
+        opt.tell({"x": x}, math.sin(3 * x) + 5 * (i >= 18), source={"reactor": f"R{i % 2}"})
+    result = belief(opt.view)
+    assert "reads 5" in result.sources.sentences[0]
+    assert "nats" not in " ".join(result.sources.table.header)
+    by_trial = {row.trial.number: row for row in result.rows}
+    assert "too high since trial 18" in by_trial[20].errors
+    assert (by_trial[3].errors, by_trial[3].source) == ("", "reactor R1")
 
 
 def test_a_trial_says_why_it_was_asked_for_and_what_happened_to_it(client, bench):

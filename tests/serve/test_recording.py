@@ -22,6 +22,14 @@ def test_a_form_records_what_people_write(client, place):
     assert trial.labels == {"entered by": "Ana", "note": "cloudy"}
 
 
+def test_a_bound_and_grouped_thousands_are_recorded_as_they_were_typed(client, place):
+    answer = client.post("/trials/4/tell", data={"value.0": "<0,5"}, headers=JSON).json()
+    assert (answer["value"], answer["text"]) == ("<0.5", "<0.5 %")
+    assert str(recorded(place, 4).value) == "<0.5"
+    answer = client.post("/trials/5/tell", data={"value.0": "1.234,5"}, headers=JSON).json()
+    assert "got 1234.5 %" in answer["error"]  # which is beyond the possible range
+
+
 def test_a_word_in_the_place_of_a_value_says_why_there_is_none(client, place):
     assert client.post("/trials/4/tell", data={"value.0": "the pump failed"}, headers=JSON).json()["state"] == "failed"
     assert recorded(place, 4).reason == "the pump failed"

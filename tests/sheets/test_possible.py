@@ -33,7 +33,7 @@ def test_an_impossible_value_is_an_error_of_its_row_and_nothing_is_told(begun):
     opt, sheet = begun(direction="maximize", outcome=YIELD)
     fill(sheet, "82.0", "820")
     with pytest.raises(
-        rb.SheetError, match="line 3: " + REFUSED + r"820 %; mend it.*read_sheet.*out_of_range='exclude'"
+        rb.SheetError, match="line 3: " + REFUSED + r"820 %; correct it.*read_sheet.*out_of_range='exclude'"
     ):
         opt.read_sheet(sheet)
     with pytest.raises(rb.SheetError, match="line 3: " + REFUSED):
@@ -73,7 +73,7 @@ def test_of_several_outcomes_each_by_itself_also_one_that_comes_later(begun):
     opt, sheet = begun(objectives={"yield": "maximize", "cost": "minimize"}, outcome=YIELD)
     opt.tell(0, {"cost": 3})
     sheet.write_text("trial,yield,cost\n0,820,3\n1,50,2\n")
-    with pytest.raises(rb.SheetError, match="line 2: " + REFUSED + "820 %; mend it"):
+    with pytest.raises(rb.SheetError, match="line 2: " + REFUSED + "820 %; correct it"):
         opt.read_sheet(sheet)
     assert len(opt.read_sheet(sheet, out_of_range="exclude")) == 2
     late = opt.history[0].outcomes["yield"]

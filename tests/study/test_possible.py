@@ -49,7 +49,7 @@ def test_without_a_range_few_values_cannot_tell_a_typing_error_from_a_discovery(
 def test_an_impossible_value_is_refused_and_nothing_recorded():
     opt = seven()
     trial = opt.ask()
-    with pytest.raises(ValueError, match=REFUSED + "mend it, or keep it .* out_of_range='exclude'"):
+    with pytest.raises(ValueError, match=REFUSED + "correct it, or record it .* out_of_range='exclude'"):
         opt.tell(trial, 820)
     assert opt.history[trial.number].state == "pending"
     assert opt.tell(trial, 82.0).state == "told"
@@ -147,7 +147,7 @@ def test_of_several_outcomes_each_by_itself():
     wanted = {"objectives": {"yield": "maximize", "cost": "minimize"}, "outcome_constraints": ["purity >= 0.9"]}
     known = [YIELD, rb.Outcome("purity", low=0, high=1)]
     opt = rb.Optimizer(SPACE, seed=0, outcome=known, **wanted)
-    with pytest.raises(ValueError, match=r"purity must be in the possible range \[0, 1\], got 97; mend it"):
+    with pytest.raises(ValueError, match=r"purity must be in the possible range \[0, 1\], got 97; correct it"):
         opt.tell(points(1)[0], {"yield": 50, "cost": 3, "purity": 97})
     told = opt.tell(points(1)[0], {"yield": 50, "cost": 3, "purity": 97}, out_of_range="exclude")
     assert told.state == "told"

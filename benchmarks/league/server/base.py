@@ -29,6 +29,12 @@ class Base:
         self.seed: int = message["seed"]
         self.budget: int = message["budget"]
         self.trials: list[tuple[Point, float | None]] = []
+        self._old: list[tuple[Point, float]] = message.get("old", [])
+
+    @property
+    def old_study(self) -> tuple[list[Point], list[float]]:
+        """Points of an old study, and their costs; none where there is no such study."""
+        return [point for point, _ in self._old], [self.sign * value for _, value in self._old]
 
     def tell(self, point: Point, value: float | None) -> None:
         """Keep a trial."""

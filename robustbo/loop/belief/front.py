@@ -1,6 +1,6 @@
 """The believed front: the points measured that no other beats."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -11,6 +11,7 @@ from torch import Tensor
 from robustbo import seeds
 from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
+from robustbo.loop.belief.bounds import LIKELY
 from robustbo.loop.belief.incumbent import BEST
 from robustbo.loop.belief.measured_points import FrontPoint, MeasuredPoints, larger_is_better, measured_points
 from robustbo.loop.belief.outcome_models import OutcomeModels, unmeasured_outcomes, use_models
@@ -25,6 +26,7 @@ from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 
 T = TypeVar("T")
+Reference = Mapping[str, float]  # a value of each objective, in the user's units
 
 NUM_SAMPLES = 256
 MOST = 256  # points whose outcomes are sampled together: of more, those of the best means
@@ -83,16 +85,43 @@ def credible_points(settings: Settings, history: History, fits: FitCache | None 
 
 
 @pin_surroundings
-def hypervolumes(settings: Settings, history: History, fits: FitCache | None = None) -> list[float]:
+def hypervolumes(
+    settings: Settings, history: History, fits: FitCache | None = None, reference: Reference | None = None
+) -> list[float]:
     """Hypervolumes, by trial, of all points up to it, by what is believed now; see `Front.hypervolume`.
 
     So a value that is disbelieved now never counted, and the reference point is the same throughout. It never falls.
+
+    Args:
+        settings: What the study was told at its beginning.
+        history: Its trials.
+        fits: The last fits.
+        reference: A value of each objective, beyond which volume counts; that of the `Front` by default.
 
     Raises:
         ValueError: If an outcome has no value that counts.
         FitError: If no surrogate can be fitted.
     """
-    return use_points(settings, observations(settings, history), fits, partial(_hypervolumes, settings))
+    return use_points(settings, observations(settings, history), fits, partial(_hypervolumes, settings, reference))
+
+
+def common_reference(studies: Sequence[tuple[Settings, Sequence[FrontPoint]]]) -> dict[str, float]:
+    """A reference point by which the hypervolumes of several studies can be compared.
+
+    It is the one that all were given, if they were given the same; else the one that follows from all their points.
+
+    Args:
+        studies: Each study's settings, all with the same objectives, and its `credible_points`.
+    """
+    (settings, _), *rest = studies
+    if settings.reference_point and all(other.reference_point == settings.reference_point for other, _ in rest):
+        return dict(settings.reference_point)
+    signs = {outcome.name: outcome.sign for outcome in settings.outcomes if outcome.is_objective}
+    points = [point for _, of_study in studies for point in of_study]
+    rows = [[sign * point.means[name] for name, sign in signs.items()] for point in points]
+    is_likely = torch.tensor([point.probability_feasible >= LIKELY for point in points])
+    corner = reference_point(torch.tensor(rows, dtype=torch.float64), is_likely).tolist()
+    return {name: sign * end for (name, sign), end in zip(signs.items(), corner, strict=True)}
 
 
 def use_points(settings: Settings, data: Data, fits: FitCache | None, make: Callable[[Data, MeasuredPoints], T]) -> T:
@@ -120,8 +149,9 @@ def _by_trial(data: Data, points: MeasuredPoints) -> tuple[FrontPoint, ...]:
     return tuple(sorted(map(points.point, range(len(points.trials))), key=lambda point: point.trial.number))
 
 
-def _hypervolumes(settings: Settings, data: Data, points: MeasuredPoints) -> list[float]:
-    reference, Y, volumes = reference_of(settings, points), points.objectives, list[float]()
+def _hypervolumes(settings: Settings, common: Reference | None, data: Data, points: MeasuredPoints) -> list[float]:
+    reference = reference_of(settings, points) if common is None else _corner_of(common, points)
+    Y, volumes = points.objectives, list[float]()
     counts = points.is_likely & (reference < Y).all(-1)
     rows = {trial.number: i for i, trial in enumerate(points.trials) if counts[i]}
     best, volume = Y[:0], 0.0
@@ -151,10 +181,14 @@ def _front(settings: Settings, data: Data, points: MeasuredPoints) -> Front:
 def reference_of(settings: Settings, points: MeasuredPoints) -> Tensor:
     """The reference point, turned so that larger is better: the one given, or that of the believed front."""
     if settings.reference_point:
-        numbers = dict(settings.reference_point)
-        values = torch.tensor([[numbers.get(model.outcome.name, 0.0) for model in points.models]], dtype=torch.float64)
-        return larger_is_better(points.models, values).squeeze(0)
+        return _corner_of(dict(settings.reference_point), points)
     return reference_point(points.objectives, points.is_likely)
+
+
+def _corner_of(reference: Reference, points: MeasuredPoints) -> Tensor:
+    """A reference point by objectives, turned so that larger is better."""
+    values = torch.tensor([[reference.get(model.outcome.name, 0.0) for model in points.models]], dtype=torch.float64)
+    return larger_is_better(points.models, values).squeeze(0)
 
 
 def chances_of(seed: int, points: MeasuredPoints) -> Tensor:

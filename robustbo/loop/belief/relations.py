@@ -28,16 +28,16 @@ class RelationReport:
 
     Attributes:
         source: Its name.
-        relation: The likeliest: "same", "offset", "scaled", "biased" or "unrelated"; "" where it has no value yet, or
-            nothing has been told of the target.
+        relation: The likeliest: "same", "offset", "scaled", "biased" or "unrelated"; "" if the source or the target
+            has no value yet.
         probabilities: Of each relation.
         b, b_sd: How much higher it reads than rho f, on average; NaN where it is unrelated.
         rho, rho_sd: The factor; 1 where it is not free.
         omega, omega_sd: Standard deviation of its bias, which is a function of the parameters; 0 where it has none.
-        evidence: Nats that speak for its saying something of the target.
+        evidence: Evidence, in nats, that the source is informative about the target.
         cost: What its values have cost so far.
         trials: The trials whose values count.
-        wrong: Those of these whose values are wrong by themselves.
+        wrong: The trials among these with single wrong values.
         outcome: Which of several outcomes; None where there is only one.
         quantity: What is measured, with its unit.
 

@@ -22,12 +22,12 @@ Fate = Literal["told", "failed", "pending"] | None
 
 @dataclass(frozen=True)
 class Failure:
-    """A trial that gave no value, against what all the others say of its point.
+    """A trial that gave no value, and how it compares with all other trials.
 
     Attributes:
         trial: The trial; its ``reason`` is what happened.
-        log_odds: How much likelier it is a flake, which strikes anywhere, than its point's doing, in nats: 3 nats are
-            20 to 1. Infinite where the user has said which; NaN where it was not judged.
+        log_odds: Log odds that it is a flake and not caused by its point, in nats: 3 nats are 20 to 1. Infinite if the
+            user has given a verdict; NaN if it was not judged.
         again: What became of other trials at its point: "told", "failed" (none gave a value), "pending", or None.
     """
 

@@ -159,10 +159,14 @@ def compromise(settings: Settings, front: Front) -> FrontPoint:
     return max(front, key=alone)
 
 
+def volume_line(volumes: Sequence[float]) -> Line:
+    """The hypervolume by trial, as a curve."""
+    numbers = np.arange(len(volumes) + 1, dtype=float)
+    return Line("", GREEN, *steps(numbers, np.append(volumes, volumes[-1:])))
+
+
 def progress(volumes: Sequence[float]) -> Chart:
     """The hypervolume by trial."""
-    numbers = np.arange(len(volumes) + 1, dtype=float)
-    x, y = steps(numbers, np.append(volumes, volumes[-1:]))
     up = axis("hypervolume", np.array([0.0, volumes[-1] or 1.0]), margin=0.05)
     about = f"hypervolume by trial, {format_number(volumes[-1])} in the end"
-    return Chart("", trials_axis(len(volumes)), up, [Line("", GREEN, x, y)], height=220, about=about)
+    return Chart("", trials_axis(len(volumes)), up, [volume_line(volumes)], height=220, about=about)

@@ -48,8 +48,13 @@ class Grid(NamedTuple):
 
 
 def movable(space: Space, params: Mapping[str, Any]) -> list[str]:
-    """The parameters that a map through a point can have: of more than one value, and not following from others."""
-    return [] if space.is_pool else [of.name for of in slices(space, params) if len(of.units)]
+    """The parameters that a map through a point can have: of more than one value, and not following from others.
+
+    A pool has no lines between its points: its maps can have each parameter of more than one value.
+    """
+    if space.is_pool:
+        return [name for name, parameter in space.parameters if parameter.count != 1]
+    return [of.name for of in slices(space, params) if len(of.units)]
 
 
 def grid(space: Space, params: Mapping[str, Any], across: str, up: str) -> Grid:

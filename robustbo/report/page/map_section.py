@@ -1,12 +1,12 @@
 """Maps of two parameters through a point: what is predicted there, and how uncertain it is, with what was measured."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from robustbo.report.charts.chart import Chart, Dots
-from robustbo.report.charts.maps import BLUES, PURPLES, Grid, grid, map_chart
+from robustbo.report.charts.maps import BLUES, PURPLES, grid, map_chart
 from robustbo.report.charts.marks import ORANGE
 from robustbo.report.page.slices_section import NEAR, Around, Surface
 from robustbo.rounding import format_number
@@ -15,6 +15,7 @@ from robustbo.trials.outcome import Outcome
 
 INK, WHITE = "#111111", "#fefefe"  # over colors that are the same in any light
 KINDS = {  # fill, outline, shape and size
+    "measured": (WHITE, INK, "o", 3.0),
     "measured elsewhere": (WHITE, INK, "o", 2.5),
     "measured near the map": (WHITE, INK, "o", 5.0),
     "called wrong": (ORANGE, WHITE, "X", 6.5),
@@ -22,9 +23,12 @@ KINDS = {  # fill, outline, shape and size
 }
 GUIDE = (
     "The other parameters are as at {}. Values near the map are those whose other parameters are all within a tenth of "
-    "their range of it. Point at a mark to see what it is."
+    "their range of it. Touch a mark, or point at it, to see what it is."
 )
 BROKEN = "Where there is no color, a constraint is broken."
+
+Spot = tuple[float, float]
+Spots = Callable[[Mapping[str, Any]], Spot | None]  # where a point is on a map
 
 
 class Place(NamedTuple):
@@ -59,32 +63,58 @@ def maps_section(
     mean, sd = map(np.array, surface.fitted.predict(surface.fitted.encoded(of.rows)))
     mean = mean.clip(quantity.low, quantity.high)
     places = [*_measured(space, around, pair, surface), *waiting]
-    dots = [*_dots(space, pair, places), _center(space, around, pair)]
-    predicted = f"predicted {quantity.label}"
-    charts = {}
-    for title, values, hues in ((predicted, mean, BLUES), ("how uncertain that is (standard deviation)", sd, PURPLES)):
+    dots, charts = marks(places, around, spots(space, pair)), {}
+    for title, values, hues in zip(titles(quantity), (mean, sd), (BLUES, PURPLES), strict=True):
         about = f"map over {pair[0]} and {pair[1]}: {title}"
         charts[title] = map_chart(of, of.cells(title, values, hues), dots, about)
     texts = [GUIDE.format(around.where), *([] if of.keeps.all() else [BROKEN])]
+
+    def where(row: int) -> str:
+        point = space.from_unit(of.rows[row])
+        return point_text({name: point.get(name) for name in pair})
+
+    return MapsSection(" ".join(texts), charts, end_sentences(quantity, mean, sd, where, of.keeps))
+
+
+def titles(quantity: Outcome) -> tuple[str, str]:
+    """The titles of the two maps: of the prediction, and of its standard deviation."""
+    return f"predicted {quantity.label}", "how uncertain that is (standard deviation)"
+
+
+def end_sentences(
+    quantity: Outcome, mean: np.ndarray, sd: np.ndarray, where: Callable[[int], str], keeps: np.ndarray
+) -> list[str]:
+    """Sentences on the highest and the lowest of ``n`` predictions, and on the most uncertain one.
+
+    Args:
+        quantity: That is predicted.
+        mean: The predictions.
+        sd: Their standard deviations.
+        where: The place of one, in words.
+        keeps: Which of them keep the constraints; of the others nothing is said.
+    """
     label = quantity.name or "value"
     ends = (
         (f"highest predicted {label}", mean, mean),
         (f"lowest predicted {label}", mean, -mean),
         (f"largest standard deviation of {label}", sd, sd),
     )
-    sentences = [
-        f"The {text} on the map is {_end(space, pair, of, values, rank, quantity)}."
-        for text, values, rank in (ends if of.keeps.any() else ())
-    ]
-    return MapsSection(" ".join(texts), charts, sentences)
+    sentences = []
+    for text, values, rank in ends if keeps.any() else ():
+        best = int(np.argmax(np.where(keeps, rank, -np.inf)))
+        value = quantity.with_unit(format_number(float(values[best]), 3))
+        sentences.append(f"The {text} on the map is {value}, at {where(best)}.")
+    return sentences
 
 
-def _end(space: Space, pair: tuple[str, str], of: Grid, values: np.ndarray, rank: np.ndarray, quantity: Outcome) -> str:
-    """The value of the highest rank where constraints are kept, and where that is."""
-    best = int(np.argmax(np.where(of.keeps, rank, -np.inf)))
-    point = space.from_unit(of.rows[best])
-    where = ", ".join(f"{name} {_text(point.get(name))}" for name in pair)
-    return f"{quantity.with_unit(format_number(float(values[best]), 3))}, at {where}"
+def point_text(params: Mapping[str, Any]) -> str:
+    """A point in a line, in few digits.
+
+    Example:
+        >>> point_text({"acid": "HCl", "heat (°C)": 41.23})
+        'acid HCl, heat (°C) 41.2'
+    """
+    return ", ".join(f"{name} {_text(value)}" for name, value in params.items())
 
 
 def _measured(space: Space, around: Around, pair: tuple[str, str], surface: Surface) -> list[Place]:
@@ -99,19 +129,39 @@ def _measured(space: Space, around: Around, pair: tuple[str, str], surface: Surf
     return places
 
 
-def _dots(space: Space, pair: tuple[str, str], places: Sequence[Place]) -> list[Dots]:
-    marks, named = [], dict(space.parameters)
+def marks(places: Sequence[Place], around: Around, at: Spots) -> list[Dots]:
+    """The marks of places, a kind after the other, and around them that of the point that the map is through.
+
+    Args:
+        places: They.
+        around: The point.
+        at: Where a point is on the map; None where it is not.
+    """
+    pairs = [(place, spot) for place in places if (spot := at(place.params)) is not None]
+    kinds = []
     for kind, (fill, stroke, shape, size) in KINDS.items():
-        shown = [place for place in places if place.kind == kind and all(name in place.params for name in pair)]
-        x, y = (np.array([named[name].to_unit(place.params[name]) for place in shown]) for name in pair)
-        marks.append(Dots(kind, fill, stroke, x, y, shape, size, titles=[place.title for place in shown]))
-    return [dots for dots in marks if len(dots.x)]
+        of_kind = [(place.title, spot) for place, spot in pairs if place.kind == kind]
+        if of_kind:
+            x, y = np.array([spot for _, spot in of_kind]).T
+            kinds.append(Dots(kind, fill, stroke, x, y, shape, size, titles=[title for title, _ in of_kind]))
+    center = at(around.params)
+    if center is not None:
+        x, y = np.array([center]).T
+        kinds.append(Dots(around.where, "none", ORANGE, x, y, "o", 9.0, titles=[around.where]))
+    return kinds
 
 
-def _center(space: Space, around: Around, pair: tuple[str, str]) -> Dots:
+def spots(space: Space, pair: tuple[str, str]) -> Spots:
+    """Return a function that places a point on a map of two parameters; None for a point without one of them."""
     named = dict(space.parameters)
-    x, y = (np.array([named[name].to_unit(around.params[name])]) for name in pair)
-    return Dots(around.where, "none", ORANGE, x, y, "o", 9.0, titles=[around.where])
+
+    def at(params: Mapping[str, Any]) -> Spot | None:
+        if not {*pair} <= {*params}:
+            return None
+        x, y = (named[name].to_unit(params[name]) for name in pair)
+        return x, y
+
+    return at
 
 
 def _text(value: Any) -> str:

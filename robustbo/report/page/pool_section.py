@@ -129,7 +129,7 @@ def _list_rows(view: View, columns: Sequence[Column], rank: Rank) -> RowsLeft:
     if not free:
         return RowsLeft(None, NO_ROW_LEFT)
     rows = [space.to_unit(point) for point in free]
-    posteriors = [_posterior(column.fitted, rows) for column in columns]
+    posteriors = [predict_rows(column.fitted, rows) for column in columns]
     ranks = rank(np.stack([mean for mean, _ in posteriors], -1))
     order = sorted(range(len(rows)), key=lambda k: -ranks[k])[:BEST]
     predict_feasibility = partial(view.chances, [rows[k] for k in order])
@@ -150,7 +150,7 @@ def _cells(columns: Sequence[Column], posteriors: Sequence[tuple[np.ndarray, np.
     return [text for pair in texts for text in pair]
 
 
-def _posterior(fitted: FittedSurrogate, rows: Sequence[list[float]]) -> tuple[np.ndarray, np.ndarray]:
+def predict_rows(fitted: FittedSurrogate, rows: Sequence[list[float]]) -> tuple[np.ndarray, np.ndarray]:
     """Means and standard deviations at unit-cube rows."""
     chunks = [fitted.predict(fitted.encoded(rows[begin : begin + CHUNK])) for begin in range(0, len(rows), CHUNK)]
     mean, sd = (np.concatenate([chunk[i] for chunk in chunks]) for i in (0, 1))

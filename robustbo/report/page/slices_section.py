@@ -1,6 +1,6 @@
 """A page's section of slices through a point: what is predicted where one parameter moves and the others stay."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +27,7 @@ DOTS = (
     "Dots: measured values within the frame; near the slice are those whose other parameters are all within a tenth of "
     "their range."
 )
+Describe = Callable[[Outlier, int], str]
 LOWER = 200.0  # of a chart that is one of several
 
 
@@ -88,9 +89,19 @@ class SlicesSection(NamedTuple):
         return [chart for piece in self.pieces for chart in piece.charts]
 
 
-def value_points(judged: Sequence[Outlier]) -> list[MeasuredValue]:
-    """The values that have been judged: of several outcomes, those of one."""
-    return [MeasuredValue(o.trial.params, o.value, o.flagged, f"{o}") for o in judged]
+def in_a_line(outlier: Outlier, num_others: int) -> str:
+    """A value with its evidence in a line, as reports have it."""
+    return f"{outlier}"
+
+
+def value_points(judged: Sequence[Outlier], describe: Describe = in_a_line) -> list[MeasuredValue]:
+    """The values that have been judged: of several outcomes, those of one.
+
+    Args:
+        judged: They.
+        describe: Says of one, and of the number of all others, what a reader sees who points at it.
+    """
+    return [MeasuredValue(o.trial.params, o.value, o.flagged, describe(o, len(judged) - 1)) for o in judged]
 
 
 def slices_section(space: Space, around: Around, surfaces: Sequence[Surface]) -> SlicesSection:

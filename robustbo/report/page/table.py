@@ -32,6 +32,12 @@ class Table(NamedTuple):
     header: Sequence[str]
     rows: Sequence[Sequence[Any]]
 
+    def without(self, name: str) -> "Table":
+        """The table without a column; as it is where there is no such column."""
+        columns = [at for at, title in enumerate(self.header) if title != name]
+        header, *rows = ([row[at] for at in columns] for row in (self.header, *self.rows))
+        return Table(header, rows)
+
     @property
     def is_wide(self) -> bool:
         """Return whether a telephone is too narrow for a row."""

@@ -91,12 +91,15 @@ noTable.addEventListener("click", () => {
   check();
 });
 
-form.addEventListener("input", (event) => {
-  const line = event.target.closest(".parameter");
-  if (line) show(line);
-  clearTimeout(timer);
-  timer = setTimeout(check, 600);
-});
+// Some browsers say of a choice from a list only that it has changed.
+for (const kind of ["input", "change"]) {
+  form.addEventListener(kind, (event) => {
+    const line = event.target.closest(".parameter");
+    if (line) show(line);
+    clearTimeout(timer);
+    timer = setTimeout(check, 600);
+  });
+}
 
 form.addEventListener("focusout", (event) => {
   if (event.target.closest(".line") && !event.target.closest(".line").contains(event.relatedTarget) && preview.children.length) {

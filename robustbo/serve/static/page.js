@@ -6,11 +6,16 @@ const answer = document.querySelector("#answer");
 const who = document.querySelector("#who");
 let version = live.dataset.version;
 let was = "";
+let silence;
+const SAID_MS = 15_000;
 
 who.value = localStorage.getItem("who") ?? "";
 who.addEventListener("change", () => localStorage.setItem("who", who.value.trim()));
 
+// Say how it went, wherever the page is scrolled to; what went well goes again by itself.
 export function say(text, isError = true) {
+  clearTimeout(silence);
+  if (text && !isError) silence = setTimeout(() => (answer.hidden = true), SAID_MS);
   answer.hidden = !text;
   answer.textContent = text;
   answer.classList.toggle("error", isError);
@@ -25,7 +30,7 @@ export async function post(address, form, submitter) {
     const content = await response.json().catch(() => ({error: response.statusText}));
     return {status: response.status, ok: response.ok, content};
   } catch {
-    return {status: 0, ok: false, content: {error: "The server does not answer; nothing was recorded. Try again."}};
+    return {status: 0, ok: false, content: {error: "The server does not answer, so that it is not certain whether this was recorded. Try again: the same value counts once."}};
   }
 }
 
@@ -40,8 +45,7 @@ document.addEventListener("submit", async (event) => {
   const result = await post(address, form, submitter);
   buttons.forEach((button) => (button.disabled = false));
   if (result.ok) {
-    const word = submitter?.textContent.trim() ?? "Done";
-    say(address === "/ask" ? "" : `${word}: recorded.`, false);
+    say(outcomeOf(address, result.content, submitter), false);
     form.closest("details")?.removeAttribute("open");
     form.querySelectorAll("input:not([type=hidden])").forEach((input) => {
       if (input.name !== "n") input.value = "";
@@ -50,9 +54,14 @@ document.addEventListener("submit", async (event) => {
   } else {
     const recorded = result.content.text ? ` Recorded is: ${result.content.text}.` : "";
     say(`${result.content.error}${recorded}`);
-    answer.scrollIntoView({block: "nearest"});
   }
 });
+
+function outcomeOf(address, content, submitter) {
+  if (address === "/ask") return "";
+  if (address.endsWith("/measure-again")) return `Trial ${content.trial} waits on the page Work: it measures this point again.`;
+  return `${submitter?.textContent.trim() ?? "Done"}: recorded.`;
+}
 
 // Whether somebody is typing in a part of the page: it is left alone then.
 export function isTyping(part) {
@@ -76,25 +85,32 @@ function localize(part) {
 }
 
 const merges = new Map(); // by the id of a part, what brings it up to date where that is more than putting it in place
+const served = new Map(); // by the same, the part as it came, whatever has been touched in it since
 
 export function merge(id, how) {
   merges.set(id, how);
 }
 
 export async function refresh() {
+  if (!document.querySelector("[data-live]")) return;
   const response = await fetch(location.pathname + location.search, {headers: {Accept: "text/html"}}).catch(() => null);
   if (!response?.ok) return;
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   localize(page);
   for (const part of document.querySelectorAll("[data-live]")) {
     const next = page.getElementById(part.id);
-    if (!next || next.innerHTML === part.innerHTML) continue;
-    if (merges.has(part.id)) merges.get(part.id)(part, next);
-    else if (!isTyping(part)) part.replaceWith(next);
+    if (!next) continue;
+    if (merges.has(part.id)) {
+      if (next.innerHTML !== part.innerHTML) merges.get(part.id)(part, next);
+    } else if (next.innerHTML !== served.get(part.id) && !isTyping(part)) {
+      served.set(part.id, next.innerHTML);
+      part.replaceWith(next);
+    }
   }
 }
 
 localize(document);
+for (const part of document.querySelectorAll("[data-live]")) served.set(part.id, part.innerHTML);
 const stream = new EventSource("/events");
 stream.addEventListener("state", (event) => {
   const state = JSON.parse(event.data);

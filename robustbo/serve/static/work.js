@@ -123,28 +123,46 @@ document.addEventListener("input", (event) => {
   if (event.target.closest?.("#rows tr[data-trial]") && event.target.matches("[form]")) keep(event.target);
 });
 
-// A pasted block: lines go down, tabs go to the right.
+// A pasted block: lines go down, tabs go to the right. What does not fit is said, and nothing is filled in.
 document.addEventListener("paste", (event) => {
   const input = event.target;
   const text = event.clipboardData?.getData("text/plain") ?? "";
-  const lines = text.replace(/\r/g, "").replace(/\n$/, "").split("\n");
-  if (!input.closest?.("#rows .entry") || (lines.length < 2 && !text.includes("\t"))) return;
+  const lines = text.replace(/\r/g, "").replace(/\n+$/, "").split("\n").map((line) => line.split("\t"));
+  if (!input.closest?.("#rows .entry") || (lines.length < 2 && lines[0].length < 2)) return;
   event.preventDefault();
   const all = rows();
   const first = all.indexOf(input.closest("tr"));
   const column = cells(all[first]).indexOf(input);
-  let count = 0;
-  lines.forEach((line, down) => line.split("\t").forEach((cell, right) => {
-    const target = all[first + down] && cells(all[first + down])[column + right];
-    if (!target || !cell.trim()) return;
+  const room = cells(all[first]).length - column;
+  const isHeader = lines.length > 1 && lines[0].every((cell, right) => isTitle(cell, cells(all[first])[column + right]));
+  const block = isHeader ? lines.slice(1) : lines;
+  const width = Math.max(...block.map((line) => line.length));
+  if (width > room) return say(`What you copied has ${width} columns, and there is room for ${room}: copy the values alone. Nothing was filled in.`);
+  if (block.length > all.length - first) {
+    return say(`What you copied has ${count(block.length, "line")}, and there ${all.length - first === 1 ? "is" : "are"} ${count(all.length - first, "row")} from here on. Nothing was filled in.`);
+  }
+  let [filled, words] = [0, 0];
+  block.forEach((line, down) => line.forEach((cell, right) => {
+    if (!cell.trim()) return;
+    const target = cells(all[first + down])[column + right];
     target.value = cell.trim();
     keep(target);
-    count += 1;
+    filled += 1;
+    words += /[0-9]/.test(cell) ? 0 : 1;
   }));
-  const rest = lines.length - (all.length - first);
-  say(`${count} values were filled in${rest > 0 ? `; ${rest} lines found no row` : ""}. Look at them, then record all.`, rest > 0);
+  const left = isHeader ? " The first line, with the names, was left out." : "";
+  const told = words ? ` Of these ${count(words, "cell")} ${words === 1 ? "is" : "are"} words, which will be recorded as the reason why there is no value.` : "";
+  say(`${count(filled, "cell")} filled in.${left}${told} Look at them, then record all.`, words > 0);
   document.querySelector("#all")?.focus();
 });
+
+const count = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
+
+// Whether a text is the name of the column that it would go into, with its unit or without it.
+function isTitle(text, input) {
+  const title = (input?.closest("td").dataset.label ?? "").toLowerCase();
+  return Boolean(title) && [title, title.replace(/\s*\([^)]*\)$/, "")].includes(text.trim().toLowerCase());
+}
 
 document.addEventListener("submit", async (event) => {
   const row = event.target.matches("form.row") && event.target.closest("tr");
@@ -157,14 +175,14 @@ document.addEventListener("submit", async (event) => {
 document.addEventListener("click", async (event) => {
   if (event.target.id !== "all") return;
   event.target.disabled = true;
-  let [count, refused] = [0, 0];
+  let [recorded, refused] = [0, 0];
   for (const row of rows()) {
     if (isEmpty(row)) continue;
-    if (isFull(row) && (await record(row))) count += 1;
+    if (isFull(row) && (await record(row))) recorded += 1;
     else refused += 1;
   }
   event.target.disabled = false;
-  say(`${count} recorded${refused ? `; ${refused} rows wait` : ""}.`, refused > 0);
+  say(`${recorded} recorded${refused ? `; ${count(refused, "row")} could not be: look there` : ""}.`, refused > 0);
   await refresh();
 });
 

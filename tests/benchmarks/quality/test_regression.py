@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from benchmarks.quality.peer_process import PeerProcess
+from benchmarks.league.protocol import PeerProcess
 
 
 @pytest.fixture(scope="module")
@@ -83,42 +83,40 @@ def test_a_method_has_a_row(method, monkeypatch, regression, rows_module):
     assert np.isnan(row["flagged"]) == (method == "boosting, Huber")
 
 
-PEER = """
-import numpy as np
-from benchmarks.quality.peer_process import serve
+class Standing(PeerProcess):
+    """A peer that predicts a standard normal variable, and says after its name which values it flags."""
 
-class Peer:
-    def __init__(self, method):
-        self.method = method
-    def predict(self, X, y, X_test, y_test):
-        assert np.allclose(np.mean(X, 0), 0) and np.allclose(np.std(X, 0), 1) and abs(np.median(y)) < 1e-12
-        z = np.array(y_test)
-        density = -0.5 * z**2 - 0.5 * np.log(2 * np.pi)
-        flags = [value > 3 for value in y] if self.method == "flags" else None
-        return {"mean": [0.0] * len(z), "log_density": density.tolist(), "is_flagged": flags, "seconds": 70.0}
+    def __init__(self, python, name):
+        self.name, self.asked = name, []
 
-serve(Peer)
-"""
+    def call(self, do, **message):
+        self.asked.append(do)
+        if do == "begin":
+            return {"seconds": 5.0}
+        assert np.allclose(np.mean(message["X"], 0), 0)
+        assert np.allclose(np.std(message["X"], 0), 1)
+        assert np.median(message["y"]) == pytest.approx(0, abs=1e-12)
+        z = np.array(message["y_test"])
+        flags = [value > 3 for value in message["y"]] if self.name == "flags" else None
+        answer = {"mean": [0.0] * len(z), "log_density": norm.logpdf(z).tolist(), "is_flagged": flags}
+        return answer | {"seconds": 70.0}
+
+    def close(self):
+        assert self.asked == ["begin", "predict"]
 
 
-@pytest.mark.parametrize("argument", ["flags", "silent"])
-def test_a_peer_of_another_python_answers_in_the_units_of_the_rows(argument, regression, methods, monkeypatch):
-    def begin(python, module, *arguments):
-        assert module == "peer_gpy"
-        return PeerProcess([str(python), "-c", PEER], *arguments)
-
+@pytest.mark.parametrize("name", ["flags", "silent"])
+def test_a_peer_of_another_python_answers_in_the_units_of_the_rows(name, regression, methods, monkeypatch):
     rows = regression.rows_of(regression.Case("diabetes", "uniform", 0))
-    monkeypatch.setattr(methods, "peer_in", begin)
-    found = methods.by_peer(sys.executable, "peer_gpy", (argument,), rows)
+    monkeypatch.setattr(methods, "PeerProcess", Standing)
+    prediction = methods.by_peer(sys.executable, name, rows)
     low, center, high = np.quantile(rows.y, [0.25, 0.5, 0.75])
     sd = (high - low) / (2 * norm.ppf(0.75))
-    np.testing.assert_allclose(found.mean, center)
-    np.testing.assert_allclose(found.log_density, norm.logpdf(rows.y_test, center, sd))
-    assert found.seconds == 70
-    if argument == "flags":
-        assert (found.is_flagged == (rows.y > center + 3 * sd)).all()
-    else:
-        assert found.is_flagged is None
+    np.testing.assert_allclose(prediction.mean, center)
+    np.testing.assert_allclose(prediction.log_density, norm.logpdf(rows.y_test, center, sd))
+    assert prediction.seconds == 70
+    flags = prediction.is_flagged
+    assert flags is None if name == "silent" else (flags == (rows.y > center + 3 * sd)).all()
 
 
 def test_peers_of_another_python_are_refused_without_one(regression, tmp_path, capsys):

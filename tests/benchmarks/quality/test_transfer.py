@@ -6,38 +6,25 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from benchmarks.league.protocol import PeerError
 from benchmarks.quality import transfer_old
-from benchmarks.quality.peer_process import PeerProcess
 from benchmarks.quality.transfer import claim
 from benchmarks.quality.transfer_data import Values
-from benchmarks.quality.transfer_peers import ALONE, OURS, Ours
-
-SCRIPT = """
-from benchmarks.quality.peer_process import serve
-
-class Peer:
-    def __init__(self, X, y, d, seed):
-        self.told, self.d = [], d
-    def ask(self):
-        print("what a library prints is no answer")
-        return [0.5] * self.d
-    def tell(self, x, y):
-        self.told.append((y, x))
-    def best(self):
-        return min(self.told)[1]
-
-serve(Peer)
-"""
+from benchmarks.quality.transfer_peers import ALONE, OURS, Ours, Piped
 
 
 def test_a_peer_answers_from_a_process_of_its_own_and_ends_with_it():
-    with PeerProcess([sys.executable, "-c", SCRIPT], [[0.1, 0.2]], [1.0], 2, 0) as peer:
-        assert peer.ask() == [0.5, 0.5]
+    old = Values(np.array([[0.1, 0.2]]), np.array([-9.0]), np.zeros(1, dtype=bool))
+    with Piped(sys.executable, "random", old, 2, 0) as peer:
+        assert all(0 <= u <= 1 for u in peer.ask())
         peer.tell([0.5, 0.5], 2.0)
         peer.tell([0.25, 1.0], -1.5)
         assert peer.best() == [0.25, 1.0]
-        with pytest.raises(RuntimeError, match="ended at 'refuse'"):
-            peer.call("refuse")
+        assert peer._process.is_alive
+    with pytest.raises(PeerError, match="the peer ended"):
+        peer.ask()
+    with pytest.raises(PeerError):
+        Piped(sys.executable, "nobody", old, 2, 0)
 
 
 def test_pooled_values_are_the_targets_and_none_of_them_is_recommended():
@@ -65,6 +52,8 @@ def test_regrets_are_paired_with_the_target_alone_and_with_ours():
     assert table.loc[("identical", OURS), "less target alone"] == "-0.300 ± 0.000"
     assert table.loc[("unrelated", "pooled"), "less target alone"] == "0.400 ± 0.000"
     assert table.loc[("unrelated", "pooled"), "less ours"] == "0.500 ± 0.000"
+    one = transfer_old.summary(pd.DataFrame([row for row in rows if row["method"] == "pooled"]))  # --methods pooled
+    assert one[["regret", "less target alone", "less ours"]].values.tolist() == [["0.950", "", ""]]
 
 
 def test_the_claim_has_a_source_a_row_and_both_sizes():

@@ -1,11 +1,15 @@
 """The hypervolume over trials, and the points that are believed."""
 
+import dataclasses
 import math
 
 import pytest
+import torch
+from botorch.utils.multi_objective.hypervolume import Hypervolume
+from botorch.utils.multi_objective.pareto import is_non_dominated
 
 import robustbo as rb
-from robustbo.loop.belief.front import credible_points, front, hypervolumes
+from robustbo.loop.belief.front import common_reference, credible_points, front, hypervolumes
 
 WRONG = 5
 
@@ -58,3 +62,26 @@ def test_a_wrong_value_never_counted(opt):
     clean = told(is_wrong=False)
     found, right = (hypervolumes(o.settings, o.history, o.fits) for o in (opt, clean))
     assert found == pytest.approx(right, abs=0.15)
+
+
+def test_beyond_another_reference_point_it_is_botorchs_hypervolume_of_the_same_points(opt):
+    points = credible_points(opt.settings, opt.history, opt.fits)
+    likely = [p.means for p in points if p.probability_feasible >= 0.5]
+    Y = torch.tensor([[m["a"], -m["c"]] for m in likely if m["a"] > 0.5 and m["c"] < 1.5], dtype=torch.float64)
+    right = Hypervolume(torch.tensor([0.5, -1.5], dtype=torch.float64)).compute(Y[is_non_dominated(Y)])
+    found = hypervolumes(opt.settings, opt.history, opt.fits, {"c": 1.5, "a": 0.5})
+    assert found[-1] == pytest.approx(right, rel=1e-12)
+    assert 0 < found[-1] < hypervolumes(opt.settings, opt.history, opt.fits)[-1]
+
+
+def test_studies_share_the_reference_point_that_all_were_given_or_one_below_all_their_fronts(opt):
+    points = credible_points(opt.settings, opt.history, opt.fits)
+    first, second = points[: len(points) // 2], points[len(points) // 2 :]
+    given = opt.settings
+    assert common_reference([(given, first), (given, second)]) == {"a": 0.0, "c": 2.0}
+    other = dataclasses.replace(given, reference_point=None)
+    shared = common_reference([(given, first), (other, second)])
+    assert shared == common_reference([(other, points)])
+    on_front = front(other, opt.history, opt.fits)
+    assert shared == pytest.approx(dict(on_front.reference_point), rel=1e-9)
+    assert all(shared["a"] < p.means["a"] and shared["c"] > p.means["c"] for p in on_front)

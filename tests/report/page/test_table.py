@@ -13,6 +13,12 @@ def test_columns_of_words_are_aligned_left_and_those_of_numbers_not():
     assert Table(["a"], []).classes == ""
 
 
+def test_a_column_can_be_left_out():
+    table = Table(["name", "value", "range"], [["a", 1.5, "0 to 1"], ["b", -2, "1 to 2"]])
+    assert table.without("value") == (["name", "range"], [["a", "0 to 1"], ["b", "1 to 2"]])
+    assert table.without("other") == table
+
+
 def test_a_row_that_is_too_wide_for_a_telephone_has_a_hint():
     assert not Table(["a", "b"], [["x", "y"]]).is_wide
     wide = Table(["a", "b", "c"], [["x" * 30] * 3])

@@ -1,0 +1,87 @@
+"""Work in a real browser: a table of points, two people at once, and what is pasted beside the table."""
+
+import pytest
+
+import robustbo as rb
+
+pytest.importorskip("selenium.webdriver", reason="no Selenium here")
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from tests.serve.browsing import fill, has, look, paste, press, texts, wait
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def opt(tmp_path):
+    """A study of three trials that are to be measured, which is begun before the server is."""
+    space = rb.Space(x=rb.Float(0, 1))
+    opt = rb.Optimizer(space, direction="minimize", journal=tmp_path / "suzuki.jsonl", seed=0)
+    opt.ask(3)
+    return opt
+
+
+def test_a_study_is_begun_with_the_points_of_a_table(server, browser, tmp_path):
+    table = tmp_path / "Katalog.csv"
+    table.write_bytes("Lösemittel;Dosis (mL)\r\nDMF;0,5\r\nTHF;1,5\r\nDMF;2\r\n".encode("cp1252"))
+    browser.get(server[0])
+    wait(lambda: "/begin" in browser.current_url, "the form")
+    fill(browser, "o0.name", "yield")
+    has(browser, "#preview", "there must be a parameter")
+    browser.find_element(By.CSS_SELECTOR, "summary").click()
+    browser.find_element(By.NAME, "pool").send_keys(str(table))
+    has(
+        browser, "#preview", "The table has 3 points. Its columns were taken for Lösemittel: one of several; Dosis (mL)"
+    )
+    fill(browser, "constraints", "Dosis <= 1,8 ml")
+    has(browser, "[data-field=constraints] .here", "constraint")
+    fill(browser, "constraints", "Dosis <= 1,8 mL")
+    wait(lambda: not texts(browser, ".here"), "the constraint is understood")
+    look(browser, "begin-table")
+    press(browser, "Begin the study")
+    has(browser, "h1", "To be measured")
+    assert rb.Study.resume(server[1]).settings.space.size == 3
+
+
+def test_whoever_comes_second_keeps_what_they_typed(opt, server, browser):
+    browser.get(server[0])
+    has(browser, "h1", "To be measured")
+    browser.find_elements(By.CSS_SELECTOR, ".entry input")[0].send_keys("0,1", Keys.ENTER)  # by keys alone
+    wait(lambda: opt.history[0].state == "told", "Enter records")
+    wait(lambda: focus(browser) == "value of trial 1", "and goes down")
+    browser.find_element(By.CSS_SELECTOR, "[aria-label='value of trial 1']").send_keys("0,2")
+    opt.tell(1, 0.3)  # as somebody else
+    has(browser, ".row-note", "What you typed is still here")
+    press(browser, "Record mine all the same")
+    has(browser, ".row-note", "recorded meanwhile: 0.3")
+    press(browser, "Record mine as one more measurement there")
+    wait(lambda: len(opt.history) == 4, "one more measurement")
+    assert (opt.history[1].value, opt.history[3].value) == (0.3, 0.2)
+
+
+def test_what_is_pasted_beside_the_table_is_said_and_not_filled_in(opt, server, browser):
+    browser.get(server[0])
+    has(browser, "h1", "To be measured")
+    first = browser.find_elements(By.CSS_SELECTOR, ".entry input")[0]
+    for text, answer in (
+        ("0\t0,5\t3,5\n1\t0,1\t4,5\n", "has 3 columns, and there is room for 1"),
+        ("1\n2\n3\n4\n", "has 4 lines, and there are 3 rows"),
+    ):
+        paste(browser, first, text)
+        has(browser, "#answer", answer)
+        assert not any(value_of(browser))
+    paste(browser, first, "Value\r\n1,5\r\n\r\nno flow\r\n")
+    has(browser, "#answer", "2 cells filled in. The first line, with the names, was left out. Of these 1 cell is words")
+    assert value_of(browser) == ["1,5", "", "no flow"]
+    press(browser, "Record all that is filled in")
+    wait(lambda: opt.history[2].state == "failed", "recorded")
+    assert [trial.state for trial in opt.history] == ["told", "pending", "failed"]
+
+
+def value_of(driver):
+    return driver.execute_script("return [...document.querySelectorAll('.entry input')].map(input => input.value)")
+
+
+def focus(driver):
+    return driver.execute_script("return document.activeElement.getAttribute('aria-label')")
