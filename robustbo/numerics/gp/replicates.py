@@ -49,6 +49,12 @@ def agreement_mask(X: Tensor, y: Tensor, tolerance: Tensor) -> Tensor:
     return agrees
 
 
+def are_distinct(X: Tensor) -> bool:
+    """Return whether no two of ``n x d`` inputs are the same; it is quick where one coordinate tells them apart."""
+    rising = X.sort(dim=0).values
+    return bool((rising[1:] != rising[:-1]).all(0).any()) or len(X.unique(dim=0)) == len(X)
+
+
 class Groups(NamedTuple):
     """Groups of observations that are right or wrong together: those of a value that recurs; any other stands alone.
 

@@ -19,8 +19,8 @@ from robustbo.numerics.pursuit.support_fit import (
     Level,
     Refit,
     empty,
-    level_at,
     refit,
+    revalue_level,
     suspicious_levels,
     transfer_support,
 )
@@ -85,7 +85,8 @@ def warm_levels(
     times = len(rows) / len(before[0].fit.rho)
     sizes, climb = sizes_to_visit(plan, before, chosen_size, times), plan.refit(model, WALK_FTOL)
     begins = [transfer_support(model, level, rows) for level in before]
-    levels = walk.resume([support for support, _ in begins], lambda i: level_at(model, *begins[i]), sizes, climb)
+    supports = [support for support, _ in begins]
+    levels = walk.resume(supports, lambda i: revalue_level(model, *begins[i]), sizes, climb)
     visited = dict(zip(sizes, levels, strict=True))
     likeliest = max(levels, key=partial(walk.score, penalty=plan.penalty))
     sizes = sizes_to_visit(plan._replace(sizes=sizes), levels, len(likeliest.support))

@@ -108,6 +108,12 @@ def level_at(model: Model, support: tuple[int, ...], fit: Fit) -> Level:
     return _level(support, fit, _out(model, fit.theta, fit.rho))
 
 
+def revalue_level(model: Model, support: tuple[int, ...], fit: Fit) -> Level:
+    """The level of a support at the fit of other observations, with its height at these."""
+    value = log_posterior(model, fit.theta, fit.rho)
+    return _level(support, fit._replace(F=value.F), groups_at(model, value, fit.rho))
+
+
 def screen(model: Model, theta: Tensor, threshold: float) -> Level:
     """The gross outliers at given hyperparameters, the grossest first, by closed forms alone.
 

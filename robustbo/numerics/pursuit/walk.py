@@ -8,7 +8,9 @@ References:
     Ament et al. (2024), Robust Gaussian processes via relevance pursuit; docs/equations.md section 6.
 """
 
+import math
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 
 import numpy as np
 import torch
@@ -24,17 +26,36 @@ SAME = 0.01  # nats: levels of one support that differ by less are one
 def resume(
     supports: Sequence[tuple[int, ...]], level_of: Callable[[int], Level], sizes: Sequence[int], refit: Refit
 ) -> list[Level]:
-    """One level a size, each climbed to from the one of nearest size, its support chosen anew.
+    """One level a size, from the middle size outward, its support chosen anew.
+
+    Each is climbed to from the more promising of two: the earlier level of nearest size, which may know of another
+    mode, and the nearest of these levels so far, which has seen all observations.
 
     Args:
-        supports: Those of the levels to climb from.
-        level_of: The level of one of them, by its place; asked for those alone that are climbed from, once each.
-        sizes: Support sizes.
+        supports: Those of the earlier levels.
+        level_of: The level of one of them, by its place, with its height at these observations; asked once each, for
+            those alone that are nearest to a size.
+        sizes: Support sizes, rising.
         refit: As for `walk`.
     """
-    nearest = [min(range(len(supports)), key=lambda i: abs(len(supports[i]) - size)) for size in sizes]
-    levels = {i: level_of(i) for i in dict.fromkeys(nearest)}
-    return [refit(levels[i], largest(levels[i].gains, size)) for i, size in zip(nearest, sizes, strict=True)]
+    earlier, levels, middle = dict[int, Level](), dict[int, Level](), sizes[len(sizes) // 2]
+    for size in sorted(sizes, key=lambda size: abs(size - middle)):
+        place = min(range(len(supports)), key=lambda i: abs(len(supports[i]) - size))
+        if place not in earlier:
+            earlier[place] = level_of(place)
+        begins = [earlier[place]]
+        if levels:
+            begins.append(levels[min(levels, key=lambda other: abs(other - size))])
+        begin = max(begins, key=partial(_expected_height, size=size))
+        levels[size] = refit(begin, largest(begin.gains, size))
+    return [levels[size] for size in sizes]
+
+
+def _expected_height(level: Level, size: int) -> float:
+    """The height of another size's support before it is climbed from, as if each group gained by itself."""
+    support, present = set(largest(level.gains, size)), set(level.support)
+    gained, lost = ([level.gains[i] for i in groups] for groups in (support - present, present - support))
+    return level.fit.F + math.fsum(gained) - math.fsum(lost)
 
 
 def _height(level: Level) -> float:

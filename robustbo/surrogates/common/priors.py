@@ -1,9 +1,10 @@
 """The base GP that our surrogates share: kernel, priors, noise; as GPyTorch modules and as the search sees them."""
 
 import math
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
+import numpy as np
 import torch
 from gpytorch.constraints import GreaterThan
 from gpytorch.kernels import Kernel, MaternKernel, RBFKernel, ScaleKernel
@@ -12,7 +13,7 @@ from torch import Tensor
 
 from robustbo.numerics.gp.covariance import CovarianceFunction, stationary
 from robustbo.numerics.gp.parameters import LogNormal
-from robustbo.numerics.gp.replicates import agreement_mask
+from robustbo.numerics.gp.replicates import agreement_mask, are_distinct
 from robustbo.surrogates.common.float32 import in_float32
 from robustbo.surrogates.common.likelihood import OutlierGaussianLikelihood
 from robustbo.surrogates.transforms.warp import WarpedStandardize
@@ -88,8 +89,14 @@ def noise_arguments() -> dict[str, Any]:
 
 
 def covariance_function(X: Tensor, kernel: str, is_signal_free: bool) -> CovarianceFunction:
-    """The named kernel with its priors on ``n x d`` inputs, with explicit gradients."""
-    return stationary(X, kernel, length_scale_prior(X.shape[-1]), SIGNAL_PRIOR if is_signal_free else None)
+    """The named kernel with its priors on ``n x d`` inputs in double precision, with explicit gradients."""
+    return _covariance_function(X.detach().numpy().tobytes(), X.shape[-1], kernel, is_signal_free)
+
+
+@lru_cache(maxsize=2)  # a model asks a dozen times an ask; of a few hundred points the pairs take megabytes
+def _covariance_function(inputs: bytes, d: int, kernel: str, is_signal_free: bool) -> CovarianceFunction:
+    X = torch.from_numpy(np.frombuffer(inputs).reshape(-1, d).copy())
+    return stationary(X, kernel, length_scale_prior(d), SIGNAL_PRIOR if is_signal_free else None)
 
 
 def agrees_with_replicates(X: Tensor, y: Tensor, s2: Tensor | None, transform: Any = None) -> Tensor:
@@ -101,6 +108,8 @@ def agrees_with_replicates(X: Tensor, y: Tensor, s2: Tensor | None, transform: A
         s2: ``n`` noise variances, or None where nothing is known of them.
         transform: Of the outcomes. Where it warps, values come to lie nearer; they are compared as they were before.
     """
+    if are_distinct(X):
+        return torch.zeros_like(y, dtype=torch.bool)
     noise = torch.zeros_like(y) if s2 is None else s2
     z, stretch = (transform.unwarp(y), transform.stretch(y)) if isinstance(transform, WarpedStandardize) else (y, 1.0)
     same = (SAME * z.abs()).clamp_min(AGREE)

@@ -12,7 +12,7 @@ from robustbo.numerics.gp import warp
 from robustbo.numerics.gp.log_posterior import Model, new_noise
 from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.prediction_cache import PredictionCache
-from robustbo.numerics.gp.replicates import Groups, find_recurring_groups
+from robustbo.numerics.gp.replicates import Groups, are_distinct, find_recurring_groups
 from robustbo.numerics.pursuit import growth
 from robustbo.numerics.pursuit.averaging import probabilities
 from robustbo.numerics.pursuit.growth import Pursuit
@@ -151,7 +151,7 @@ class RelevancePursuitGP(PursuitBelief):
     def _clears_others(self, fit: Fit) -> bool:
         """Return whether other values agree with their replicates by the noise of a fit, which is used from now on."""
         model = self.search_model()
-        if model.s2_known is not None or len(self.train_inputs[0].unique(dim=0)) == len(model.y):
+        if model.s2_known is not None or are_distinct(self.train_inputs[0]):
             return False
         before, self._noise_of_replicates = self.is_cleared(), new_noise(model, fit.theta).item()
         return not torch.equal(self.is_cleared(), before)

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from robustbo.numerics.gp.replicates import Groups, agreement_mask, find_recurring_groups
+from robustbo.numerics.gp.replicates import Groups, agreement_mask, are_distinct, find_recurring_groups
 
 
 def mask(values, tolerance=0.1, places=None):
@@ -81,3 +81,17 @@ def test_of_some_rows_groups_are_what_is_there_of_them():
     groups = Groups(((1, 4), (2, 3, 6)))
     assert groups.among([6, 3, 0, 4]).recurring == ((3,), (0, 1))
     assert groups.among([0, 5]).recurring == ()
+
+
+@pytest.mark.parametrize(
+    ("points", "expected"),
+    [
+        ([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]], True),  # by a single coordinate
+        ([[0.0, 1.0], [1.0, 1.0], [0.0, 2.0]], True),  # by both together
+        ([[0.0, 1.0], [1.0, 1.0], [0.0, 1.0]], False),
+        ([[0.0, 1.0], [-0.0, 1.0]], False),
+        ([[3.0, 3.0]], True),
+    ],
+)
+def test_points_are_distinct_by_one_coordinate_or_by_several(points, expected):
+    assert are_distinct(torch.tensor(points, dtype=torch.float64)) is expected

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from robustbo.numerics.gp.covariance import stationary
-from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.log_posterior import Model, log_posterior
 from robustbo.numerics.gp.map_fit import Fit, maximize
 from robustbo.numerics.gp.outlier_gain import optimal_variance
 from robustbo.numerics.gp.parameters import LogNormal
@@ -16,6 +16,7 @@ from robustbo.numerics.pursuit.support_fit import (
     level_at,
     prefix_rows,
     refit,
+    revalue_level,
     screen,
     suspicious_levels,
     transfer_support,
@@ -208,17 +209,44 @@ def test_levels_of_fewer_observations_are_taken_up_with_the_new_ones_free_of_sus
     torch.testing.assert_close(taken_up.e, again.e)
 
 
-def test_a_resumed_walk_starts_each_size_at_the_nearest_level():
+def test_a_resumed_walk_goes_outward_from_the_middle_size():
     search = Additive([1.0, 5.0, 3.0, 4.0])
-    seen = []
+    began = []
 
     def refit(level, support):
-        seen.append(len(level.support))
+        began.append((level.support, support))
         return search.refit(level, support)
 
     levels, asked = [search.at(), search.at(0, 2, 3), search.at(0, 1, 2, 3)], []
     supports = [level.support for level in levels]
     found = resume(supports, lambda i: asked.append(i) or levels[i], [0, 1, 3], refit)
-    assert asked == [0, 1]  # each once, and none that nothing is climbed to from
-    assert seen == [0, 0, 3]
+    assert asked == [0, 1]  # each once, and none that is nearest to no size
+    assert began == [((), (1,)), ((), ()), ((0, 2, 3), (1, 2, 3))]  # as promising as the one before: from the earlier
     assert [level.support for level in found] == [(), (1,), (1, 2, 3)]
+
+
+def test_a_resumed_walk_starts_each_size_at_the_more_promising_level():
+    def stop(support, F, gains):
+        return Stop(support, fake(F), gains)
+
+    earlier = [stop((), 2.0, [3.0, 0.5, 0.0]), stop((0, 1), -90.0, [50.0, 1.0, 0.0])]
+    later, began = {(0,): stop((0,), 5.0, [3.0, 0.5, 0.0])}, []
+
+    def refit(level, support):
+        began.append((level.fit.F, support))
+        return later.setdefault(support, stop(support, 0.0, level.gains))
+
+    resume([(), (0, 1)], earlier.__getitem__, [0, 1, 2], refit)
+    # without a member 5 - 3 = 2, as the earlier one has; with another one 5 + 0.5, and the earlier one has -90
+    assert began == [(2.0, (0,)), (2.0, ()), (5.0, (0, 1))]
+
+
+def test_the_height_of_a_revalued_level_is_that_at_the_new_observations():
+    model = small()
+    level = refit(model, empty(model), (5,))
+    other = model._replace(y=model.y.flip(0))
+    revalued = revalue_level(other, level.support, level.fit)
+    F = log_posterior(other, level.fit.theta, level.fit.rho).F
+    assert revalued.fit.F == pytest.approx(F)
+    assert abs(F - level.fit.F) > 1
+    assert revalued.gains == level_at(other, level.support, level.fit).gains

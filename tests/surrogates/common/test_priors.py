@@ -22,6 +22,16 @@ def test_module_and_search_are_the_same_kernel_with_the_same_priors(name, is_sig
     assert function.at(theta).log_prior == pytest.approx(priors.item())
 
 
+def test_a_covariance_function_is_that_of_the_inputs_as_they_are_now():
+    inputs = X.clone()
+    first = base_gp.covariance_function(inputs, "matern52", True)
+    assert base_gp.covariance_function(X, "matern52", True) is first
+    inputs[0] += 0.1
+    moved, theta = base_gp.covariance_function(inputs, "matern52", True), first.starts[0]
+    assert (moved.at(theta).K[0, 1:] != first.at(theta).K[0, 1:]).all()
+    assert torch.equal(base_gp.covariance_function(X, "matern52", True).at(theta).K, first.at(theta).K)
+
+
 def test_noise_starts_at_the_mode_of_its_prior():
     likelihood = base_gp.likelihood_module()
     assert likelihood.noise.log().item() == pytest.approx(base_gp.NOISE_PRIOR.log_mode)
