@@ -148,7 +148,8 @@ def draw(view: View, question: Question) -> Drawing:
 def describe(outlier: Outlier, num_others: int) -> str:
     """A measured value for whoever touches its mark: where, the value, and what the others say of it."""
     value, evidence = outlier.quantity.number(outlier.value), evidence_text(outlier, num_others) if num_others else ""
-    texts = [f"{outlier.trial.title}, {place_text(outlier.trial.params)}: measured {value}", evidence]
+    title = f"{outlier.trial.title[:1].upper()}{outlier.trial.title[1:]}"
+    texts = [f"{title}, {place_text(outlier.trial.params)}: measured {value}", evidence]
     return "; ".join([*filter(None, texts), STATUSES[outlier.status]])
 
 
@@ -172,4 +173,4 @@ def _around(view: View, question: Question) -> Around:
 
 def _open_places(view: View) -> list[Place]:
     trials = [*view.history.having("pending"), *view.history.having("queued")]
-    return [Place(trial.target_params, "to be measured", trial.title) for trial in trials]
+    return [Place(trial.target_params, "to be measured", f"To be measured: {trial.title}") for trial in trials]

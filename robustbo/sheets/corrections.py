@@ -56,9 +56,8 @@ def question_about(trial: Trial, row: FilledRow, changed: Sequence[str | None]) 
         before = f"{trial.state}: {trial.reason}" if value is None and trial.state == "failed" else f"{value!r}{noise}"
         cell = f"{row.values[name].text.strip()!r}{_noise_text(ValueNoise(row.sds.get(name), row.counts.get(name, 1)))}"
         parts.append(f"{of}{before}, the cell has {cell}")
-    advice = (
-        "if the cell is right, take it as a correction (--amend, in Python amend=True); else write again what was told"
-    )
+    take = "take it as a correction (--amend, in Python amend=True)"
+    advice = f"if the cell is right, {take}; else write again what was told"
     if any(row.values[name].reason is not None for name in changed):
         advice = f"if the value is wrong, exclude trial {trial.number}; write again what was told"
     return f"trial {trial.number} was told as {'; '.join(parts)}; {advice}, or {OWN_ROW}"

@@ -14,7 +14,7 @@ pytest.importorskip("selenium.webdriver", reason="no Selenium here")
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from tests.serve.browsing import SIZES, fill, has, look, paste, press, resize, tap, texts, wait
+from tests.serve.browsing import SIZES, fill, has, look, paste, press, resize, sign_in, tap, texts, wait
 
 pytestmark = pytest.mark.slow
 SPACE = {
@@ -74,7 +74,7 @@ def measure(driver, place, change):
 
 def test_a_campaign_from_the_form_to_the_decision(server, browser):
     address, place = server
-    browser.get(address)
+    sign_in(browser, address)
     wait(lambda: "/begin" in browser.current_url, "the form")
     press(browser, "One more parameter")
     for name, text in SPACE.items():

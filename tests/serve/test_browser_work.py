@@ -1,5 +1,9 @@
-"""Work in a real browser: a table of points, two people at once, and what is pasted beside the table."""
+"""Work in a real browser: tables of points, two people at once, and what is pasted beside the table."""
 
+import itertools
+import math
+
+import pandas as pd
 import pytest
 
 import robustbo as rb
@@ -8,7 +12,8 @@ pytest.importorskip("selenium.webdriver", reason="no Selenium here")
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from tests.serve.browsing import fill, has, look, paste, press, texts, wait
+from tests.serve import browsing
+from tests.serve.browsing import fill, has, look, paste, press, sign_in, texts, wait
 
 pytestmark = pytest.mark.slow
 
@@ -25,7 +30,7 @@ def opt(tmp_path):
 def test_a_study_is_begun_with_the_points_of_a_table(server, browser, tmp_path):
     table = tmp_path / "Katalog.csv"
     table.write_bytes("Lösemittel;Dosis (mL)\r\nDMF;0,5\r\nTHF;1,5\r\nDMF;2\r\n".encode("cp1252"))
-    browser.get(server[0])
+    sign_in(browser, server[0])
     wait(lambda: "/begin" in browser.current_url, "the form")
     fill(browser, "o0.name", "yield")
     has(browser, "#preview", "there must be a parameter")
@@ -44,8 +49,42 @@ def test_a_study_is_begun_with_the_points_of_a_table(server, browser, tmp_path):
     assert rb.Study.resume(server[1]).settings.space.size == 3
 
 
+@pytest.fixture
+def pool(tmp_path):
+    """A study of a table of 60 points, one of whose values is wrong, which is begun before the server is."""
+    rows = itertools.product(("DMF", "THF", "water"), ("L1", "L2", "L3", "L4"), (20, 40, 60, 80, 100))
+    space = rb.Pool(pd.DataFrame(rows, columns=["solvent", "ligand", "heat (°C)"]))
+    outcome, place = rb.Outcome("yield", unit="%"), tmp_path / "suzuki.jsonl"
+    opt = rb.Optimizer(space, direction="maximize", outcome=outcome, journal=place, seed=0)
+    share = {"DMF": 1.0, "THF": 0.8, "water": 0.4, "L1": 0.6, "L2": 1.0, "L3": 0.8, "L4": 0.7}
+    for _ in range(20):
+        trial = opt.ask()
+        solvent, ligand, heat = trial.params.values()
+        value = 90 * math.exp(-(((heat - 60) / 50) ** 2)) * share[solvent] * share[ligand]
+        opt.tell(trial, 2.0 if trial.number == 11 else round(value, 1))
+    opt.ask()
+    return opt
+
+
+def test_the_rows_of_a_table_are_on_its_map_and_say_what_they_are_where_a_finger_touches_them(pool, server, browser):
+    sign_in(browser, server[0])
+    has(browser, "h1", "To be measured")
+    browser.get(f"{server[0].partition('/login')[0]}/model")
+    has(browser, "#model h2", "Map of")
+    wait(lambda: not browser.find_elements(By.CSS_SELECTOR, ".asking"), "the map is of all values")
+    look(browser, "pool-map")
+    browsing.resize(browser, *browsing.SIZES[3])
+    browsing.tap(browser, "#maps-title ~ .side-by-side svg path", away=2)  # the cross of the wrong value
+    has(browser, ".touched", "Trial 11, ")
+    has(browser, ".touched", "measured 2 %; the other 19 measurements predict")
+    has(browser, ".touched", "predicted")  # its row
+    browser.execute_script("document.querySelector('#maps-title').scrollIntoView()")
+    browsing.take_picture(browser, "pool-narrow-dark")
+    assert browsing.violations(browser) == []
+
+
 def test_whoever_comes_second_keeps_what_they_typed(opt, server, browser):
-    browser.get(server[0])
+    sign_in(browser, server[0])
     has(browser, "h1", "To be measured")
     browser.find_elements(By.CSS_SELECTOR, ".entry input")[0].send_keys("0,1", Keys.ENTER)  # by keys alone
     wait(lambda: opt.history[0].state == "told", "Enter records")
@@ -61,7 +100,7 @@ def test_whoever_comes_second_keeps_what_they_typed(opt, server, browser):
 
 
 def test_what_is_pasted_beside_the_table_is_said_and_not_filled_in(opt, server, browser):
-    browser.get(server[0])
+    sign_in(browser, server[0])
     has(browser, "h1", "To be measured")
     first = browser.find_elements(By.CSS_SELECTOR, ".entry input")[0]
     for text, answer in (

@@ -94,7 +94,7 @@ class TestRead:
         lab.read_sheet(sheet)
         sheet.write_text(sheet.read_text().replace("1.5", "1.75"))
         with pytest.raises(
-            rb.SheetError, match=r"trial 0 was told as 1.5, the cell has '1.75'; if the cell is right, --am"
+            rb.SheetError, match=r"trial 0 was told as 1.5, the cell has '1.75'; if the cell is right, take it as a correction .--amend"
         ):
             lab.read_sheet(sheet)
         assert states(lab)[0] == (0, "told", 1.5)

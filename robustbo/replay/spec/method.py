@@ -98,9 +98,10 @@ class Method(SurrogateChoice):
         engine: Who proposes: "robustbo"; Ax, with its own strategy ("ax-default"; "ax-viability" with its transform
             that learns where trials fail) or the surrogate inside it ("ax"); Optuna's sampler of that name; or, of
             several outcomes, BoTorch's own acquisition functions on plain GPs ("botorch").
-        sources: Whether it is "told" who measures, where workers do, and of old studies, or that is "hidden" from it.
+        sources: If "told", the method learns which worker measured each value, and sees the old studies; if "hidden",
+            it gets neither.
         negligible_error: What a value of a single outcome may be off without being wrong.
-        failures: As for the optimizer; for a corruption that is a "failure", without which nothing fails.
+        failures: As for the optimizer. It matters where trials can fail, by the corruption "failure" or by the problem.
     """
 
     later = frozenset({"engine", "max_replicates", "failures", "sources", "negligible_error"})

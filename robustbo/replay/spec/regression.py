@@ -57,8 +57,9 @@ class FitMethod(SurrogateChoice):
     """Settings by which one competitor is fitted.
 
     Attributes:
-        transform: Of the targets, which the task has scaled by median and interquartile range: "none" more, but where
-            the transform is what the surrogate is about, or the surrogate's "default".
+        transform: Of the targets, after the task has scaled them by median and interquartile range. "default" is the
+            surrogate's own transform. "none" is no further one, except for surrogates whose method is the transform
+            itself: these keep it.
         sees: "measured" targets, or the "clean" rows alone, which only an oracle knows.
     """
 

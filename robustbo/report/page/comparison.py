@@ -11,11 +11,12 @@ from robustbo.report.charts.one_outcome import best_so_far
 from robustbo.report.charts.palette import Look, looks
 from robustbo.report.page import journal_page
 from robustbo.report.page.table import Table
-from robustbo.report.summary.text_outcomes import place_of
+from robustbo.report.summary.text_outcomes import brief
 from robustbo.rounding import format_number
 from robustbo.trials.settings import Settings
 from robustbo.view.view import View
 
+DIGITS = 4  # of a number in the table
 HEADER = ("journal", "wanted", "told", "incumbent", "believed", "at")
 SINGLE = "The best of the points measured up to each trial, as each study's own model believes now."
 SEVERAL = (
@@ -106,7 +107,11 @@ def _compare_bests(goal: str, members: Sequence[Member], cells: dict[str, list[o
         best: Sequence[Incumbent] = member.view.bests()
         last = best[-1]
         lines.append(member.style(best_so_far(best, len(member.view.history))))
-        cells[member.name] = [last.trial.number, last.quantity.amount(last.mean, last.sd), place_of(last.params)]
+        cells[member.name] = [
+            last.trial.number,
+            last.quantity.amount(last.mean, last.sd, digits=DIGITS),
+            brief(last.params, DIGITS),
+        ]
     return ComparedChart(
         f"{goal}: the best so far", _chart(goal, lines, f"{goal}: the best so far of each journal"), SINGLE
     )
@@ -120,7 +125,7 @@ def _compare_volumes(goal: str, members: Sequence[Member], cells: dict[str, list
         volumes = member.view.hypervolumes(reference)
         lines.append(member.style(volume_line(volumes)))
         count = len(member.view.front())
-        amount = f"hypervolume {format_number(volumes[-1], 4)}"
+        amount = f"hypervolume {format_number(volumes[-1], DIGITS)}"
         cells[member.name] = [f"a front of {count} point{'s' * (count != 1)}", amount, "-"]
     quantities = members[0].view.settings.quantities
     corner = ", ".join(f"{name} {quantities[name].with_unit(format_number(end, 3))}" for name, end in reference.items())

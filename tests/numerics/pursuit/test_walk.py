@@ -247,6 +247,6 @@ def test_the_height_of_a_revalued_level_is_that_at_the_new_observations():
     other = model._replace(y=model.y.flip(0))
     revalued = revalue_level(other, level.support, level.fit)
     F = log_posterior(other, level.fit.theta, level.fit.rho).F
-    assert revalued.fit.F == pytest.approx(F)
+    assert abs(F - revalued.fit.F) < 1e-9
     assert abs(F - level.fit.F) > 1
     assert revalued.gains == level_at(other, level.support, level.fit).gains
