@@ -1,11 +1,14 @@
 """Methods of regression: our regressor, others' robust ones, and what people would take otherwise.
 
-Inputs and targets reach every method as they are, scaled by a `StandardScaler` before those that do not scale
-themselves.
+Inputs and targets reach every method as they are. Those that do not scale themselves get them standardized; the targets
+of others' robust processes are scaled by their median and quartiles, since wrong values would decide on their spread.
+GPy, RobustGP and GPflow need an environment of their own (GPy==1.15.0, robustgp==2.1, gpflow==2.11.2,
+tensorflow-cpu==2.21.0), whose Python is named.
 """
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +21,8 @@ from sklearn.linear_model import HuberRegressor, RANSACRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.league.protocol import PeerProcess
+from benchmarks.quality import regression_rcagp
 from benchmarks.quality.regression_rows import Rows
 from robustbo.sklearn import RobustGPRegressor
 
@@ -25,11 +30,19 @@ LEVELS = np.linspace(0.005, 0.995, 100)  # of the quantiles that a density is ma
 
 
 class Prediction(NamedTuple):
-    """Predictions of a fitted method: means, log densities of the rows held out, and what it calls wrong."""
+    """Predictions of a fitted method.
+
+    Attributes:
+        mean: Means of the rows held out.
+        log_density: Their log densities; None of a method that predicts no distribution.
+        is_flagged: Which training values it calls wrong; None of a method that does not say.
+        seconds: Of another process's processor.
+    """
 
     mean: np.ndarray
     log_density: np.ndarray | None
     is_flagged: np.ndarray | None
+    seconds: float = 0.0
 
 
 def by_our_regressor(method: str, rows: Rows) -> Prediction:
@@ -85,6 +98,58 @@ def by_boosted_trees(rows: Rows) -> Prediction:
     return Prediction(model.predict(rows.X_test), None, None)
 
 
+class Scaling(NamedTuple):
+    """Units of a robust process: means and spreads of the columns, median and spread (by quartiles) of the targets."""
+
+    means: np.ndarray
+    spreads: np.ndarray
+    center: float
+    scale: float
+
+    @classmethod
+    def of(cls, rows: Rows) -> "Scaling":
+        """The units of the training rows."""
+        spreads, low_high = rows.X.std(0), np.quantile(rows.y, [0.25, 0.75])
+        scale = float(np.diff(low_high)[0] / np.diff(norm.ppf([0.25, 0.75]))[0]) or float(rows.y.std())
+        return cls(rows.X.mean(0), np.where(spreads > 0, spreads, 1.0), float(np.median(rows.y)), scale)
+
+    def apply(self, rows: Rows) -> tuple[np.ndarray, ...]:
+        """Inputs and targets of the training rows, and of those held out."""
+        inputs = ((X - self.means) / self.spreads for X in (rows.X, rows.X_test))
+        targets = ((y - self.center) / self.scale for y in (rows.y, rows.y_test))
+        return tuple(part for pair in zip(inputs, targets, strict=True) for part in pair)
+
+    def prediction(
+        self, mean: np.ndarray, density: np.ndarray, is_flagged: np.ndarray | None = None, seconds: float = 0.0
+    ) -> Prediction:
+        """A prediction in the units of the rows."""
+        return Prediction(self.center + self.scale * mean, density - np.log(self.scale), is_flagged, seconds)
+
+
+def by_rcagp(rows: Rows) -> Prediction:
+    """Prediction by RCaGP as its equations have it."""
+    scaling = Scaling.of(rows)
+    return scaling.prediction(*regression_rcagp.predict(*scaling.apply(rows)))
+
+
+def by_peer(python: Path, name: str, rows: Rows) -> Prediction:
+    """Prediction by a method in another Python, of the name that `benchmarks.league.server.serve` has for it.
+
+    Raises:
+        PeerError: If it fails.
+    """
+    scaling, process = Scaling.of(rows), PeerProcess(python, name)
+    try:
+        process.call("begin")
+        columns = zip(("X", "y", "X_test", "y_test"), scaling.apply(rows), strict=True)
+        answer = process.call("predict", **{column: part.tolist() for column, part in columns})
+    finally:
+        process.close()
+    is_flagged = None if answer["is_flagged"] is None else np.array(answer["is_flagged"])
+    mean, density = np.array(answer["mean"]), np.array(answer["log_density"])
+    return scaling.prediction(mean, density, is_flagged, answer["seconds"])
+
+
 OURS = "RobustGPRegressor"
 METHODS: dict[str, Callable[[Rows], Prediction]] = {
     OURS: partial(by_our_regressor, "auto"),
@@ -94,11 +159,20 @@ METHODS: dict[str, Callable[[Rows], Prediction]] = {
     "trimmed": partial(by_our_regressor, "trimmed"),
     "BoTorch's relevance pursuit": partial(by_our_regressor, "botorch-relevance-pursuit"),
     "GPyTorch's variational Student-t": partial(by_our_regressor, "student-t-variational"),
+    "RCaGP": by_rcagp,
     "scikit-learn's GP": by_scikit_learn_gp,
     "Huber": by_huber,
     "RANSAC": by_ransac,
     "boosting, Huber": by_boosted_trees,
 }
 
-# Half a minute to minutes a fit: only where they are named
-SLOW = ("BoTorch's relevance pursuit", "GPyTorch's variational Student-t", "scikit-learn's GP")
+# In another Python, by their names there
+ELSEWHERE = {
+    "GPy's Student-t": "gpy-student-t",
+    "RobustGP": "robustgp",
+    "GPflow's variational Student-t": "gpflow-student-t",
+}
+NAMES = (*METHODS, *ELSEWHERE)
+
+# Seconds to minutes a fit: only where they are named
+SLOW = ("BoTorch's relevance pursuit", "GPyTorch's variational Student-t", "RCaGP", "scikit-learn's GP", *ELSEWHERE)

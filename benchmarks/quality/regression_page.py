@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.common import pages
-from benchmarks.quality.regression_methods import METHODS, OURS
+from benchmarks.quality.regression_methods import NAMES, OURS
 from benchmarks.quality.regression_rows import KINDS, LABELLED, TABLES
 
 CASE = ["table", "kind"]
@@ -34,7 +34,7 @@ def tables(rows: pd.DataFrame) -> dict[str, str]:
 
 
 def _methods(rows: pd.DataFrame) -> list[str]:
-    return [name for name in METHODS if name in set(rows["method"])]
+    return [name for name in NAMES if name in set(rows["method"])]
 
 
 def _line(method: str, rows: pd.DataFrame, kinds: list[str] | tuple[str, ...]) -> dict[str, str]:

@@ -14,6 +14,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteK
 from robustbo.determinism.isolation import seed_everything
 from robustbo.numerics.sources.labels import SourceLabels
 from robustbo.sklearn.arguments import RowNoise
+from robustbo.sklearn.fit_progress import FitProgress
 from robustbo.sklearn.groups import GroupedFit, check_method, fit_beside_groups
 from robustbo.surrogates import registry
 from robustbo.surrogates.common import contract, priors
@@ -41,10 +42,15 @@ class Weightless(NamedTuple):
     X: Array
     y: Array
 
-    def among(self, judged: dict[str, Any], model: Any) -> dict[str, Any]:
+    def among(self, judged: dict[str, Any], model: Any, progress: FitProgress) -> dict[str, Any]:
         """The verdicts on all rows, from those on the rows that count."""
         parts = zip(torch.tensor(self.X).split(AT_ONCE), torch.tensor(self.y).split(AT_ONCE), strict=True)
-        verdicts = [_verdicts(of, of.weight) for of in (model.diagnose_others(X, y, None) for X, y in parts)]
+        verdicts = []
+        with progress.stage(f"judging {len(self.y):,} more rows", len(self.y)) as stage:
+            for X, y in parts:
+                of = model.diagnose_others(X, y, None)
+                verdicts.append(_verdicts(of, of.weight))
+                stage.advance(len(y))
         mine = {
             name: None if of is None else np.concatenate([part[name] for part in verdicts])
             for name, of in verdicts[0].items()
@@ -140,16 +146,16 @@ class FittedRegression:
             grouped = fit_beside_groups(model, y, groups, build)
             return cls(grouped.model, seed, grouped)
 
-    @property
-    def diagnosis(self) -> dict[str, Any]:
+    def diagnose(self, progress: FitProgress) -> dict[str, Any]:
         """Expectations and verdicts on the ``n`` values, by the regressor's attributes."""
         with seed_everything(self.seed), quiet(), torch.no_grad():
-            of_others, right = contract.diagnose(self.model), contract.probability_right(self.model)
+            with progress.stage(f"judging {len(self.model.train_targets):,} rows"):
+                of_others, right = contract.diagnose(self.model), contract.probability_right(self.model)
             judged = _verdicts(of_others, right)
             if self.grouped is not None:
                 judged["expected_"] += self.grouped.errors
             if self.weightless is not None:
-                judged = self.weightless.among(judged, self.model)
+                judged = self.weightless.among(judged, self.model, progress)
         return judged | {"group_errors_": None if self.grouped is None else self.grouped.table}
 
     @property

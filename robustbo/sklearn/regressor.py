@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from robustbo.sklearn.arguments import RowNoise, probabilities
 from robustbo.sklearn.features import FROM_DTYPE, FeatureEncoder, categorical_columns
+from robustbo.sklearn.fit_progress import FitProgress
 from robustbo.sklearn.fitted_regression import FittedRegression
 from robustbo.sklearn.groups import labels_of
 from robustbo.surrogates.common import contract
@@ -37,6 +38,8 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
         categorical_features: Columns that are categories: "from_dtype" (columns of a data frame that are no numbers),
             names, places or booleans, or None.
         random_state: Random state of the drawn rows, of methods that draw, and of `sample_y`.
+        verbose: 1 shows on standard error how far `fit` is: the seconds of the search for hyperparameters, and the rows
+            judged; 0 shows nothing.
 
     Attributes:
         outlier_mask_: ``n`` booleans: the training values that are more probably wrong than right (for a method without
@@ -85,11 +88,13 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
         method_options: Mapping[str, Any] | None = None,
         categorical_features: Any = FROM_DTYPE,
         random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
     ) -> None:
         self.method = method
         self.method_options = method_options
         self.categorical_features = categorical_features
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(
         self,
@@ -127,8 +132,11 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
         options = dict(self.method_options or {})
         self.method_ = method
         labels = None if groups is None else labels_of(groups, n)
-        self._fitted = FittedRegression.fit(method, options, inputs, y, noise, seed, labels)
-        for name, value in self._fitted.diagnosis.items():
+        progress = FitProgress(self.verbose > 0)
+        count = n if noise.counts is None else int(noise.counts.sum())
+        with progress.stage(f"fitting {method} to {count:,} rows"):
+            self._fitted = FittedRegression.fit(method, options, inputs, y, noise, seed, labels)
+        for name, value in self._fitted.diagnose(progress).items():
             setattr(self, name, value)
         self.model_, self.kernel_ = self._fitted.model, self._fitted.kernel
         self.log_marginal_likelihood_value_ = contract.log_likelihood(self.model_)

@@ -8,7 +8,7 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from robustbo.sklearn import RobustGPRegressor, outliers
@@ -197,6 +197,15 @@ def test_it_goes_where_estimators_go(fitted):
     of_others = cross_val_predict(pipeline, X, y, cv=3)
     assert np.median(np.abs(of_others - right)) < 0.1
     assert (RobustGPRegressor().fit(X, y).predict(X) == fitted.predict(X)).all()
+
+
+def test_frames_of_an_earlier_step_keep_their_names_and_their_fit(fitted):
+    X, y, _ = curve()
+    pipeline = make_pipeline(FunctionTransformer(feature_names_out="one-to-one"), RobustGPRegressor())
+    table = pd.DataFrame(X, columns=["heat", "acid"])
+    pipeline.set_output(transform="pandas").fit(table, y)
+    assert list(pipeline[-1].feature_names_in_) == ["heat", "acid"]
+    assert (pipeline.predict(table) == fitted.predict(X)).all()
 
 
 def test_the_kernel_reads_as_scikit_learns(fitted):

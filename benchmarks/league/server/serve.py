@@ -7,7 +7,11 @@
     {"do": "recommend"}                            -> {"point": {...}}
     {"do": "end"}                                  -> {"versions": {...}}
 
-A peer of `OF_OLD_STUDIES` begins with "old" as well: [[{NAME: VALUE}, 1.2], ...], the values of an old study.
+A peer of `OF_OLD_STUDIES` begins with "old" as well: [[{NAME: VALUE}, 1.2], ...], the values of an old study. A peer of
+`OF_TABLES` begins with nothing, and is asked for the rows held out of a table:
+
+    {"do": "predict", "X": [[...], ...], "y": [...], "X_test": [[...], ...], "y_test": [...]}
+                                                   -> {"mean": [...], "log_density": [...], "is_flagged": [...] or null}
 
 Each answer has "seconds" of this process's processor; one that failed has "error" in the place of the rest. A
 parameter is as `robustbo.searchspace` writes it. A constraint is the sum of a times the parameter, and c, which is at
@@ -50,13 +54,19 @@ OF_OLD_STUDIES: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
     "baybe-task": ("baybe_task", {}, ("baybe", "botorch", "torch")),
     "smac-warm-start": ("smac_warm_start", {}, ("smac", "ConfigSpace", "scikit-learn")),
 }
+# Likewise, of regression: `benchmarks.quality.regression_methods`.
+OF_TABLES: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
+    "gpy-student-t": ("gpy_regression", {"method": "student-t"}, ("GPy", "numpy")),
+    "robustgp": ("gpy_regression", {"method": "trimming"}, ("robustgp", "GPy", "numpy")),
+    "gpflow-student-t": ("gpflow_regression", {}, ("gpflow", "tensorflow-cpu", "numpy")),
+}
 
 
 class Session:
     """One peer, and what it is asked."""
 
     def __init__(self, name: str) -> None:
-        self._module, self._options, self._distributions = {**PEERS, **OF_OLD_STUDIES}[name]
+        self._module, self._options, self._distributions = {**PEERS, **OF_OLD_STUDIES, **OF_TABLES}[name]
         self._peer: Any = None
 
     def answer(self, message: dict[str, Any]) -> dict[str, Any]:
@@ -73,6 +83,8 @@ class Session:
             return {}
         if do == "recommend":
             return {"point": self._peer.recommend()}
+        if do == "predict":
+            return dict(self._peer.predict(message))
         versions = {name: importlib.metadata.version(name) for name in self._distributions}
         return {"versions": {"python": sys.version.split()[0]} | versions}
 

@@ -29,8 +29,10 @@ def test_methods_are_those_that_the_far_end_serves(plan, load):
     peers, groups = load("league.server.serve").PEERS, load("league.environments").GROUPS
     assert set(plan.METHODS) == {*peers, *plan.OURS}
     assert {entry.environment for entry in plan.METHODS.values()} - {None} == set(groups)
-    others = load("league.server.serve").OF_OLD_STUDIES
+    serve = load("league.server.serve")
+    others = serve.OF_OLD_STUDIES | serve.OF_TABLES
     assert not {*peers} & {*others}
+    assert len(others) == len(serve.OF_OLD_STUDIES) + len(serve.OF_TABLES)
     modules = [module for module, _, _ in (*peers.values(), *others.values())]
     assert all((ROOT / "benchmarks/league/server" / f"{module}.py").exists() for module in modules)
 

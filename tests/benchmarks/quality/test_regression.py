@@ -1,7 +1,11 @@
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import norm
+
+from benchmarks.league.protocol import PeerProcess
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +81,48 @@ def test_a_method_has_a_row(method, monkeypatch, regression, rows_module):
     assert row["rows"] == 72
     assert np.isnan(row["log_density"]) == (method != "student-t")
     assert np.isnan(row["flagged"]) == (method == "boosting, Huber")
+
+
+class Standing(PeerProcess):
+    """A peer that predicts a standard normal variable, and says after its name which values it flags."""
+
+    def __init__(self, python, name):
+        self.name, self.asked = name, []
+
+    def call(self, do, **message):
+        self.asked.append(do)
+        if do == "begin":
+            return {"seconds": 5.0}
+        assert np.allclose(np.mean(message["X"], 0), 0)
+        assert np.allclose(np.std(message["X"], 0), 1)
+        assert np.median(message["y"]) == pytest.approx(0, abs=1e-12)
+        z = np.array(message["y_test"])
+        flags = [value > 3 for value in message["y"]] if self.name == "flags" else None
+        answer = {"mean": [0.0] * len(z), "log_density": norm.logpdf(z).tolist(), "is_flagged": flags}
+        return answer | {"seconds": 70.0}
+
+    def close(self):
+        assert self.asked == ["begin", "predict"]
+
+
+@pytest.mark.parametrize("name", ["flags", "silent"])
+def test_a_peer_of_another_python_answers_in_the_units_of_the_rows(name, regression, methods, monkeypatch):
+    rows = regression.rows_of(regression.Case("diabetes", "uniform", 0))
+    monkeypatch.setattr(methods, "PeerProcess", Standing)
+    prediction = methods.by_peer(sys.executable, name, rows)
+    low, center, high = np.quantile(rows.y, [0.25, 0.5, 0.75])
+    sd = (high - low) / (2 * norm.ppf(0.75))
+    np.testing.assert_allclose(prediction.mean, center)
+    np.testing.assert_allclose(prediction.log_density, norm.logpdf(rows.y_test, center, sd))
+    assert prediction.seconds == 70
+    flags = prediction.is_flagged
+    assert flags is None if name == "silent" else (flags == (rows.y > center + 3 * sd)).all()
+
+
+def test_peers_of_another_python_are_refused_without_one(regression, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        regression.main(["--methods", "RobustGP", "Huber", "--out", str(tmp_path / "rows.csv")])
+    assert "--python must name an environment that has RobustGP\n" in capsys.readouterr().err
 
 
 def a_row(method, seed=0, **scores):
