@@ -28,6 +28,7 @@ from robustbo.surrogates.transfer.joint_problem import Maps, joint_problem, robu
 from robustbo.surrogates.transforms.inlier_rescale import standardize_like
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 
+SPREAD_KNOWN = 12  # values of the target from which on their own spread is known well enough
 UNRELATED = 0.9  # probability of a source's being unrelated from which on nothing is predicted by it
 
 
@@ -95,14 +96,20 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
         return search_relations(problem, remember=self.remember)
 
     def _set_scale(self, auxiliary: AuxiliaryValues) -> None:
-        """Standardize few outcomes by the spread of the sources' values: their own is known too badly."""
-        transform = outcome_transform(self)
-        if len(self.train_targets) < FEWEST and isinstance(transform, RobustStandardize):
-            spreads = [robust_spread(auxiliary.Y[auxiliary.source == s]) for s in range(len(auxiliary.trusted))]
-            usable = sorted(spread for spread in spreads if spread > 0)
-            if usable:
-                scale = torch.full_like(transform.stdvs, usable[len(usable) // 2])
-                standardize_like(self, transform, transform.means, scale)
+        """Standardize few outcomes by the spread of the sources' values: their own is known too badly.
+
+        From `FEWEST` outcomes on that is done only if the spread lies between that of most outcomes and that of all, so
+        that the sources may well have the same units.
+        """
+        transform, n = outcome_transform(self), len(self.train_targets)
+        spreads = [robust_spread(auxiliary.Y[auxiliary.source == s]) for s in range(len(auxiliary.trusted))]
+        usable = sorted(spread for spread in spreads if spread > 0)
+        if n >= SPREAD_KNOWN or not usable or not isinstance(transform, RobustStandardize):
+            return
+        scale = torch.full_like(transform.stdvs, usable[len(usable) // 2])
+        ratio, width = (scale / transform.stdvs).item(), self.train_targets.max() - self.train_targets.min()
+        if n < FEWEST or 1 < ratio < width:
+            standardize_like(self, transform, transform.means, scale)
 
     def noise_of_rows(self) -> tuple[Tensor, Tensor]:
         """``n`` known noise variances of the target's values, NaN where it is inferred, and shares of that."""

@@ -12,6 +12,7 @@ from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.model_averaging import by_fits
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.transfer.auxiliary import AuxiliaryValues
+from robustbo.surrogates.transfer.joint_problem import robust_spread
 from robustbo.surrogates.transfer.model import TransferGP
 from robustbo.surrogates.transfer.value import gain_of_recommendation, values_of_rows
 
@@ -86,9 +87,19 @@ def test_few_values_are_predicted_by_draws_of_the_hyperparameters():
 
 
 def test_only_sources_that_are_all_unrelated_leave_the_prediction_to_the_target():
-    assert model_of(lambda x: torch.cos(17 * x[:, 0])).is_of_unrelated
+    many = torch.linspace(0, 1, 14, dtype=torch.float64).unsqueeze(-1)
+    assert model_of(lambda x: torch.cos(17 * x[:, 0]), X=many).is_of_unrelated
     assert not model_of(objective).is_of_unrelated
     assert not contract.fit(TransferGP(X, objective(X).unsqueeze(-1))).is_of_unrelated
+
+
+def test_six_values_most_of_which_are_near_each_other_are_standardized_by_the_source():
+    target = torch.tensor([[0.0], [0.01], [0.02], [0.03], [0.5], [0.9]], dtype=torch.float64)
+    model = model_of(objective, X=target)
+    spread = outcome_transform(model).stdvs.item()
+    assert spread == pytest.approx(robust_spread(model.auxiliary.Y))
+    in_other_units = model_of(lambda x: 1000 * objective(x), X=target)
+    assert outcome_transform(in_other_units).stdvs.item() < 2
 
 
 def test_wrong_values_of_both_are_probable_and_right_ones_are_not():
