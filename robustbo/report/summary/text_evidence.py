@@ -11,7 +11,7 @@ RAREST = 1e6  # times, beyond which only an order says something
 PLAIN = 20  # times, up to which a value is nothing special
 STATUSES: Mapping[str, str] = {
     "inlier": "believed",
-    "confirmed": "believed, and confirmed by another value there",
+    "confirmed": "believed; its point was measured more than once",
     "flagged": "looks wrong",
     "quarantined": "looks wrong, and is left out for now",
     "refuted": "looks wrong beside another value there",

@@ -1,6 +1,7 @@
 // The token stands behind # in the printed address, which no browser sends anywhere: it is posted once, and gone.
-const token = decodeURIComponent(location.hash.slice(1));
-if (token) {
+async function logIn() {
+  const token = decodeURIComponent(location.hash.slice(1));
+  if (!token) return;
   history.replaceState(null, "", "/login");
   const answer = await fetch("/login", {
     method: "POST",
@@ -10,3 +11,6 @@ if (token) {
   if (answer.ok) location.replace("/");
   else document.querySelector("#answer").hidden = false;
 }
+
+window.addEventListener("hashchange", logIn); // where the address is pasted into this page
+await logIn();

@@ -50,7 +50,7 @@ document.addEventListener("submit", async (event) => {
     form.querySelectorAll("input:not([type=hidden])").forEach((input) => {
       if (input.name !== "n") input.value = "";
     });
-    await refresh();
+    await refresh(true);
   } else {
     const recorded = result.content.text ? ` Recorded is: ${result.content.text}.` : "";
     say(`${result.content.error}${recorded}`);
@@ -91,12 +91,19 @@ export function merge(id, how) {
   merges.set(id, how);
 }
 
-export async function refresh() {
+// Bring the page up to date; after one's own word its other forms have seen that word, too.
+export async function refresh(isOwn = false) {
   if (!document.querySelector("[data-live]")) return;
   const response = await fetch(location.pathname + location.search, {headers: {Accept: "text/html"}}).catch(() => null);
   if (!response?.ok) return;
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   localize(page);
+  if (isOwn) {
+    for (const form of document.querySelectorAll("form[action]")) {
+      const next = page.querySelector(`form[action="${form.getAttribute("action")}"] input[name=seen]`);
+      if (next && form.elements.seen) form.elements.seen.value = next.value;
+    }
+  }
   for (const part of document.querySelectorAll("[data-live]")) {
     const next = page.getElementById(part.id);
     if (!next) continue;

@@ -211,7 +211,7 @@ merge("table", (part, next) => {
         button("Record mine all the same", () => record(row)), button("Leave it as it is", () => drop(row)));
     }
   }
-  for (const row of fresh.rows) if (!document.getElementById(row.id)) body.append(row);
+  for (const row of [...fresh.rows]) if (!document.getElementById(row.id)) body.append(row); // which takes it out of fresh
   fillDrafts();
 });
 
