@@ -124,3 +124,32 @@ def value_of(driver):
 
 def focus(driver):
     return driver.execute_script("return document.activeElement.getAttribute('aria-label')")
+
+
+def test_points_that_are_asked_for_beside_open_rows_all_appear(opt, server, browser):
+    def shown():
+        return [
+            int(row.get_attribute("data-trial"))
+            for row in browser.find_elements(By.CSS_SELECTOR, "#rows tr[data-trial]")
+        ]
+
+    sign_in(browser, server[0])
+    has(browser, "h1", "To be measured")
+    wait(lambda: shown() == [0, 1, 2], "the rows that are there")
+    fill(browser, "n", "4")
+    press(browser, "Get the next points")
+    wait(lambda: len(opt.pending()) > 5, "more rows")
+    wait(lambda: sorted(shown()) == sorted(trial.number for trial in opt.pending()), "each of them on the page")
+
+
+def test_a_second_word_on_a_trial_is_taken_on_the_same_page(opt, server, browser):
+    opt.tell(0, 1.5)
+    sign_in(browser, server[0])
+    browser.get(f"{browser.current_url.rstrip('/')}/trials/0")
+    for value, reason in (("1.6", "a slip"), ("1.7", "another slip")):
+        fill(browser, "value.0", value)
+        form = browser.find_element(By.CSS_SELECTOR, "form[action$='/amend']")
+        form.find_element(By.NAME, "reason").send_keys(reason)
+        press(browser, "Correct it")
+        has(browser, ".happenings", reason)
+    assert rb.Study.resume(server[1]).history[0].value == 1.7
