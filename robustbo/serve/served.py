@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from robustbo.errors import RobustBOError, SheetError
@@ -21,6 +22,8 @@ from robustbo.trials.store import State
 
 MEND = "look at it again; where it was measured so, write the reason in the place of the value"
 LETTERS = 12  # of a stamp
+TELLING = frozenset({"tell", "fail"})  # events with labels of who typed them
+EMPTY: Mapping[str, str] = MappingProxyType({})
 
 
 class TrialStamp(NamedTuple):
@@ -116,7 +119,12 @@ class Served(Optimizer):
         return self._reader_of(sheet, amends, "raise", is_written=False)
 
     def record_sheet(
-        self, name: str, data: bytes, amends: bool, is_as_shown: Callable[[Sequence[Event]], bool]
+        self,
+        name: str,
+        data: bytes,
+        amends: bool,
+        is_as_shown: Callable[[Sequence[Event]], bool],
+        labels: Mapping[str, str] = EMPTY,
     ) -> list[Trial]:
         """Record an uploaded sheet, all of it or nothing.
 
@@ -125,6 +133,7 @@ class Served(Optimizer):
             data: Its contents.
             amends: Whether values that have changed are corrected.
             is_as_shown: Says whether its events are those that somebody has seen.
+            labels: Of the values that it tells, where the sheet has no others.
 
         Raises:
             SheetError: If a row breaks a rule, or others have recorded something meanwhile.
@@ -137,6 +146,12 @@ class Served(Optimizer):
                 raise SheetError("; ".join(result.errors))
             if not is_as_shown(result.events):
                 raise SheetError("others have recorded something meanwhile, and nothing was recorded; upload it again")
-            return with_exclusions(settings, state.history, result.events)
+            return with_exclusions(settings, state.history, [_with_labels(event, labels) for event in result.events])
 
         return self._commit(events_of)
+
+
+def _with_labels(event: Event, labels: Mapping[str, str]) -> Event:
+    """An event that tells a value, with more labels; any other as it is."""
+    own = {**labels, **event.get("labels", {})}
+    return {**event, "labels": own} if event["event"] in TELLING and own else event

@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from robustbo.errors import RobustBOError
 from robustbo.serve.environment import answer, bench_of, refuse
-from robustbo.serve.forms import fields_of, text_in, upload_in, wants_json
+from robustbo.serve.forms import fields_of, labels_in, text_in, upload_in, wants_json
 from robustbo.serve.rows import values_texts
 from robustbo.serve.served import Served
 from robustbo.sheets.doubts import doubts
@@ -128,7 +128,8 @@ async def post_sheet(request: Request) -> Response:
         else:
             raise HTTPException(410, "this sheet is not here any more; upload it again")
         if shown := text_in(fields, "shown"):
-            await asyncio.to_thread(bench.opt.record_sheet, name, data, amends, lambda e: digest(e) == shown)
+            labels = labels_in(fields)
+            await asyncio.to_thread(bench.opt.record_sheet, name, data, amends, lambda e: digest(e) == shown, labels)
             uploads.drop(word)
             bench.publish()
             return JSONResponse({"ok": True}) if wants_json(request) else RedirectResponse("/", 303)

@@ -32,8 +32,9 @@ def test_a_sheet_is_shown_before_it_is_recorded(client, place, sheet):
         (5, "failed", "the pump failed"),
     ]
     assert len(rb.Study.resume(place).history.having("pending")) == 2
-    client.post("/sheet", data={"upload": answer["upload"], "shown": answer["digest"]})
+    client.post("/sheet", data={"upload": answer["upload"], "shown": answer["digest"], "who": "Ann"})
     assert [rb.Study.resume(place).history[i].state for i in (4, 5)] == ["told", "failed"]
+    assert [rb.Study.resume(place).history[i].labels["entered by"] for i in (4, 5)] == ["Ann", "Ann"]
     again = client.post("/sheet", data={"upload": answer["upload"], "shown": answer["digest"]}, headers=JSON)
     assert again.status_code == 410
 

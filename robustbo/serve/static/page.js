@@ -36,6 +36,7 @@ export async function post(address, form, submitter) {
 
 document.addEventListener("submit", async (event) => {
   const form = event.target;
+  if (form.elements.who && form.elements.who !== who) form.elements.who.value = who.value.trim();
   if (form.method !== "post" || "plain" in form.dataset || event.defaultPrevented) return;
   event.preventDefault();
   const {submitter} = event;
