@@ -14,7 +14,7 @@ from robustbo.errors import SpaceError
 from robustbo.lazy import cached_property
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.searchspace.space import Space
-from robustbo.study.declared import contents_by_source
+from robustbo.study.declared import check_settings_for_sources
 from robustbo.trials.declared import Declared, check_source_name
 from robustbo.trials.initial import default_num_initial
 from robustbo.trials.settings import Direction, Settings, options_text
@@ -148,7 +148,7 @@ class ExperimentReader:
         rest = {"num_initial": default_num_initial(self.space), **self.options.decisions, **rest}
         rest["sources"] = self.sources.declared
         settings = Settings(self.space, direction, name, options_text(options), **rest)
-        contents_by_source(settings, None)  # raises where the surrogate takes no sources
+        check_settings_for_sources(settings)
         return settings
 
     def _at_baseline(self, metric: str) -> float:

@@ -22,7 +22,7 @@ from robustbo.optuna.old_studies import SourceLike, StudySources
 from robustbo.searchspace.parameters import Float
 from robustbo.searchspace.space import Space
 from robustbo.study.beginning import settings_of
-from robustbo.study.declared import contents_by_source
+from robustbo.study.declared import check_settings_for_sources
 from robustbo.surrogates.names import SurrogateName
 from robustbo.trials.former_names import reads_old_names
 from robustbo.trials.outcome import Outcome
@@ -118,7 +118,7 @@ class RobustSampler(BaseSampler):
         }
         self._sources = StudySources(sources)
         first = settings_of(Space(x=Float(0, 1)), sources=self._sources.declared, **self._options)
-        contents_by_source(first, None)  # raises, as the other, where an argument breaks its rule
+        check_settings_for_sources(first)  # raises, as the other, where an argument breaks its rule
         errors = negligible_error if isinstance(negligible_error, Sequence) else [negligible_error]
         self._negligible = tuple(Outcome(negligible_error=error).negligible_error for error in errors)
         self.deterministic_objective = flag("deterministic_objective", deterministic_objective)

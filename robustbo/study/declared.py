@@ -13,16 +13,21 @@ from robustbo.trials.sources import DEFAULT_KIND, Source, labels_to_record
 from robustbo.validation import short_list
 
 
+def check_settings_for_sources(settings: Settings) -> None:
+    """Raise a `ValueError` unless the settings can learn from the sources that they declare, if they declare any."""
+    if settings.sources and settings.surrogate != DEFAULT_SURROGATE:
+        raise ValueError(f"sources need the surrogate {DEFAULT_SURROGATE!r}, got {settings.surrogate!r}; leave it out")
+    if settings.sources and settings.acquisition not in ("auto", "sobol"):
+        raise ValueError(f"sources need the acquisition 'auto', got {settings.acquisition!r}; leave it out")
+
+
 def contents_by_source(settings: Settings, prior: Prior | Mapping[str, Prior] | None) -> list[Content]:
     """The measurements of old studies: of one, or of several by the names of their sources.
 
     Raises:
         TypeError, ValueError: If the sources are not declared, or cannot be learned from, or a table breaks a rule.
     """
-    if settings.sources and settings.surrogate != DEFAULT_SURROGATE:
-        raise ValueError(f"sources need the surrogate {DEFAULT_SURROGATE!r}, got {settings.surrogate!r}; leave it out")
-    if settings.sources and settings.acquisition not in ("auto", "sobol"):
-        raise ValueError(f"sources need the acquisition 'auto', got {settings.acquisition!r}; leave it out")
+    check_settings_for_sources(settings)
     if prior is None:
         return []
     if not isinstance(prior, Mapping):

@@ -88,12 +88,6 @@ class TransferBelief(PursuitBelief):
         """
         return [(part.weight, part.process) for part in self._parts()] or super().predictors()
 
-    @property
-    def mixture_fits(self) -> Sequence[tuple[float, GroupFit]]:
-        """Weights and fits that predictions are averaged over."""
-        pairs = zip(self._averaging.weights, self._averaging.configurations, strict=True)
-        return [(part.weight, part.fit) for part in self._parts()] or [(w, of.fit) for w, of in pairs]
-
     def _noises(self) -> list[float]:
         """Noise variances by each of the processes: those of the fits, which the tails of the noise belong to."""
         return [part.s2 for part in self._parts()] or super()._noises()

@@ -102,9 +102,11 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
         that the sources may well have the same units.
         """
         transform, n = outcome_transform(self), len(self.train_targets)
+        if n >= SPREAD_KNOWN or not isinstance(transform, RobustStandardize):
+            return
         spreads = [robust_spread(auxiliary.Y[auxiliary.source == s]) for s in range(len(auxiliary.trusted))]
         usable = sorted(spread for spread in spreads if spread > 0)
-        if n >= SPREAD_KNOWN or not usable or not isinstance(transform, RobustStandardize):
+        if not usable:
             return
         scale = torch.full_like(transform.stdvs, usable[len(usable) // 2])
         ratio, width = (scale / transform.stdvs).item(), self.train_targets.max() - self.train_targets.min()
@@ -222,6 +224,11 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
             return []
         fits = (configuration.fit for configuration in self._averaging.configurations)
         return list(zip(self._averaging.weights, fits, strict=True))
+
+    @property
+    def mixture_fits(self) -> list[tuple[float, GroupFit]]:
+        """Weights and fits that predictions are averaged over: of few values, with draws of the hyperparameters."""
+        return [(part.weight, part.fit) for part in self._parts()] or self.weighted_fits
 
     @property
     def relations(self) -> tuple[SourceRelation, ...]:
