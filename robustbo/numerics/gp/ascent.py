@@ -30,6 +30,7 @@ DAMPING = 1e-3  # added to the information, which may be singular
 LONGEST = 4.0  # logarithmic units that a coordinate moves at once
 ROUNDING = 1e-12  # of the information itself, so that it can be factored whatever its size
 CLOSE = 1e-12  # to a bound
+UNIT = 100.0  # nats: heights are relative to an arbitrary zero, so that tolerances are of this at least
 MEMORY = 2  # secant corrections
 HISTORY = 20  # corrections of L-BFGS-B, which has no other information
 INFEASIBLE = 1e300  # told to its line search where the function may not be visited
@@ -87,7 +88,7 @@ def ascend(
         x: ``m`` coordinates to begin with; moved within the bounds.
         low: ``m`` lower bounds.
         high: ``m`` upper bounds.
-        ftol: Relative gain, made or expected, below which the search ends.
+        ftol: Gain, made or expected, below which the search ends, by the height or by `UNIT` where that is more.
         maxiter: Steps at most.
     """
     within, tensor = (low.numpy(), high.numpy()), torch.from_numpy
@@ -97,7 +98,7 @@ def ascend(
         return Ascent(tensor(z), current.F, current.value, evaluations, False)
     g, A = (part.numpy() for part in current.derivatives())
     for _ in range(maxiter):
-        enough = ftol * max(1.0, abs(current.F))
+        enough = ftol * max(UNIT, abs(current.F))
         step = _step(g, correct_information(A, secants), z, *within)
         if not (rise := float(g @ step)) > 0:  # bounds have bent it downhill, or there is no factor
             step = _clip_step(g / (A.diagonal() + DAMPING), z, *within)

@@ -92,8 +92,9 @@ class Model(NamedTuple):
         return len(self.bounds) + 1 - len(self.warp)
 
     def warp_at(self, theta: Tensor) -> WarpedOutcomes | None:
-        """The observations' warp at some hyperparameters, where there is one."""
-        return WarpedOutcomes(self.y.numpy(), theta[-len(self.warp) :].tolist()) if self.warp else None
+        """The observations' warp at some hyperparameters; None where there is none, or it is held straight."""
+        is_straight = all(block.bounds == (0.0, 0.0) for block in self.warp)
+        return None if is_straight else WarpedOutcomes(self.y.numpy(), theta[-len(self.warp) :].tolist())
 
 
 @lru_cache
@@ -171,8 +172,9 @@ def gradient(model: Model, value: LogPosterior) -> tuple[Tensor, Tensor]:
         on_noise = float(F_rho.numpy() @ free_noise(model, value).numpy())  # eq. 6.22
         on_noise += model.s2_prior.slope(log_s2)
         slopes = torch.from_numpy(np.append(slopes.numpy(), on_noise))
-    if value.warp is not None:
-        slopes = torch.from_numpy(np.append(slopes.numpy(), _on_warp(model, value, F_rho.numpy())))
+    if model.warp:
+        on_warp = np.zeros(len(model.warp)) if value.warp is None else _on_warp(model, value, F_rho.numpy())
+        slopes = torch.from_numpy(np.append(slopes.numpy(), on_warp))
     return slopes, F_rho
 
 
@@ -214,7 +216,9 @@ def information(
     rows, indices = [value.covariance.tangents(value.evidence.al).numpy()], support.numpy()
     if model.s2_known is None:
         rows.append((free_noise(model, value).numpy() * al)[None])
-    if value.warp is not None:
+    if model.warp and value.warp is None:
+        rows.append(np.zeros((len(model.warp), len(al))))
+    elif value.warp is not None:
         by_noise = 0.0 if on_warp is None else on_warp * al
         rows.append(by_noise - math.sqrt(2) * value.warp.apart(value.warp.y_t))  # eq. 17.6
     shared, own = np.concatenate(rows), slope.numpy() * al[indices]  # V_a al: its numbers, or the only one not zero

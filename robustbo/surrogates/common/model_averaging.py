@@ -11,6 +11,7 @@ from gpytorch.distributions import MultivariateNormal
 from linear_operator import to_linear_operator
 from torch import Tensor
 
+from robustbo.determinism.generator import no_draws
 from robustbo.numerics.gp.log_posterior import Model, new_noise, noise
 from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.posterior import LatentProcess
@@ -138,13 +139,14 @@ class ModelAveraging(GPyTorchModel):
         model, components = cast("Any", self), self.components
         if not components:
             return Surrogate.marginals(model, X, is_noisy)
-        X = model.transform_inputs(X)
-        parts = self.predictors()
-        w = X.new_tensor([weight for weight, _ in parts])
-        means, variances = zip(*(latent.marginals(X) for _, latent in parts), strict=True)
-        s2 = self._new_noise(components) if is_noisy else 0.0
-        mu, C = moments(w, torch.stack(means).unsqueeze(-1), torch.stack(variances)[..., None, None])
-        return in_outcome_units(outcome_transform(model), mu.squeeze(-1), (C.flatten() + s2).sqrt())
+        with no_draws():
+            X = model.transform_inputs(X)
+            parts = self.predictors()
+            w = X.new_tensor([weight for weight, _ in parts])
+            means, variances = zip(*(latent.marginals(X) for _, latent in parts), strict=True)
+            s2 = self._new_noise(components) if is_noisy else 0.0
+            mu, C = moments(w, torch.stack(means).unsqueeze(-1), torch.stack(variances)[..., None, None])
+            return in_outcome_units(outcome_transform(model), mu.squeeze(-1), (C.flatten() + s2).sqrt())
 
     def at_inputs(self, X: Tensor) -> tuple[Tensor, Tensor]:
         """Means and standard deviations of the objective at the ``n x d`` points that the model was fitted to."""

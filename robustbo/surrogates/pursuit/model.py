@@ -30,6 +30,7 @@ from robustbo.surrogates.pursuit.warp_evidence import (
     WarmStart,
     bend,
     evidence_of_warp,
+    rescale,
     straighten,
 )
 from robustbo.surrogates.transforms.inlier_rescale import RESCALE, standardize_by_inliers, standardize_like
@@ -87,6 +88,8 @@ class RelevancePursuitGP(PursuitBelief):
     level_posterior: Sequence[float] = ()
     _before: tuple[Pursuit, Tensor] | None = None
     _pursued: Pursuit | None = None
+    _straight: Pursuit | None = None
+    _is_warm = False
     _warp_evidence = 0.0
 
     @property
@@ -94,24 +97,33 @@ class RelevancePursuitGP(PursuitBelief):
         """The end of this search, and center and scale of its outcomes: the start of one with more observations."""
         if self._pursued is None:
             return None
-        return WarmStart(self._pursued, *_units(outcome_transform(self)), self._is_straight, self._warp_evidence)
+        units = _units(outcome_transform(self))
+        return WarmStart(self._pursued, *units, self._is_straight, self._warp_evidence, self._straight)
 
     def continue_from(self, before: WarmStart, rows: Tensor) -> None:
         """Begin the next pursuit at the levels of another model's, one fitted to most of these observations.
 
         It visits only those that were plausible, the last choice and those next to them, and sweeps them both ways
         whatever the direction and the sweeps; of many observations see `numerics.pursuit.growth`, which holds the
-        hyperparameters, so that outcomes are standardized as the other model's. Where those of few are standardized by
-        quite another factor, it begins from nothing.
+        hyperparameters, so that outcomes are standardized as the other model's. Of few the levels are rescaled.
         """
-        pursued, center, scale, is_straight, evidence = before
+        pursued, center, scale, is_straight, evidence, straight = before
         transform = outcome_transform(self)
         is_many = len(rows) > growth.MANY and isinstance(transform, RobustStandardize)
         if is_many and self._noise_variances(ALL) is None:
             standardize_like(self, transform, center, scale)
-        if (_units(transform)[1] / scale).log().abs().max().item() < math.log(RESCALE):
-            self._before = pursued, rows
-            self._is_straight, self._warp_evidence = is_straight, evidence
+        if not self.is_named:  # of its kernel's parameters nobody knows which are variances
+            if (scale / _units(transform)[1]).log().abs().item() < math.log(RESCALE):
+                self._before = pursued, rows
+            return
+        self._before, self._is_warm = (self._in_units(pursued, scale), rows), True
+        self._straight = None if straight is None else self._in_units(straight, scale)
+        self._is_straight, self._warp_evidence = is_straight, evidence
+
+    def _in_units(self, pursued: Pursuit, scale: Tensor) -> Pursuit:
+        """The levels of outcomes that were standardized by another scale, for those of now."""
+        factor = (scale / _units(outcome_transform(self))[1]).item()
+        return rescale(pursued, self.search_model(), self.train_inputs[0].shape[-1], factor)
 
     def search(self, model: Model) -> Fit:
         """Pursue the support; again on the inliers' scale where it is another, and where more replicates agree.
@@ -129,23 +141,29 @@ class RelevancePursuitGP(PursuitBelief):
         """Pursue, unless there is a level, and again on the scale of its inliers where that is another."""
         is_held = self._before is not None and len(self.train_targets) > growth.MANY
         level = self._pursue(self.search_model()) if level is None else level
-        if not is_held and standardize_by_inliers(self, outcome_transform(self), level.fit.rho == 0):
+        _, scale = _units(transform := outcome_transform(self))
+        if not is_held and standardize_by_inliers(self, transform, level.fit.rho == 0):
+            self._straight = None if self._straight is None else self._in_units(self._straight, scale)
+            if self._is_warm and self._pursued is not None:
+                self._before = self._in_units(self._pursued, scale), torch.arange(len(level.fit.rho))
             level = self._pursue(self.search_model())
         return level
 
     def _decide_warp(self) -> Level:
         """Pursue without a warp, and with one if others speak for it than those that are outliers without one."""
         bent = self._before if self._warp_evidence > 0 and not self._is_straight else None
-        self._before = self._before if bent is None else (straighten(bent[0]), bent[1])
+        if bent is not None:
+            self._before = straighten(bent[0]) if self._straight is None else self._straight, bent[1]
         self._is_straight = True
         level = self._pursue(self.search_model())
-        model = self.search_model()._replace(warp=warp.FREE)
-        self._warp_evidence, t = evidence_of_warp(model, level)
+        model, straight = self.search_model()._replace(warp=warp.FREE), self._pursued
+        assert straight is not None
+        self._warp_evidence, t = evidence_of_warp(model, level, None if bent is None else bent[0])
         if self._warp_evidence < PRICE:
+            self._straight = None
             return self._pursue_on_scale(level)
-        assert self._pursued is not None
-        self._is_straight = False
-        self._before = (bend(model, self._pursued, t), torch.arange(len(model.y))) if bent is None else bent
+        self._is_straight, self._straight = False, straight._replace(best=straight.best._replace(cache=None))
+        self._before = (bend(model, straight, t), torch.arange(len(model.y))) if bent is None else bent
         return self._pursue_on_scale()
 
     def _clears_others(self, fit: Fit) -> bool:

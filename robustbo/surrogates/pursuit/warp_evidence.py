@@ -36,6 +36,7 @@ class WarmStart(NamedTuple):
         scale: Likewise.
         is_straight: Whether there is no warp.
         warp_evidence: Nats that speak for one.
+        straight: The levels without a warp, where `pursued` has one and it was asked whether it must.
     """
 
     pursued: Pursuit
@@ -43,18 +44,21 @@ class WarmStart(NamedTuple):
     scale: Tensor
     is_straight: bool
     warp_evidence: float
+    straight: Pursuit | None = None
 
 
-def evidence_of_warp(model: Model, level: Level) -> tuple[float, Tensor]:
+def evidence_of_warp(model: Model, level: Level, before: Pursuit | None = None) -> tuple[float, Tensor]:
     """Nats that a warp gains beside the outliers of a level without one, and the warp's ``2`` coordinates.
 
     Args:
         model: What stays fixed, the warp being free.
         level: The level without a warp.
+        before: An earlier pursuit with a warp, at which the climb begins.
     """
-    best = level.fit
-    for t in STARTS:
-        begin = level_at(model, level.support, _with_warp(level.fit, level.fit.theta.new_tensor(t)))
+    best, theta = level.fit, level.fit.theta
+    starts = list(map(theta.new_tensor, STARTS)) if before is None else [before.best.fit.theta[-len(warp.SIDES) :]]
+    for t in starts:
+        begin = level_at(model, level.support, _with_warp(level.fit, t))
         best = max(best, refit(model, begin, level.support, ftol=FTOL).fit, key=lambda fit: fit.F)
     return best.F - level.fit.F, best.theta[-len(warp.SIDES) :]
 
@@ -80,6 +84,27 @@ def straighten(pursued: Pursuit) -> Pursuit:
 
     def at(level: Level) -> Level:
         return level._replace(fit=_with_warp(level.fit, none), cache=None)
+
+    return Pursuit([at(level) for level in pursued.levels], at(pursued.best))
+
+
+def rescale(pursued: Pursuit, model: Model, d: int, factor: float) -> Pursuit:
+    """The levels of a pursuit whose outcomes are standardized anew: where one of the same outcomes may begin.
+
+    Args:
+        pursued: The levels; their covariances are of ``d`` length-scales and, as a rule, a signal variance.
+        model: What stays fixed.
+        d: Number of inputs.
+        factor: By how much the standardized outcomes are larger now.
+    """
+    log_square = 2 * math.log(factor)
+
+    def at(level: Level) -> Level:
+        theta, count = level.fit.theta.clone(), len(model.warp)
+        theta[d : len(theta) - count] += log_square
+        if count:
+            theta[-count:] = torch.log1p(torch.expm1(theta[-count:]) / factor**2)  # a bend times an outcome stays
+        return level._replace(fit=level.fit._replace(theta=theta, rho=level.fit.rho * factor**2), cache=None)
 
     return Pursuit([at(level) for level in pursued.levels], at(pursued.best))
 
