@@ -25,7 +25,7 @@ from robustbo.numerics.pursuit.support_fit import (
     transfer_support,
 )
 
-START_FTOL, WALK_FTOL, FINAL_FTOL = 1e-3, 1e-4, 1e-9  # relative tolerances of the beginning, the way and the end
+START_FTOL, WALK_FTOL, FINAL_FTOL = 3e-3, 1e-3, 1e-9  # tolerances of the beginning, the way and the end, as in `ascent`
 NEIGHBOURS = 1  # levels on either side of a plausible one that a warm pursuit visits
 
 

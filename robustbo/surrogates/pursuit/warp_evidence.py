@@ -9,6 +9,7 @@ References:
 """
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -25,6 +26,7 @@ PRICE = math.log(10)  # nats: the odds that a warp has against it, as an outlier
 SETTLED = 10.0  # nats from which on more observations are not asked again
 STARTS = ((0.0, 0.0), (1.5, 1.5))  # of the climb to a warp
 FTOL = 1e-6
+WORTH = 1.0  # nats that a warp must promise for the climb to go on
 
 
 class WarmStart(NamedTuple):
@@ -55,12 +57,14 @@ def evidence_of_warp(model: Model, level: Level, before: Pursuit | None = None) 
         level: The level without a warp.
         before: An earlier pursuit with a warp, at which the climb begins.
     """
-    best, theta = level.fit, level.fit.theta
+    theta, climb = level.fit.theta, partial(refit, model, support=level.support)
     starts = list(map(theta.new_tensor, STARTS)) if before is None else [before.best.fit.theta[-len(warp.SIDES) :]]
-    for t in starts:
-        begin = level_at(model, level.support, _with_warp(level.fit, t))
-        best = max(best, refit(model, begin, level.support, ftol=FTOL).fit, key=lambda fit: fit.F)
-    return best.F - level.fit.F, best.theta[-len(warp.SIDES) :]
+    begins = [level_at(model, level.support, _with_warp(level.fit, t)) for t in starts]
+    best = max((climb(begin, ftol=START_FTOL) for begin in begins), key=lambda end: end.fit.F)
+    if best.fit.F > level.fit.F + WORTH:
+        best = climb(best, ftol=FTOL)
+    best = max(level, best, key=lambda end: end.fit.F)
+    return best.fit.F - level.fit.F, best.fit.theta[-len(warp.SIDES) :]
 
 
 def bend(model: Model, pursued: Pursuit, t: Tensor) -> Pursuit:
