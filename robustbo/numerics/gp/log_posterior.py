@@ -94,7 +94,7 @@ class Model(NamedTuple):
     def warp_at(self, theta: Tensor) -> WarpedOutcomes | None:
         """The observations' warp at some hyperparameters; None where there is none, or it is held straight."""
         is_straight = all(block.bounds == (0.0, 0.0) for block in self.warp)
-        return None if is_straight else WarpedOutcomes(self.y.numpy(), theta[-len(self.warp) :].tolist())
+        return None if is_straight else WarpedOutcomes(self.y.numpy(), theta.tolist()[-len(self.warp) :])
 
 
 @lru_cache
@@ -155,8 +155,7 @@ def log_posterior(
     Sg = lapack.on_diagonal(covariance.K.numpy().copy(), s2.numpy() + rho.numpy())
     marginal = evidence(torch.from_numpy(Sg), y, m, is_spent=True)
     F, members = marginal.L.item() + log_prior, rho.numpy() > 0
-    if support is not None:
-        members[support.numpy()] = True
+    members[[] if support is None else support.numpy()] = True
     if bend is not None:
         F += bend.log_jacobian(members)
     F = F if marginal.converged and math.isfinite(F) else -math.inf
@@ -168,19 +167,16 @@ def gradient(model: Model, value: LogPosterior) -> tuple[Tensor, Tensor]:
     G = value.evidence.G
     slopes, F_rho = value.covariance.pullback(G), G.diagonal()
     if model.s2_known is None:
-        log_s2 = value.theta[len(slopes)].item()
         on_noise = float(F_rho.numpy() @ free_noise(model, value).numpy())  # eq. 6.22
-        on_noise += model.s2_prior.slope(log_s2)
+        on_noise += model.s2_prior.slope(value.theta[len(slopes)].item())
         slopes = torch.from_numpy(np.append(slopes.numpy(), on_noise))
-    if model.warp:
-        on_warp = np.zeros(len(model.warp)) if value.warp is None else _on_warp(model, value, F_rho.numpy())
-        slopes = torch.from_numpy(np.append(slopes.numpy(), on_warp))
-    return slopes, F_rho
+    return torch.from_numpy(np.append(slopes.numpy(), _on_warp(model, value, F_rho.numpy()))), F_rho
 
 
 def _on_warp(model: Model, value: LogPosterior, F_rho: Array) -> Array:
     """The ``2`` derivatives of F in the warp's coordinates."""
-    assert value.warp is not None
+    if value.warp is None:
+        return np.zeros(len(model.warp))
     slopes = -value.evidence.al.numpy() * value.warp.y_t  # eq. 17.5
     if model.s2_known is not None or model.s2_parts is not None:
         fixed = value.s2 if model.s2_known is not None else value.s2 - free_noise(model, value)
@@ -216,9 +212,9 @@ def information(
     rows, indices = [value.covariance.tangents(value.evidence.al).numpy()], support.numpy()
     if model.s2_known is None:
         rows.append((free_noise(model, value).numpy() * al)[None])
-    if model.warp and value.warp is None:
+    if value.warp is None:
         rows.append(np.zeros((len(model.warp), len(al))))
-    elif value.warp is not None:
+    else:
         by_noise = 0.0 if on_warp is None else on_warp * al
         rows.append(by_noise - math.sqrt(2) * value.warp.apart(value.warp.y_t))  # eq. 17.6
     shared, own = np.concatenate(rows), slope.numpy() * al[indices]  # V_a al: its numbers, or the only one not zero

@@ -25,7 +25,8 @@ from robustbo.numerics.pursuit.support_fit import (
     transfer_support,
 )
 
-START_FTOL, WALK_FTOL, FINAL_FTOL = 3e-3, 1e-3, 1e-9  # tolerances of the beginning, the way and the end, as in `ascent`
+START_FTOL, WALK_FTOL, FINAL_FTOL = 1e-3, 1e-4, 1e-9  # tolerances of the beginning, the way and the end, as in `ascent`
+WARM_FTOL = 1e-3  # of the way from levels that are known
 NEIGHBOURS = 1  # levels on either side of a plausible one that a warm pursuit visits
 
 
@@ -83,7 +84,7 @@ def warm_levels(
         rows: Which of its observations each is, see `support_fit.transfer_fit`.
     """
     times = len(rows) / len(before[0].fit.rho)
-    sizes, climb = sizes_to_visit(plan, before, chosen_size, times), plan.refit(model, WALK_FTOL)
+    sizes, climb = sizes_to_visit(plan, before, chosen_size, times), plan.refit(model, WARM_FTOL)
     begins = [transfer_support(model, level, rows) for level in before]
     supports = [support for support, _ in begins]
     levels = walk.resume(supports, lambda i: revalue_level(model, *begins[i]), sizes, climb)

@@ -27,6 +27,11 @@ def test_an_inverse_is_whole_and_symmetric(n):
     assert np.array_equal(P, P.T)
 
 
+def test_where_there_is_no_inverse_it_is_not_a_number():
+    C = np.asfortranarray(np.diag([1.0, 0.0]))
+    assert not np.isfinite(lapack.inverse(C)).all()
+
+
 def test_a_solution_leaves_what_it_is_given():
     B, v = matrix(), np.arange(5.0)
     before = B.copy(), v.copy()
