@@ -309,7 +309,7 @@ def test_leaving_one_out_fits_nothing_and_believes_no_lie(monkeypatch):
     assert abs(predicted - observed)[believed].max() < 300  # a plain GP's is beyond, beside the lie
 
 
-@pytest.mark.parametrize("trials", [10, pytest.param(14, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("trials", [12, pytest.param(14, marks=pytest.mark.slow)])
 def test_the_readmes_example_runs(capsys, trials):
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     (example,) = [block for block in re.findall(r"```python\n(.*?)```", readme, re.DOTALL) if "ax.api" in block]
