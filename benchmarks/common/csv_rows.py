@@ -24,7 +24,7 @@ def row_writer(path: Path, columns: Sequence[str]) -> Iterator[Callable[[dict[st
         ValueError: If the file has other columns.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    is_new = not path.exists()
+    is_new = not path.is_file()  # a null device has no header
     header = list(columns) if is_new else list(pd.read_csv(path, nrows=0))
     if set(header) != set(columns):
         raise ValueError(f"{path} must have the columns {', '.join(columns)}, got {', '.join(header)}")

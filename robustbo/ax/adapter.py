@@ -21,7 +21,7 @@ from ax.exceptions.core import SearchSpaceExhausted
 from ax.generators.base import Generator
 
 from robustbo.ax.declared import ATTACHED
-from robustbo.ax.experiment import ORIGIN, SOURCE, history_of
+from robustbo.ax.experiment import ORIGIN, SOURCE, history_of, point_in
 from robustbo.ax.options import options_from
 from robustbo.ax.seen import ClientView, ExperimentCache, ExperimentReader
 from robustbo.errors import FitError, SpaceExhausted
@@ -206,7 +206,7 @@ class SourcesAdapter(Adapter):
     ) -> list[ObservationData]:
         """Means and variances of what is wanted of the target."""
         view = client_view.view
-        rows = [view.space.to_unit(_measured_point(view, point.parameters)) for point in points]
+        rows = [view.space.to_unit(point_in(view.space, point.parameters)) for point in points]
         posteriors = view.posteriors(rows, is_noisy=is_noisy)
         names = self.outcomes if None in posteriors else [str(name) for name in posteriors]
         means = np.array([of[0] for of in posteriors.values()]).T
@@ -220,13 +220,6 @@ def _with_pending(history: History, pending: Sequence[Suggestion]) -> History:
         event = {"event": "ask", "trial": len(history), "params": candidate.params, "origin": candidate.origin}
         history = history.apply(event | {"source": dict(candidate.source)})
     return history
-
-
-def _measured_point(view: View, parameters: Mapping[str, Any]) -> dict[str, Value]:
-    """The point of an arm, in the space or not."""
-    return view.space.measured_point(
-        view.space.select_present({name: parameters[name] for name in view.space.names if name in parameters})
-    )
 
 
 class RobustGenerators(GeneratorRegistryBase):

@@ -82,6 +82,17 @@ def iterate_arms(
             yield trial, arm, _values(trial, arm, values_of_metric), _is_over(trial)
 
 
+def point_in(space: Space, parameters: Mapping[str, Any]) -> dict[str, Value]:
+    """The point of an arm, in the space or not, without the parameters that the space does not have there.
+
+    Raises:
+        SpaceError: As `Space.measured_point`.
+    """
+    own = {name: parameters[name] for name in space.names if name in parameters}
+    present = space.existing(own)
+    return space.measured_point({name: value for name, value in own.items() if name in present})
+
+
 def source_labels(trial: Any, arm: Any) -> dict[str, str]:
     """Labels of what measured an arm, or is to, by kind.
 
@@ -95,7 +106,7 @@ def source_labels(trial: Any, arm: Any) -> dict[str, str]:
 def _runs(experiment: Any, space: Space, values_of_metric: Mapping[str, ValuesByArm]) -> Iterator[Run]:
     for trial, arm, values, is_over in iterate_arms(experiment, values_of_metric):
         try:
-            point = space.measured_point({name: arm.parameters[name] for name in space.names if name in arm.parameters})
+            point = point_in(space, arm.parameters)
         except SpaceError:
             continue
         if values or not trial.status.is_stale:

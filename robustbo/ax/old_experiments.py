@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from robustbo.ax.experiment import Noisy, Run, iterate_arms, values_by_arm
+from robustbo.ax.experiment import Noisy, Run, iterate_arms, point_in, values_by_arm
 from robustbo.errors import NumericsWarning, SpaceError, warn
-from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.space import Space
 from robustbo.trials.declared import Source
 from robustbo.trials.sources import DEFAULT_KIND
@@ -128,9 +127,8 @@ def old_runs(name: str, source: Source, arms: Sequence[OldArm], space: Space, me
     runs, errors = list[Run](), list[str]()
     fixed = {of: parameter.nth(0) for of, parameter in space.parameters if parameter.count == 1}
     for arm in arms:
-        params = {**source.values, **{of: v for of, v in arm.parameters.items() if of in space.names}, **fixed}
         try:
-            point = space.measured_point(_present(space, params))
+            point = point_in(space, {**source.values, **arm.parameters, **fixed})
         except SpaceError as error:
             errors.append(str(error))
             continue
@@ -144,12 +142,6 @@ def old_runs(name: str, source: Source, arms: Sequence[OldArm], space: Space, me
         why = f"have no place in this experiment: {errors[0]}{advice}"
         warn(f"{len(errors)} of {len(arms)} arms of {name!r} {why}", NumericsWarning)
     return runs
-
-
-def _present(space: Space, params: Mapping[str, Value]) -> dict[str, Value]:
-    """The values of the parameters that exist where the others have theirs."""
-    present = space.existing(params)
-    return {name: value for name, value in params.items() if name in present}
 
 
 def iterate_auxiliary(experiment: Any) -> Iterator[tuple[str, Any]]:

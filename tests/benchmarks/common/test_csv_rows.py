@@ -1,6 +1,9 @@
+import os
+from pathlib import Path
+
 import pytest
 
-from benchmarks.common.csv_rows import append_row, read, record_missing
+from benchmarks.common.csv_rows import append_row, read, record_missing, row_writer
 from benchmarks.common.tables import round_row
 
 
@@ -30,6 +33,11 @@ def test_a_header_is_written_once(tmp_path):
     for number in (1, 2):
         append_row({"number": number}, tmp_path / "rows.csv")
     assert (tmp_path / "rows.csv").read_text() == "number\n1\n2\n"
+
+
+def test_rows_may_be_written_nowhere():
+    with row_writer(Path(os.devnull), ["a"]) as append:
+        append({"a": 1})
 
 
 def test_the_header_decides_the_order_of_columns(tmp_path):
