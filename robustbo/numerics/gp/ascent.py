@@ -125,7 +125,10 @@ def ascend(
 def ascend_by_gradient(
     at: Callable[[Tensor], Point], x: Tensor, low: Tensor, high: Tensor, *, ftol: float = 1e-9, maxiter: int = 200
 ) -> Ascent:
-    """Climb as `ascend` does, by L-BFGS-B: for functions whose points give the gradient alone, and no information."""
+    """Climb as `ascend` does, by L-BFGS-B: for functions whose points give the gradient alone, and no information.
+
+    Its tolerance is by the height alone.
+    """
     visited: dict[bytes, Point] = {}
 
     def negative(array: np.ndarray) -> tuple[float, np.ndarray]:

@@ -93,8 +93,9 @@ class Model(NamedTuple):
 
     def warp_at(self, theta: Tensor) -> WarpedOutcomes | None:
         """The observations' warp at some hyperparameters; None where there is none, or it is held straight."""
-        is_straight = all(block.bounds == (0.0, 0.0) for block in self.warp)
-        return None if is_straight else WarpedOutcomes(self.y.numpy(), theta.tolist()[-len(self.warp) :])
+        t = theta.tolist()[len(theta) - len(self.warp) :]
+        is_straight = not any(t) and all(block.bounds == (0.0, 0.0) for block in self.warp)
+        return None if is_straight else WarpedOutcomes(self.y.numpy(), t)
 
 
 @lru_cache

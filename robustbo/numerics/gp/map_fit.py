@@ -105,7 +105,7 @@ def climb(
         support: ``k`` indices of the observations that may have a variance of their own.
         v: ``n`` positive scales of the variances, best their leave-one-out variances.
         parameterization: A name of `PARAMETERIZATIONS`.
-        ftol: Relative rise of the objective at which the search stops.
+        ftol: Rise of the objective at which the search stops, as in `ascent.ascend`.
         maxiter: Iterations at most.
 
     Returns:
@@ -170,7 +170,9 @@ class _Coordinates(NamedTuple):
         p, indices = len(x) - len(self.support), self.support.numpy()
         z, rho = x[p:].numpy(), np.zeros(len(self.model.y))
         bend = self.model.warp_at(x[:p])
-        factor = np.ones_like(z) if bend is None else np.exp(2 * (bend.log_secant - self.log_secant)[indices])
+        secants = None if bend is None else bend.log_secant, self.log_secant
+        now, before = (np.zeros_like(z) if secant is None else secant[indices] for secant in secants)
+        factor = np.exp(2 * (now - before))
         rho[indices] = self.of.rho(z, self.scale) * factor
         added = torch.from_numpy(rho)
         value = log_posterior(self.model, x[:p], added, support=self.support, bend=bend)

@@ -57,7 +57,7 @@ def climb(objective: Objective[V], begin: V, *, ftol: float, maxiter: int = 200)
     Args:
         objective: What is climbed.
         begin: Where; moved within the bounds.
-        ftol: Relative rise of F at which the climb stops.
+        ftol: Rise of F at which the climb stops, as in `ascent.ascend`.
         maxiter: Most steps.
     """
     last = begin

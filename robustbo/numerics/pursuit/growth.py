@@ -29,7 +29,7 @@ from robustbo.numerics.pursuit.support_fit import Level, transfer_fit
 
 MANY = 256  # observations beyond which one support is as good as certain; a pursuit from nothing has no more
 TURNS = 3  # of climbs and changes of the support; later ones hardly ever change anything
-CLIMB_FTOL = 1e-4  # relative tolerance of these climbs
+CLIMB_FTOL = 1e-4  # tolerance of these climbs, as in `ascent.ascend`
 OTHER = 0.1  # share of the observations by which supports differ that are another word on the data
 LEAST = 1e-8  # of the outcomes' variance: an added variance below is none
 

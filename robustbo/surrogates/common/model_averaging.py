@@ -139,9 +139,8 @@ class ModelAveraging(GPyTorchModel):
         model, components = cast("Any", self), self.components
         if not components:
             return Surrogate.marginals(model, X, is_noisy)
+        X, parts = model.transform_inputs(X), self.predictors()
         with no_draws():
-            X = model.transform_inputs(X)
-            parts = self.predictors()
             w = X.new_tensor([weight for weight, _ in parts])
             means, variances = zip(*(latent.marginals(X) for _, latent in parts), strict=True)
             s2 = self._new_noise(components) if is_noisy else 0.0

@@ -22,19 +22,13 @@ from robustbo.numerics.pursuit.warped import with_warp
 from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.map_gp import ALL
 from robustbo.surrogates.common.warped_gp import FEWEST
+from robustbo.surrogates.pursuit.beginnings import WarmStart, bend, clear, rescale, straighten
 from robustbo.surrogates.pursuit.belief import PursuitBelief
 from robustbo.surrogates.pursuit.options import PursuitOptions
-from robustbo.surrogates.pursuit.warp_evidence import (
-    PRICE,
-    SETTLED,
-    WarmStart,
-    bend,
-    evidence_of_warp,
-    rescale,
-    straighten,
-)
+from robustbo.surrogates.pursuit.warp_evidence import PRICE, SETTLED, evidence_of_warp
 from robustbo.surrogates.transforms.inlier_rescale import RESCALE, standardize_by_inliers, standardize_like
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
+from robustbo.surrogates.transforms.warp import WarpedStandardize
 
 
 class RelevancePursuitGP(PursuitBelief):
@@ -97,7 +91,7 @@ class RelevancePursuitGP(PursuitBelief):
         """The end of this search, and center and scale of its outcomes: the start of one with more observations."""
         if self._pursued is None:
             return None
-        units = _units(outcome_transform(self))
+        units = outcome_units(outcome_transform(self))
         return WarmStart(self._pursued, *units, self._is_straight, self._warp_evidence, self._straight)
 
     def continue_from(self, before: WarmStart, rows: Tensor) -> None:
@@ -105,15 +99,17 @@ class RelevancePursuitGP(PursuitBelief):
 
         It visits only those that were plausible, the last choice and those next to them, and sweeps them both ways
         whatever the direction and the sweeps; of many observations see `numerics.pursuit.growth`, which holds the
-        hyperparameters, so that outcomes are standardized as the other model's. Of few the levels are rescaled.
+        hyperparameters, so that outcomes are standardized as the other model's. Of few the levels are rescaled; where
+        that cannot be, and the scales are quite other ones, it begins from nothing.
         """
         pursued, center, scale, is_straight, evidence, straight = before
         transform = outcome_transform(self)
         is_many = len(rows) > growth.MANY and isinstance(transform, RobustStandardize)
         if is_many and self._noise_variances(ALL) is None:
             standardize_like(self, transform, center, scale)
-        if not self.is_named:  # of its kernel's parameters nobody knows which are variances
-            if (scale / _units(transform)[1]).log().abs().item() < math.log(RESCALE):
+        is_bent = isinstance(transform, WarpedStandardize) and self._warp is None  # in a way that no factor tells
+        if not self.is_named or is_bent:  # nor does anybody know which parameters of a custom kernel are variances
+            if (scale / outcome_units(transform)[1]).log().abs().item() < math.log(RESCALE):
                 self._before = pursued, rows
             return
         self._before, self._is_warm = (self._in_units(pursued, scale), rows), True
@@ -122,8 +118,8 @@ class RelevancePursuitGP(PursuitBelief):
 
     def _in_units(self, pursued: Pursuit, scale: Tensor) -> Pursuit:
         """The levels of outcomes that were standardized by another scale, for those of now."""
-        factor = (scale / _units(outcome_transform(self))[1]).item()
-        return rescale(pursued, self.search_model(), self.train_inputs[0].shape[-1], factor)
+        model, factor = self.search_model(), (scale / outcome_units(outcome_transform(self))[1]).item()
+        return rescale(pursued, model, (model.s2_known is None) + self.options.is_signal_free, factor)
 
     def search(self, model: Model) -> Fit:
         """Pursue the support; again on the inliers' scale where it is another, and where more replicates agree.
@@ -132,8 +128,10 @@ class RelevancePursuitGP(PursuitBelief):
         """
         may_bend = self._warp is not None and self.is_named and FEWEST <= len(model.y) <= growth.MANY
         is_open = may_bend and self._warp_evidence < SETTLED
+        self._straight = self._straight if is_open else None
         level = self._decide_warp() if is_open else self._pursue_on_scale()
-        if self._clears_others(level.fit):
+        if self._clears_others(level.fit) and self._pursued is not None:
+            self._before = clear(self._pursued, self.search_model()), torch.arange(len(model.y))
             level = self._pursue(self.search_model())
         return level.fit
 
@@ -141,7 +139,7 @@ class RelevancePursuitGP(PursuitBelief):
         """Pursue, unless there is a level, and again on the scale of its inliers where that is another."""
         is_held = self._before is not None and len(self.train_targets) > growth.MANY
         level = self._pursue(self.search_model()) if level is None else level
-        _, scale = _units(transform := outcome_transform(self))
+        _, scale = outcome_units(transform := outcome_transform(self))
         if not is_held and standardize_by_inliers(self, transform, level.fit.rho == 0):
             self._straight = None if self._straight is None else self._in_units(self._straight, scale)
             if self._is_warm and self._pursued is not None:
@@ -241,7 +239,7 @@ class RelevancePursuitGP(PursuitBelief):
         self.level_posterior = level_posterior(self.trace, self.options.penalty(self.search_model()))
 
 
-def _units(transform: OutcomeTransform | None) -> tuple[Tensor, Tensor]:
+def outcome_units(transform: OutcomeTransform | None) -> tuple[Tensor, Tensor]:
     """Center and scale of a transform of outcomes; 0 and 1 where it has none."""
     if isinstance(transform, Standardize):
         return transform.means, transform.stdvs

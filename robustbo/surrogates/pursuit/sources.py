@@ -23,8 +23,8 @@ from robustbo.numerics.sources.place import Place, Problem, settle
 from robustbo.numerics.sources.search import Rest, State, place_without, search_atoms
 from robustbo.numerics.sources.shared import log_factors_of
 from robustbo.surrogates.common.contract import outcome_transform
-from robustbo.surrogates.pursuit.model import RelevancePursuitGP
-from robustbo.surrogates.pursuit.warp_evidence import WarmStart
+from robustbo.surrogates.pursuit.beginnings import WarmStart
+from robustbo.surrogates.pursuit.model import RelevancePursuitGP, outcome_units
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 
 OF_REGION = 0.5  # share of a source's indicator that the inputs explain where it measured one region: 1 % by chance
@@ -194,11 +194,7 @@ def _warm_start(model: RelevancePursuitGP, level: Level, t: Tensor) -> WarmStart
     """The start of a fit at a level without a warp, with the warp that the model has."""
     fit = level.fit._replace(theta=torch.cat([level.fit.theta, t]))
     pursued, before = level._replace(fit=fit, cache=None), model.warm_start
-    transform = outcome_transform(model)
-    unit = torch.ones(1, 1, dtype=torch.float64)
-    center, scale = (0 * unit, unit)
-    if isinstance(transform, RobustStandardize):
-        center, scale = transform.means, transform.stdvs
+    center, scale = outcome_units(outcome_transform(model))
     is_straight, evidence = (True, 0.0) if before is None else (before.is_straight, before.warp_evidence)
     return WarmStart(Pursuit([pursued], pursued), center, scale, is_straight, evidence)
 
