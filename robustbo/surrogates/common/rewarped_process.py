@@ -9,16 +9,16 @@ from torch import Tensor
 from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.surrogates.transforms.learned_warp import LearnedWarp
 
-NODES, WEIGHTS = (torch.from_numpy(x) for x in np.polynomial.hermite_e.hermegauss(7))
-WEIGHTS = WEIGHTS / WEIGHTS.sum()
+NODES, WEIGHTS = (torch.from_numpy(x) for x in np.polynomial.hermite_e.hermegauss(3))
+WEIGHTS = WEIGHTS / WEIGHTS.sum()  # of three: by what lies farther out, a warp's inverse grows exponentially
 LEAST = 1e-12  # variance that rounding leaves
 
 
 class RewarpedProcess(NamedTuple):
     """A process given data, whose values go through its own warp backwards, and through the model's.
 
-    A value's mean and variance are those of the distribution that its normal distribution becomes, by quadrature;
-    covariances are stretched as the standard deviations at their points are.
+    A value's mean and variance are those of the distribution that its normal distribution becomes, by a quadrature
+    that looks no farther than 1.7 standard deviations; covariances are stretched as the standard deviations at their points are.
 
     Attributes:
         inner: The process, in the units of its own warp.

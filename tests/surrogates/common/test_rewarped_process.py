@@ -36,6 +36,13 @@ def test_its_moments_are_those_of_samples_through_both_warps():
     torch.testing.assert_close(variance.sqrt(), through.std(0), atol=0.02, rtol=0)
 
 
+def test_where_little_is_known_its_mean_is_within_two_standard_deviations():
+    of = process(warp(0.0, 3.0), warp(0.0, 0.0))
+    far = torch.tensor([[9.0]]).double()
+    mean, variance = of.inner.marginals(far)
+    assert of.marginals(far)[0] < of.own.unbend(mean + 2 * variance.sqrt())
+
+
 def test_with_the_model_s_own_warp_it_is_the_process():
     of = process(warp(0.7, 1.1), warp(0.7, 1.1))
     for mine, inner in zip(of.marginals(Z), of.inner.marginals(Z), strict=True):
