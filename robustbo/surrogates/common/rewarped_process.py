@@ -18,7 +18,8 @@ class RewarpedProcess(NamedTuple):
     """A process given data, whose values go through its own warp backwards, and through the model's.
 
     A value's mean and variance are those of the distribution that its normal distribution becomes, by a quadrature
-    that looks no farther than 1.7 standard deviations; covariances are stretched as the standard deviations at their points are.
+    that looks no farther than 1.7 standard deviations; covariances are stretched as the standard deviations at their
+    points are.
 
     Attributes:
         inner: The process, in the units of its own warp.
