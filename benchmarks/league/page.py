@@ -49,8 +49,12 @@ def _table(table: pd.DataFrame) -> str:
         rank = "" if pd.isna(line.rank) else f"{line.rank:.2f} ({line.rank_low:.2f} to {line.rank_high:.2f})"
         star = "*" if line.holm < LEVEL else ""
         more = "" if pd.isna(line.difference) else f"{line.difference:+.2f} ± {line.error:.2f}{star}"
-        lines.append([f"`{line.method}`", rank, f"{line.regret:.2f}", more.replace("*", "\\*"), f"{line.ask_s:.2g}"])
+        lines.append([f"`{line.method}`", rank, f"{line.regret:.2f}", more.replace("*", "\\*"), _seconds(line.ask_s)])
     return pages.table(["method", "rank", "regret", "more", "s an ask"], lines)
+
+
+def _seconds(ask_s: float) -> str:
+    return "< 0.001" if ask_s < 0.001 else f"{ask_s:.2g}"
 
 
 def _failures(rows: pd.DataFrame) -> str:
