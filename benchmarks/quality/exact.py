@@ -36,7 +36,7 @@ from benchmarks.quality.exact_errors import belief
 from benchmarks.quality.exact_reference import STEPS, exact_probabilities, matern52
 from robustbo import seeds
 from robustbo.numerics.belief.densities import log_odd
-from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.wrong_density import RATE
 from robustbo.surrogates.common import contract
 from robustbo.surrogates.common.map_gp import ALL

@@ -28,7 +28,7 @@ from torch import Tensor
 
 from robustbo import seeds
 from robustbo.numerics.gp.covariance import Covariance, stationary
-from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.parameters import LogNormal, LogNormals
 from robustbo.numerics.student_t.map_fit import HeavyModel, evaluate, search, slopes
 from robustbo.report.summary.tables import render

@@ -11,8 +11,8 @@ from botorch.models.transforms.input import InputTransform
 from botorch.sampling.pathwise.utils import get_input_transform
 from torch import Tensor
 
-from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.map_fit import Fit
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.pursuit.support_fit import empty
 from robustbo.surrogates.baselines.botorch_relevance_pursuit import BoTorchRelevancePursuitGP
 from robustbo.surrogates.common import contract

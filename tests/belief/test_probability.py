@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
+from robustbo.numerics.belief import probability
 from tests.belief.studies import line, noisy, probabilities, study
 
 ROBUST = ("relevance-pursuit", "student-t", "conjugate", "trimmed")
@@ -55,12 +56,13 @@ def test_it_rises_with_the_error_of_a_value_told_before():
 
 
 @pytest.mark.parametrize("gap", [0.012, 0.03])
-def test_of_two_neighbours_that_contradict_one_another_alike_neither_is_certain(gap):
+def test_of_two_neighbours_that_contradict_one_another_alike_neither_is_certain(gap, monkeypatch):
+    monkeypatch.setattr(probability, "STEPS", 10_000)  # of as few as usual, alike ones may be 0.12 apart
     left = np.linspace(0, 0.22, 5)
     x = np.concatenate([left, [0.5 - gap, 0.5 + gap], 1 - left[::-1]])
     noise = noisy(5, 0.03)
     side = np.sin(2.5 * (left - 0.5)) + noise
     values = np.concatenate([side, [0.3, -0.3], -side[::-1]])  # turned about the middle, it is the same study
     p = probabilities(study(line(), x, values))[5:7]
-    assert abs(p[0] - p[1]) < 0.2  # sampled: by ten seeds 0.00 to 0.12
+    assert abs(p[0] - p[1]) < 0.1
     assert p.max() < 0.8  # with normal noise alone 0.50 and 0.59; heavy tails call both noisy

@@ -3,7 +3,7 @@
 import torch
 
 from robustbo.numerics.gp.covariance import stationary
-from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.parameters import LogNormal
 
 PRIOR = LogNormal(0.5, 1.5)

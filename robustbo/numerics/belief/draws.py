@@ -14,7 +14,7 @@ from torch import Tensor
 
 from robustbo.numerics.belief.hyperparameters import MEAN_VARIANCE, noise_of_one
 from robustbo.numerics.belief.population import Population
-from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.linalg.lapack import Array
 
 MOST, COUNT = 64, 16  # observations up to which predictions are averaged over draws, and over how many at least

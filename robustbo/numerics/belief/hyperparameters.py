@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from robustbo.numerics.belief.population import Population, Systems
 from robustbo.numerics.gp import parameters
-from robustbo.numerics.gp.log_posterior import LogPosterior, Model, information
+from robustbo.numerics.gp.log_posterior import LogPosterior, information
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.parameters import Exponential, LogNormal, Normal
 from robustbo.numerics.gp.warp import warp_by_each
 from robustbo.numerics.linalg.lapack import Array

@@ -23,8 +23,9 @@ from robustbo.numerics.belief.gibbs import sample as sample_states
 from robustbo.numerics.belief.hyperparameters import HyperparameterWalk, noise_of_one, systems_at
 from robustbo.numerics.belief.population import Population
 from robustbo.numerics.belief.predictions import Predictions, SweepDraws
-from robustbo.numerics.gp.log_posterior import Model, log_posterior, noise
+from robustbo.numerics.gp.log_posterior import log_posterior
 from robustbo.numerics.gp.map_fit import Fit
+from robustbo.numerics.gp.model import Model, noise
 from robustbo.numerics.gp.prediction_cache import PredictionCache
 
 FEWEST = 6  # observations of which anything is learned of the hyperparameters; those of fewer stay the fit's

@@ -21,7 +21,7 @@ from robustbo.numerics.committee.partition import MEMORY, Shards
 from robustbo.numerics.gp import objective, parameters
 from robustbo.numerics.gp.ascent import Ascent
 from robustbo.numerics.gp.covariance import stationary_blocks
-from robustbo.numerics.gp.log_posterior import noise_block
+from robustbo.numerics.gp.model import noise_block
 from robustbo.numerics.gp.objective import Objective
 from robustbo.numerics.gp.parameters import Block, LogNormal
 from robustbo.numerics.student_t.map_fit import DOF

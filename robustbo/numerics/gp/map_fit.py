@@ -25,7 +25,8 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.gp import objective
-from robustbo.numerics.gp.log_posterior import LogPosterior, Model, gradient, information, log_posterior
+from robustbo.numerics.gp.log_posterior import LogPosterior, gradient, information, log_posterior
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.objective import Objective
 from robustbo.numerics.gp.warp import WarpedOutcomes
 from robustbo.numerics.linalg import lapack

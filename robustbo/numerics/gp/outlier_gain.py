@@ -18,7 +18,8 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.gp.leave_one_out import LeaveOneOut, factor, leave_one_out, leave_out
-from robustbo.numerics.gp.log_posterior import LogPosterior, Model, log_posterior
+from robustbo.numerics.gp.log_posterior import LogPosterior, log_posterior
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.replicates import Groups
 
 

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from robustbo.numerics.gp.log_posterior import Model, log_posterior
+from robustbo.numerics.gp.log_posterior import log_posterior
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.outlier_gain import raw_errors
 
 LEAST = 1e-12  # of an observation's variance, which rounding leaves to the latent value

@@ -20,8 +20,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.map_fit import Fit, climb
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.pursuit import search, walk
 from robustbo.numerics.pursuit.held import FixedHyperparameters, SupportState
 from robustbo.numerics.pursuit.search import PursuitPlan

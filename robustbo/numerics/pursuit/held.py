@@ -32,7 +32,8 @@ from torch import Tensor
 
 from robustbo.errors import NumericalError
 from robustbo.numerics.gp.leave_one_out import LeaveOneOut
-from robustbo.numerics.gp.log_posterior import Model, log_posterior
+from robustbo.numerics.gp.log_posterior import log_posterior
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.outlier_gain import GroupErrors, groups_left_out
 from robustbo.numerics.gp.parameters import log_prior
 from robustbo.numerics.gp.prediction_cache import PredictionCache

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.pursuit import walk
 from robustbo.numerics.pursuit.penalty import Penalty
 from robustbo.numerics.pursuit.support_fit import (

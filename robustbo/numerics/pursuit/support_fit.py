@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from robustbo.numerics.gp.log_posterior import Model, log_posterior
+from robustbo.numerics.gp.log_posterior import log_posterior
 from robustbo.numerics.gp.map_fit import Fit, climb, maximize_alone
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.outlier_gain import GroupErrors, groups_at, optimal_variance
 from robustbo.numerics.gp.prediction_cache import PredictionCache
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import torch
 
 from robustbo.numerics.gp import warp
-from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.map_fit import Fit
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.pursuit.search import WALK_FTOL
 from robustbo.numerics.pursuit.support_fit import Level, refit
 

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.gp.covariance import Covariance
-from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.model import Model
 
 
 def with_shared_errors(model: Model, A: Tensor) -> Model:

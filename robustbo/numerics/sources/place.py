@@ -11,8 +11,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from robustbo.numerics.gp.log_posterior import Model, log_posterior
+from robustbo.numerics.gp.log_posterior import log_posterior
 from robustbo.numerics.gp.map_fit import Fit
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.linalg.lapack import Array
 from robustbo.numerics.pursuit import walk
 from robustbo.numerics.pursuit.penalty import Penalty

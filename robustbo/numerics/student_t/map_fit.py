@@ -27,7 +27,7 @@ from torch import Tensor
 from robustbo.numerics.gp import parameters
 from robustbo.numerics.gp.ascent import Ascent
 from robustbo.numerics.gp.covariance import Covariance
-from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.objective import Objective, climb, highest
 from robustbo.numerics.gp.parameters import Block, LogNormal
 from robustbo.numerics.linalg import lapack

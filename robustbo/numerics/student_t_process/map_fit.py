@@ -21,7 +21,7 @@ from torch import Tensor
 from robustbo.numerics.gp import log_posterior, objective, parameters
 from robustbo.numerics.gp.ascent import Ascent
 from robustbo.numerics.gp.evidence import Evidence
-from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.objective import Objective
 from robustbo.numerics.gp.parameters import Block, LogNormal
 from robustbo.numerics.student_t_process import process

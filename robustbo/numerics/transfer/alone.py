@@ -17,8 +17,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.map_fit import Fit
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.pursuit import walk
 from robustbo.numerics.pursuit.growth import MANY, alternate_climbs, evenly
 from robustbo.numerics.pursuit.penalty import Penalty

@@ -19,7 +19,8 @@ from torch import Tensor
 
 from robustbo.lazy import cached_property
 from robustbo.numerics.gp import parameters
-from robustbo.numerics.gp.log_posterior import LogPosterior, Model, log_posterior
+from robustbo.numerics.gp.log_posterior import LogPosterior, log_posterior
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.prediction_cache import PredictionCache, prediction_cache
 from robustbo.numerics.pursuit.penalty import Penalty
 from robustbo.numerics.pursuit.support_fit import Level

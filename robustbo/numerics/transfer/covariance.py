@@ -20,7 +20,7 @@ from torch import Tensor
 
 from robustbo.numerics.gp import parameters
 from robustbo.numerics.gp.covariance import UNIT_SIGNAL, Covariance, CovarianceFunction, stationary_blocks
-from robustbo.numerics.gp.log_posterior import noise_block
+from robustbo.numerics.gp.model import noise_block
 from robustbo.numerics.gp.parameters import Block
 from robustbo.numerics.linalg.lapack import Array, as_tensor, on_diagonal
 from robustbo.numerics.transfer.levels import Levels

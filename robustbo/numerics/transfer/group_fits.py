@@ -19,8 +19,8 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.gp import parameters
-from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.map_fit import Fit
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.pursuit import walk
 from robustbo.numerics.pursuit.growth import alternate_climbs
 from robustbo.numerics.pursuit.penalty import Penalty, corrected_rule

@@ -21,7 +21,8 @@ from torch import Tensor
 
 from robustbo.numerics.gp import parameters
 from robustbo.numerics.gp.evidence import LOG_2PI
-from robustbo.numerics.gp.log_posterior import LogPosterior, Model, gradient, information, log_posterior
+from robustbo.numerics.gp.log_posterior import LogPosterior, gradient, information, log_posterior
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.linalg.lapack import Array
 

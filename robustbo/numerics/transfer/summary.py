@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import logsumexp
 from torch import Tensor
 
-from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.linalg.lapack import Array
 from robustbo.numerics.transfer.configuration import GroupFit
 from robustbo.numerics.transfer.laplace import curvature

@@ -19,7 +19,7 @@ from torch import Tensor
 from robustbo.numerics.gp import objective, parameters
 from robustbo.numerics.gp.ascent import Ascent
 from robustbo.numerics.gp.covariance import Covariance
-from robustbo.numerics.gp.log_posterior import Model, noise
+from robustbo.numerics.gp.model import Model, noise
 from robustbo.numerics.gp.objective import Objective
 from robustbo.numerics.weighted import rcgp
 from robustbo.numerics.weighted.rcgp import Conjugate, LeaveOneOutObjective, PredictionErrors, Weighting

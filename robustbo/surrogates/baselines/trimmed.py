@@ -7,8 +7,9 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.baselines.trimming import removal, trim_by_projection
-from robustbo.numerics.gp.log_posterior import Model, log_posterior, noise
+from robustbo.numerics.gp.log_posterior import log_posterior
 from robustbo.numerics.gp.map_fit import Fit, maximize_alone
+from robustbo.numerics.gp.model import Model, noise
 from robustbo.numerics.gp.outlier_gain import errors
 from robustbo.numerics.pursuit.support_fit import empty
 from robustbo.surrogates.common.capabilities import Capabilities

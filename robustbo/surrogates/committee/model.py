@@ -16,7 +16,7 @@ from robustbo.numerics.committee.errors import Pairs, first_pairs
 from robustbo.numerics.committee.evidence import SharedHyperparameters
 from robustbo.numerics.committee.map_fit import CommitteeModel
 from robustbo.numerics.committee.partition import Shards
-from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.surrogates.committee.cluster import search_on_cluster
 from robustbo.surrogates.committee.options import CommitteeOptions

@@ -5,8 +5,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from robustbo.numerics.gp.log_posterior import Model, log_posterior
+from robustbo.numerics.gp.log_posterior import log_posterior
 from robustbo.numerics.gp.map_fit import Fit
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.gp.prediction_cache import PredictionCache, prediction_cache

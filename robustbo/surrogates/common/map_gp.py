@@ -15,7 +15,7 @@ from torch import Tensor
 
 from robustbo.determinism.generator import no_draws
 from robustbo.errors import FitError
-from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.resolution import resolution, rounding_variance
 from robustbo.surrogates.common import custom_kernel, priors
 from robustbo.surrogates.common.closed_form import ClosedFormGP

@@ -12,8 +12,8 @@ from linear_operator import to_linear_operator
 from torch import Tensor
 
 from robustbo.determinism.generator import no_draws
-from robustbo.numerics.gp.log_posterior import Model, new_noise, noise
 from robustbo.numerics.gp.map_fit import Fit
+from robustbo.numerics.gp.model import Model, new_noise, noise
 from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.gp.prediction_cache import posterior_at_inputs
 from robustbo.numerics.pursuit.averaging import moments

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.sources.covariance import with_shared_errors
 from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.units import in_outcome_units

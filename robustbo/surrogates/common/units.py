@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import torch
-from botorch.models.transforms.outcome import OutcomeTransform
+from botorch.models.transforms.outcome import OutcomeTransform, Standardize
 from torch import Tensor
 
 
@@ -104,3 +104,10 @@ def log_density_in_outcome_units(
         y = transform(outcome.unsqueeze(-1))[0].squeeze(-1)
         (slope,) = torch.autograd.grad(y.sum(), outcome)
     return log_density(y.detach()) + slope.abs().log()
+
+
+def outcome_units(transform: OutcomeTransform | None) -> tuple[Tensor, Tensor]:
+    """Center and scale of a transform of outcomes; 0 and 1 where it has none."""
+    if isinstance(transform, Standardize):
+        return transform.means, transform.stdvs
+    return torch.zeros(1, dtype=torch.float64), torch.ones(1, dtype=torch.float64)

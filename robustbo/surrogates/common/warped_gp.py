@@ -9,7 +9,7 @@ from botorch.models.transforms.outcome import Standardize
 from torch import Tensor
 
 from robustbo.numerics.gp import warp
-from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.model import Model
 from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.map_gp import ALL, MapGP
 from robustbo.surrogates.common.options import GPOptions

@@ -9,8 +9,9 @@ from torch import Tensor
 
 from robustbo.numerics.gp.ascent import Ascent
 from robustbo.numerics.gp.kernels_tiled import TiledCovariance, center_inputs
-from robustbo.numerics.gp.log_posterior import Model, log_posterior
+from robustbo.numerics.gp.log_posterior import log_posterior
 from robustbo.numerics.gp.map_fit import Fit
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.iterative import conditioning
 from robustbo.numerics.iterative.conditioning import IterationPlan, IterativePosterior

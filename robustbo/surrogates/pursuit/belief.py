@@ -14,8 +14,8 @@ from robustbo.numerics.belief.densities import log_odd
 from robustbo.numerics.belief.draws import Draw
 from robustbo.numerics.belief.left_out import Expectations, Mixtures
 from robustbo.numerics.belief.probability import Belief, WeightedFit, sample_belief
-from robustbo.numerics.gp.log_posterior import Model, noise
 from robustbo.numerics.gp.map_fit import Fit
+from robustbo.numerics.gp.model import Model, noise
 from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.gp.prediction_cache import PredictionCache, prediction_cache
 from robustbo.numerics.improvement.wrong import LEAST_NOISE_DOF, NOISE_DOF

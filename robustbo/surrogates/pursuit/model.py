@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from functools import partial
 
 import torch
-from botorch.models.transforms.outcome import OutcomeTransform, Standardize
 from torch import Tensor
 
 from robustbo.numerics.gp import warp
-from robustbo.numerics.gp.log_posterior import Model, new_noise
 from robustbo.numerics.gp.map_fit import Fit
+from robustbo.numerics.gp.model import Model, new_noise
 from robustbo.numerics.gp.prediction_cache import PredictionCache
 from robustbo.numerics.gp.replicates import Groups, are_distinct, find_recurring_groups
 from robustbo.numerics.pursuit import growth
@@ -21,6 +20,7 @@ from robustbo.numerics.pursuit.walk import best_per_support, level_posterior, pl
 from robustbo.numerics.pursuit.warped import with_warp
 from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.map_gp import ALL
+from robustbo.surrogates.common.units import outcome_units
 from robustbo.surrogates.common.warped_gp import FEWEST
 from robustbo.surrogates.pursuit.beginnings import WarmStart, bend, clear, rescale, straighten
 from robustbo.surrogates.pursuit.belief import PursuitBelief
@@ -94,6 +94,11 @@ class RelevancePursuitGP(PursuitBelief):
         units = outcome_units(outcome_transform(self))
         return WarmStart(self._pursued, *units, self._is_straight, self._warp_evidence, self._straight)
 
+    @property
+    def _found(self) -> Pursuit:
+        assert self._pursued is not None
+        return self._pursued
+
     def continue_from(self, before: WarmStart, rows: Tensor) -> None:
         """Begin the next pursuit at the levels of another model's, one fitted to most of these observations.
 
@@ -130,8 +135,8 @@ class RelevancePursuitGP(PursuitBelief):
         is_open = may_bend and self._warp_evidence < SETTLED
         self._straight = self._straight if is_open else None
         level = self._decide_warp() if is_open else self._pursue_on_scale()
-        if self._clears_others(level.fit) and self._pursued is not None:
-            self._before = clear(self._pursued, self.search_model()), torch.arange(len(model.y))
+        if self._clears_others(level.fit):
+            self._before = clear(self._found, self.search_model()), torch.arange(len(model.y))
             level = self._pursue(self.search_model())
         return level.fit
 
@@ -142,8 +147,8 @@ class RelevancePursuitGP(PursuitBelief):
         _, scale = outcome_units(transform := outcome_transform(self))
         if not is_held and standardize_by_inliers(self, transform, level.fit.rho == 0):
             self._straight = None if self._straight is None else self._in_units(self._straight, scale)
-            if self._is_warm and self._pursued is not None:
-                self._before = self._in_units(self._pursued, scale), torch.arange(len(level.fit.rho))
+            if self._is_warm:
+                self._before = self._in_units(self._found, scale), torch.arange(len(level.fit.rho))
             level = self._pursue(self.search_model())
         return level
 
@@ -154,8 +159,7 @@ class RelevancePursuitGP(PursuitBelief):
             self._before = straighten(bent[0]) if self._straight is None else self._straight, bent[1]
         self._is_straight = True
         level = self._pursue(self.search_model())
-        model, straight = self.search_model()._replace(warp=warp.FREE), self._pursued
-        assert straight is not None
+        model, straight = self.search_model()._replace(warp=warp.FREE), self._found
         self._warp_evidence, t = evidence_of_warp(model, level, None if bent is None else bent[0])
         if self._warp_evidence < PRICE:
             self._straight = None
@@ -173,10 +177,9 @@ class RelevancePursuitGP(PursuitBelief):
         return not torch.equal(self.is_cleared(), before)
 
     def _condition(self, model: Model, estimate: Fit) -> PredictionCache:
-        assert self._pursued is not None
-        cache = self._pursued.best.cache or super()._condition(model, estimate)
-        levels = [level._replace(cache=None) for level in self._pursued.levels]
-        self.trace, self._pursued = levels, Pursuit(levels, self._pursued.best._replace(cache=None))
+        cache = self._found.best.cache or super()._condition(model, estimate)
+        levels = [level._replace(cache=None) for level in self._found.levels]
+        self.trace, self._pursued = levels, Pursuit(levels, self._found.best._replace(cache=None))
         return cache
 
     def _adopt(self, estimate: Fit) -> None:
@@ -205,7 +208,6 @@ class RelevancePursuitGP(PursuitBelief):
 
     def _take_up(self, model: Model, level: Level, fit: Fit) -> None:
         """Take the fit that was climbed to from a level for the pursuit's, and that level where it is."""
-        assert self._pursued is not None
         levels = [level_at(model, level.support, fit) if other is level else other for other in self.trace]
         self._pursued = Pursuit(levels, level_at(model, model.groups.of(fit.support), fit))
         self.map_estimate, self.trace = fit, levels
@@ -237,10 +239,3 @@ class RelevancePursuitGP(PursuitBelief):
     def _take(self, pursued: Pursuit) -> None:
         self._pursued, self.trace = pursued, pursued.levels
         self.level_posterior = level_posterior(self.trace, self.options.penalty(self.search_model()))
-
-
-def outcome_units(transform: OutcomeTransform | None) -> tuple[Tensor, Tensor]:
-    """Center and scale of a transform of outcomes; 0 and 1 where it has none."""
-    if isinstance(transform, Standardize):
-        return transform.means, transform.stdvs
-    return torch.zeros(1, dtype=torch.float64), torch.ones(1, dtype=torch.float64)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.pursuit import penalty as selection
 from robustbo.numerics.pursuit.penalty import Penalty, Rule
 from robustbo.numerics.pursuit.search import PursuitPlan

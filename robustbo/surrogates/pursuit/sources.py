@@ -23,8 +23,9 @@ from robustbo.numerics.sources.place import Place, Problem, settle
 from robustbo.numerics.sources.search import Rest, State, place_without, search_atoms
 from robustbo.numerics.sources.shared import log_factors_of
 from robustbo.surrogates.common.contract import outcome_transform
+from robustbo.surrogates.common.units import outcome_units
 from robustbo.surrogates.pursuit.beginnings import WarmStart
-from robustbo.surrogates.pursuit.model import RelevancePursuitGP, outcome_units
+from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 
 OF_REGION = 0.5  # share of a source's indicator that the inputs explain where it measured one region: 1 % by chance

@@ -14,7 +14,7 @@ from functools import partial
 from torch import Tensor
 
 from robustbo.numerics.gp import warp
-from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.pursuit.growth import Pursuit
 from robustbo.numerics.pursuit.search import START_FTOL
 from robustbo.numerics.pursuit.support_fit import Level, level_at, refit

@@ -8,7 +8,7 @@ from gpytorch.likelihoods import Likelihood
 from torch import Tensor
 
 from robustbo.numerics.gp.ascent import Ascent
-from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.student_t import likelihood, map_fit

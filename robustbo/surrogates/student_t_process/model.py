@@ -11,7 +11,7 @@ from gpytorch.distributions import MultivariateNormal
 from torch import Tensor
 
 from robustbo.numerics.gp.ascent import Ascent
-from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.student_t.distribution import log_cdf
 from robustbo.numerics.student_t_process import map_fit
 from robustbo.numerics.student_t_process import process as student_t_process

@@ -8,8 +8,8 @@ from botorch.models.transforms.outcome import Standardize
 from torch import Tensor
 
 from robustbo.errors import FitError
-from robustbo.numerics.gp.log_posterior import Model
 from robustbo.numerics.gp.map_fit import Fit
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.gp.prediction_cache import PredictionCache
 from robustbo.numerics.transfer.alone import Remember, forget

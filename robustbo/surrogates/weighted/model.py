@@ -7,7 +7,7 @@ from botorch.models.transforms.input import InputTransform
 from torch import Tensor
 
 from robustbo.numerics.gp.ascent import Ascent
-from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.posterior import LatentProcess
 from robustbo.numerics.weighted import map_fit, rcgp
 from robustbo.numerics.weighted.rcgp import Conjugate, PredictionErrors

@@ -13,7 +13,7 @@ from robustbo.numerics.committee.map_fit import CommitteeModel, search
 from robustbo.numerics.committee.partition import random_parts, shard
 from robustbo.numerics.gp import parameters
 from robustbo.numerics.gp.kernels import KERNELS, squared_differences
-from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.student_t.map_fit import HeavyModel
 from robustbo.numerics.student_t.map_fit import search as search_one

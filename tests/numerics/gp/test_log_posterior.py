@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from robustbo.numerics.gp.covariance import stationary
-from robustbo.numerics.gp.log_posterior import Model, gradient, information, log_posterior, noise
+from robustbo.numerics.gp.log_posterior import gradient, information, log_posterior
+from robustbo.numerics.gp.model import Model, noise
 from robustbo.numerics.gp.parameters import LogNormal
 
 PRIOR = LogNormal(0.5, 1.5)

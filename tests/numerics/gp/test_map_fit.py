@@ -6,8 +6,9 @@ import pytest
 import torch
 
 from robustbo.numerics.gp.covariance import Covariance, CovarianceFunction, stationary
-from robustbo.numerics.gp.log_posterior import Model, gradient, log_posterior
+from robustbo.numerics.gp.log_posterior import gradient, log_posterior
 from robustbo.numerics.gp.map_fit import PARAMETERIZATIONS, maximize
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.parameters import LogNormal
 
 PRIOR = LogNormal(0.5, 1.5)

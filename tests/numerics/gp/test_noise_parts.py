@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from robustbo.numerics.gp.log_posterior import gradient, log_posterior, noise
+from robustbo.numerics.gp.log_posterior import gradient, log_posterior
+from robustbo.numerics.gp.model import noise
 from robustbo.surrogates.common import priors
 from robustbo.surrogates.common.contract import fit
 from robustbo.surrogates.registry import model_class

@@ -6,8 +6,9 @@ import torch
 
 from robustbo.numerics.gp import warp
 from robustbo.numerics.gp.covariance import stationary
-from robustbo.numerics.gp.log_posterior import Model, gradient, log_posterior
+from robustbo.numerics.gp.log_posterior import gradient, log_posterior
 from robustbo.numerics.gp.map_fit import climb, maximize_alone
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.gp.warp import WarpedOutcomes
 

@@ -3,7 +3,7 @@ import torch
 
 from robustbo.numerics.gp import map_fit
 from robustbo.numerics.gp.covariance import stationary
-from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.pursuit import growth, search, walk
 from robustbo.numerics.pursuit.penalty import Penalty, corrected_rule

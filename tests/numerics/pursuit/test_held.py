@@ -6,7 +6,8 @@ import torch
 
 from robustbo.errors import NumericalError
 from robustbo.numerics.gp.covariance import stationary
-from robustbo.numerics.gp.log_posterior import Model, log_posterior
+from robustbo.numerics.gp.log_posterior import log_posterior
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.outlier_gain import errors, groups_at
 from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.gp.prediction_cache import posterior_at_inputs, prediction_cache

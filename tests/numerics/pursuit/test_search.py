@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from robustbo.numerics.gp.covariance import stationary
-from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.pursuit import search
 from robustbo.numerics.pursuit.penalty import Penalty

@@ -5,8 +5,9 @@ import pytest
 import torch
 
 from robustbo.numerics.gp.covariance import stationary
-from robustbo.numerics.gp.log_posterior import Model, log_posterior
+from robustbo.numerics.gp.log_posterior import log_posterior
 from robustbo.numerics.gp.map_fit import Fit, maximize
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.outlier_gain import optimal_variance
 from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.gp.replicates import Groups

@@ -2,7 +2,7 @@ import torch
 
 from robustbo.numerics.belief.hyperparameters import systems_at
 from robustbo.numerics.gp.covariance import stationary
-from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.sources.covariance import with_shared_errors
 

@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from robustbo.numerics.gp.covariance import stationary
-from robustbo.numerics.gp.log_posterior import Model, gradient, log_posterior
+from robustbo.numerics.gp.log_posterior import gradient, log_posterior
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.pursuit.penalty import Penalty
 from robustbo.numerics.pursuit.support_fit import empty, refit

@@ -8,8 +8,9 @@ import torch
 from scipy.integrate import quad
 
 from robustbo.numerics.gp.covariance import Covariance, CovarianceFunction
-from robustbo.numerics.gp.log_posterior import Model, log_posterior
+from robustbo.numerics.gp.log_posterior import log_posterior
 from robustbo.numerics.gp.map_fit import maximize_alone
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.parameters import LogNormal, Normal
 from robustbo.numerics.transfer.laplace import draw_hyperparameters, log_evidence
 

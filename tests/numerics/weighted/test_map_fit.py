@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from robustbo.numerics.gp.log_posterior import Model
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.weighted import map_fit
 from robustbo.numerics.weighted.map_fit import SOURCE, Weights, evaluate, prior_mean, search
 from robustbo.numerics.weighted.rcgp import PredictionErrors, leave_one_out
