@@ -95,7 +95,7 @@ class RelevancePursuitGP(PursuitBelief):
         return WarmStart(self._pursued, *units, self._is_straight, self._warp_evidence, self._straight)
 
     @property
-    def _found(self) -> Pursuit:
+    def _pursuit(self) -> Pursuit:
         assert self._pursued is not None
         return self._pursued
 
@@ -136,7 +136,7 @@ class RelevancePursuitGP(PursuitBelief):
         self._straight = self._straight if is_open else None
         level = self._decide_warp() if is_open else self._pursue_on_scale()
         if self._clears_others(level.fit):
-            self._before = clear(self._found, self.search_model()), torch.arange(len(model.y))
+            self._before = clear(self._pursuit, self.search_model()), torch.arange(len(model.y))
             level = self._pursue(self.search_model())
         return level.fit
 
@@ -148,7 +148,7 @@ class RelevancePursuitGP(PursuitBelief):
         if not is_held and standardize_by_inliers(self, transform, level.fit.rho == 0):
             self._straight = None if self._straight is None else self._in_units(self._straight, scale)
             if self._is_warm:
-                self._before = self._in_units(self._found, scale), torch.arange(len(level.fit.rho))
+                self._before = self._in_units(self._pursuit, scale), torch.arange(len(level.fit.rho))
             level = self._pursue(self.search_model())
         return level
 
@@ -159,7 +159,7 @@ class RelevancePursuitGP(PursuitBelief):
             self._before = straighten(bent[0]) if self._straight is None else self._straight, bent[1]
         self._is_straight = True
         level = self._pursue(self.search_model())
-        model, straight = self.search_model()._replace(warp=warp.FREE), self._found
+        model, straight = self.search_model()._replace(warp=warp.FREE), self._pursuit
         self._warp_evidence, t = evidence_of_warp(model, level, None if bent is None else bent[0])
         if self._warp_evidence < PRICE:
             self._straight = None
@@ -177,9 +177,9 @@ class RelevancePursuitGP(PursuitBelief):
         return not torch.equal(self.is_cleared(), before)
 
     def _condition(self, model: Model, estimate: Fit) -> PredictionCache:
-        cache = self._found.best.cache or super()._condition(model, estimate)
-        levels = [level._replace(cache=None) for level in self._found.levels]
-        self.trace, self._pursued = levels, Pursuit(levels, self._found.best._replace(cache=None))
+        cache = self._pursuit.best.cache or super()._condition(model, estimate)
+        levels = [level._replace(cache=None) for level in self._pursuit.levels]
+        self.trace, self._pursued = levels, Pursuit(levels, self._pursuit.best._replace(cache=None))
         return cache
 
     def _adopt(self, estimate: Fit) -> None:
