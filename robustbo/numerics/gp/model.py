@@ -1,4 +1,4 @@
-"""What stays fixed in a search for a GP's hyperparameters: observations, covariance function, priors; and their noise.
+"""The model of a search for a GP's hyperparameters: observations, covariance function, priors; and its noise.
 
 Notation (no batch dimensions: a search is one search):
     s2     n      noise variances
