@@ -57,7 +57,7 @@ def record_missing(
         cases: The cases, each the values of these columns and the arguments of ``run``.
         run: From a case to its row.
     """
-    finished = {tuple(row) for row in pd.read_csv(path)[list(key)].to_numpy()} if path.exists() else set()
+    finished = {tuple(row) for row in pd.read_csv(path)[list(key)].to_numpy()} if path.is_file() else set()
     for case in cases:
         if case not in finished:
             row = run(*case)

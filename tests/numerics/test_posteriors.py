@@ -9,6 +9,7 @@ from robustbo.numerics.gp.kernels import KERNELS, squared_differences
 from robustbo.numerics.gp.kernels_tiled import TiledCovariance
 from robustbo.numerics.gp.posterior import LatentProcess, Posterior
 from robustbo.numerics.iterative import policies, solver
+from robustbo.numerics.linalg.lapack import inverse_root
 from robustbo.numerics.student_t.laplace import Noise, approximate
 from robustbo.numerics.student_t.mode import cold_starts, find_mode
 from robustbo.numerics.weighted import rcgp
@@ -26,8 +27,8 @@ def data(n=12):
 
 
 def dense(X, y):
-    P = torch.linalg.inv(kernel(X, X) + S2 * torch.eye(len(y)))
-    return LatentProcess("matern52", L, S2F, torch.zeros(()), X, P, P @ y)
+    root = inverse_root(torch.linalg.cholesky(kernel(X, X) + S2 * torch.eye(len(y))))
+    return LatentProcess("matern52", L, S2F, torch.zeros(()), X, root, root.mT @ root @ y)
 
 
 def weighted(X, y):

@@ -5,16 +5,18 @@ References:
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from scipy.special import ndtri
 from torch import Tensor
 
 from robustbo.numerics.belief.hyperparameters import MEAN_VARIANCE, noise_of_one
-from robustbo.numerics.belief.population import Population
+from robustbo.numerics.belief.population import Population, cholesky_factors
 from robustbo.numerics.gp.model import Model
+from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 
 MOST, COUNT = 64, 16  # observations up to which predictions are averaged over draws, and over how many at least
@@ -30,7 +32,8 @@ class Draw(NamedTuple):
         rho: ``n`` added variances: of those that are noisier than most, and of odd ones.
         s2: Noise variance of most observations; NaN where the noise is known.
         m: Constant mean.
-        P: ``n x n`` inverse covariance of the observations that are right, zero elsewhere.
+        root: ``n x n``: its transpose times itself is P, the inverse covariance of the observations that are right,
+            and zero elsewhere.
         al: ``n`` values of P (y - m).
     """
 
@@ -39,7 +42,7 @@ class Draw(NamedTuple):
     rho: Tensor
     s2: float
     m: Tensor
-    P: Tensor
+    root: Tensor
     al: Tensor
 
 
@@ -59,7 +62,7 @@ class DrawCollection:
     def __init__(self, model: Model, weights: Array, sweeps: int, seed: int) -> None:
         self._model, self._weights, self._left, self._seed = model, weights, sweeps, seed
         self._every = max(1, sweeps * len(weights) // COUNT) if len(model.y) <= MOST else math.inf
-        self._parts: list[tuple[Array, ...]] = []
+        self._parts: list[tuple[NDArray[Any], ...]] = []
 
     def take(self, theta: Array, population: Population) -> None:
         """Take the draws of a sweep, if it is one of those."""
@@ -68,35 +71,37 @@ class DrawCollection:
             return
         s2 = noise_of_one(self._model, theta, population.systems.s2)
         rho = np.where(population.is_odd, HUGE, population.noise - population.systems.s2)
-        P, al = population.processes
         noise = np.full(len(s2), math.nan) if self._model.s2_known is not None else s2.copy()
-        self._parts.append((self._weights, theta.copy(), rho, noise, P.copy(), al.copy()))
+        Sg, y = population.right_covariances(population.systems, MEAN_VARIANCE), population.systems.r.copy()
+        self._parts.append((self._weights, theta.copy(), rho, noise, Sg, y, population.is_odd))
 
     @property
     def draws(self) -> list[Draw]:
         """The draws, whose weights add up to one."""
         if not self._parts:
             return []
-        weights, theta, rho, s2, P, al = (np.concatenate(parts) for parts in zip(*self._parts, strict=True))
+        weights, theta, rho, s2, Sg, y, is_odd = (np.concatenate(parts) for parts in zip(*self._parts, strict=True))
         count = len(weights)
         normal = ndtri((np.random.default_rng(self._seed).permutation(count) + 0.5) / count)
-        m, P, al = _draw_means(P, al, normal)
-        before, after = map(torch.from_numpy, (theta, rho)), map(torch.from_numpy, (m, P, al))
+        root = lapack.inverse_root(cholesky_factors(Sg)).masked_fill_(torch.from_numpy(is_odd).unsqueeze(-2), 0.0)
+        m, al = _draw_means(root.numpy(), y, normal)
+        before, after = map(torch.from_numpy, (theta, rho)), (torch.from_numpy(m), root, torch.from_numpy(al))
         rows = zip((weights / weights.sum()).tolist(), *before, s2.tolist(), *after, strict=True)
         return [Draw(*row) for row in rows]
 
 
-def _draw_means(P: Array, al: Array, normal: Array) -> tuple[Array, Array, Array]:
-    """Means at so many standard deviations of their posteriors, and what is left of P and P y beside them.
+def _draw_means(root: Array, y: Array, normal: Array) -> tuple[Array, Array]:
+    """Means at so many standard deviations of their posteriors, and what the observations say beside them.
 
     Args:
-        P: ``S x n x n`` inverse covariances, the mean's prior variance included.
-        al: ``S x n`` products of these with the observations.
+        root: ``S x n x n`` roots of P, see `Draw`.
+        y: ``S x n`` observations.
         normal: ``S`` numbers of standard deviations.
+
+    Returns:
+        ``S`` means m, and ``S x n`` values of P (y - m).
     """
-    P1 = P.sum(-1)
-    left = 1 / MEAN_VARIANCE - P1.sum(-1)  # its posterior variance, by the square of the prior's
-    m = MEAN_VARIANCE * (al.sum(-1) + np.sqrt(left) * normal)  # eq. 19.12
-    without = P + P1[:, :, None] * P1[:, None, :] / left[:, None, None]
-    Py = al + P1 * (al.sum(-1) / left)[:, None]
-    return m, without, Py - without.sum(-1) * m[:, None]
+    on_y, on_one = (root @ y[:, :, None])[..., 0], root.sum(-1)
+    variance = 1 / (1 / MEAN_VARIANCE + np.square(on_one).sum(-1))
+    m = variance * np.vecdot(on_one, on_y) + np.sqrt(variance) * normal  # eq. 19.12
+    return m, ((on_y - m[:, None] * on_one)[:, None, :] @ root)[:, 0]

@@ -97,11 +97,6 @@ class Population:
         return min(abs(e), HUGE) ** 2 > FAR**2 * (v + MULTIPLES[-1] * self.systems.s2[b, i])
 
     @property
-    def processes(self) -> tuple[Array, Array]:
-        """``B x n x n`` inverse covariances of the right observations, and ``B x n`` products of these with all."""
-        return self._P, self._al
-
-    @property
     def noise(self) -> Array:
         """``B x n`` noise variances that the observations have, or had when they were right."""
         return self._noise
@@ -111,10 +106,15 @@ class Population:
         """``B x n`` booleans."""
         return self.state == ODD
 
-    def right_covariances(self, systems: Systems) -> Array:
-        """``B x n x n`` covariances of the right observations in these states; odd ones are as if standardized."""
+    def right_covariances(self, systems: Systems, less: float = 0.0) -> Array:
+        """``B x n x n`` covariances of the right observations in these states; odd ones are as if standardized.
+
+        Args:
+            systems: The systems.
+            less: Variance of a constant that is left out.
+        """
         is_odd = self.is_odd
-        M = np.where(is_odd[:, :, None] | is_odd[:, None, :], 0.0, systems.K)
+        M = np.where(is_odd[:, :, None] | is_odd[:, None, :], 0.0, systems.K - less if less else systems.K)
         M.reshape(len(M), -1)[:, :: M.shape[1] + 1] += np.where(is_odd, 1.0, self._noise_of(systems))
         return M
 

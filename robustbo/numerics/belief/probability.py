@@ -151,7 +151,7 @@ def _doubtful_alone(model: Model, fit: Fit, cache: PredictionCache, log_odd: Ten
     predictions, shares = draws.predictions(s2.numpy(), LOG_SHARES[TYPICAL], t), np.exp(LOG_SHARES[TYPICAL])
     if not (rows := (~is_certain).nonzero().flatten()).numel():
         return Belief(q, torch.from_numpy(shares), predictions)
-    C = torch.linalg.inv(cache.P[rows][:, rows])  # what the others leave of their covariance
+    C = torch.linalg.inv(cache.P_among(rows))  # what the others leave of their covariance
     r, C = C @ cache.al[rows], C - torch.diag((s2 + fit.rho)[rows])
     odd = int((is_certain & is_odd).sum())
     sample = sample_states(

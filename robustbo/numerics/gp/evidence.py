@@ -2,6 +2,7 @@
 
 Notation (shapes after any leading batch dimensions):
     Sg   n x n   covariance of the observations, K + sigma^2 I + D(rho)
+    C    n x n   its lower Cholesky factor
     P    n x n   its inverse
     y    n       observations
     m            the constant mean that maximizes the likelihood, 1'P y / 1'P 1
@@ -34,7 +35,13 @@ class Evidence(NamedTuple):
     P: Tensor
     P1: Tensor
     log_det: Tensor
+    C: Tensor
     converged: bool
+
+    @property
+    def root(self) -> Tensor:
+        """``... x n x n`` inverse of C, with which predictions are exact to rounding; see `lapack.inverse_root`."""
+        return lapack.inverse_root(self.C)
 
     @property
     def G(self) -> Tensor:
@@ -52,22 +59,22 @@ def evidence(Sg: Tensor, y: Tensor, m: Tensor | None = None, *, is_spent: bool =
         is_spent: Whether nobody needs a single Sg any more: its memory is used.
 
     Returns:
-        ``...`` L = -(y - m)'P(y - m)/2 - log|Sg|/2 - n log(2 pi)/2, m, al, P, P1 = P 1 and log|Sg|;
-        ``converged`` is False, and the rest meaningless, where Sg is not positive definite. O(n^3). Autograd does not
-        follow a single one: `Evidence.G` is its gradient.
+        ``...`` L = -(y - m)'P(y - m)/2 - log|Sg|/2 - n log(2 pi)/2, m, al, P, P1 = P 1, log|Sg|, and C, whose elements
+        above the diagonal mean nothing; ``converged`` is False, and the rest meaningless, where Sg is not positive
+        definite. O(n^3). Autograd does not follow a single one: `Evidence.G` is its gradient.
     """
     if Sg.dim() == 2:
         B = Sg.numpy() if is_spent else Sg.numpy().copy()
         return _single_evidence(B, y.numpy(), None if m is None else m.item())
     C, info = torch.linalg.cholesky_ex(Sg)
     P = torch.cholesky_inverse(C)
-    P1 = P.sum(-1)
+    P1 = torch.cholesky_solve(torch.ones_like(y).unsqueeze(-1), C).squeeze(-1)
     m = (P1 * y).sum(-1) / P1.sum(-1) if m is None else m  # eq. 4.9
     r = y - m.unsqueeze(-1)
-    al = (P @ r.unsqueeze(-1)).squeeze(-1)
+    al = torch.cholesky_solve(r.unsqueeze(-1), C).squeeze(-1)
     log_det = 2 * C.diagonal(dim1=-2, dim2=-1).log().sum(-1)
     L = -0.5 * ((r * al).sum(-1) + log_det + y.shape[-1] * LOG_2PI)  # eq. 6.1
-    return Evidence(L, m, al, P, P1, log_det, not bool(info.any()))
+    return Evidence(L, m, al, P, P1, log_det, C, not bool(info.any()))
 
 
 def _single_evidence(Sg: Array, y: Array, m: float | None) -> Evidence:
@@ -76,10 +83,10 @@ def _single_evidence(Sg: Array, y: Array, m: float | None) -> Evidence:
         C, converged = lapack.factor(Sg)
         log_det = 2 * np.log(C.diagonal()).sum()
         P = lapack.inverse(C)
-        P1 = P @ np.ones(len(y))
+        P1 = lapack.solve(C, np.ones(len(y)))
         mean = P1 @ y / P1.sum() if m is None else m  # eq. 4.9
         r = y - mean
-        al = P @ r
+        al = lapack.solve(C, r)
         L = -0.5 * (r @ al + log_det + len(y) * LOG_2PI)  # eq. 6.1
-    numbers = as_tensor(L), as_tensor(mean), as_tensor(al), as_tensor(P), as_tensor(P1), as_tensor(log_det)
-    return Evidence(*numbers, converged)
+    numbers = as_tensor(L), as_tensor(mean), as_tensor(al), as_tensor(P), as_tensor(P1)
+    return Evidence(*numbers, as_tensor(log_det), as_tensor(C), converged)

@@ -3,6 +3,7 @@
 Notation (shapes after any leading batch dimensions: of the processes, or of one process's points):
     X, Z   q x d, m x d   points
     k      q x n          prior covariance of new points with the inputs of the data
+    P      n x n          inverse covariance of the observations
 """
 
 from typing import NamedTuple, Protocol
@@ -42,8 +43,9 @@ class LatentProcess(NamedTuple):
         s2f: ``...`` signal variances.
         m: ``...`` constant means.
         X: ``n x d`` inputs.
-        P: ``... x n x n`` inverse covariances of the observations.
+        root: ``... x r x n``: its transpose times itself is P. Nobody computes P: see `lapack.inverse_root`.
         al: ``... x n`` values of P (y - m).
+        partner: ``... x r x n``, whose transpose times the root is P, where P is not positive semi-definite.
     """
 
     kernel: str
@@ -51,8 +53,9 @@ class LatentProcess(NamedTuple):
     s2f: Tensor
     m: Tensor
     X: Tensor
-    P: Tensor
+    root: Tensor
     al: Tensor
+    partner: Tensor | None = None
 
     def covariance(self, X: Tensor, Z: Tensor) -> Tensor:
         """Prior covariance of latent values at points: autograd can follow it.
@@ -74,11 +77,12 @@ class LatentProcess(NamedTuple):
 
     def posterior_covariance(self, X: Tensor, k: Tensor) -> Tensor:
         """Covariance of one process, ``... x q x q``, at ``... x q x d`` points; k as for `mean`."""
-        return self.covariance(X, X) - k @ self.P @ k.mT
+        return self.covariance(X, X) - self._reduction(k)
 
     def variances(self, k: Tensor) -> Tensor:
         """Variances of one process, ``... x q``; one that is none but for rounding is `LEAST` of the signal's."""
-        return (self.s2f - (k @ self.P * k).sum(-1)).maximum(LEAST * self.s2f)
+        left, right = self.projections(k)
+        return (self.s2f - (left * right).sum(-1)).maximum(LEAST * self.s2f)
 
     def marginals(self, X: Tensor) -> tuple[Tensor, Tensor]:
         """Means and variances of one process's latent values at ``q x d`` points, ``q`` each, in O(q n^2).
@@ -98,4 +102,13 @@ class LatentProcess(NamedTuple):
 
     def explain(self, k: Tensor) -> tuple[Tensor, Tensor]:
         """See `Posterior.explain`; of one process."""
-        return k @ self.al, k @ self.P @ k.mT
+        return k @ self.al, self._reduction(k)
+
+    def projections(self, k: Tensor) -> tuple[Tensor, Tensor]:
+        """Two ``... x q x r`` matrices, the first of which times the other's transpose is k P k'; mostly the same."""
+        right = k @ self.root.mT
+        return right if self.partner is None else k @ self.partner.mT, right
+
+    def _reduction(self, k: Tensor) -> Tensor:
+        left, right = self.projections(k)
+        return left @ right.mT

@@ -1,7 +1,7 @@
 """Prediction cache of a fitted Gaussian process: what predictions and diagnoses need, from one factorization.
 
 Notation (no batch dimensions):
-    P     n x n  inverse covariance of the observations, added variances included
+    P     n x n  inverse covariance of the observations, added variances included: root' root
     al    n      P (y - m)
     e, v  n      leave-one-out errors and variances, the observation's own added variance removed
     N     n      noise variance of an observation and its added one
@@ -26,24 +26,34 @@ class PredictionCache(NamedTuple):
 
     Attributes:
         m: Constant mean.
-        P: ``n x n``.
+        root: ``n x n``.
         al: ``n``.
         e: ``n``; also of observations that are cleared.
         v: ``n``.
     """
 
     m: Tensor
-    P: Tensor
+    root: Tensor
     al: Tensor
     e: Tensor
     v: Tensor
+
+    @property
+    def P_diagonal(self) -> Tensor:
+        """``n`` values of the diagonal of P."""
+        return self.root.square().sum(0)
+
+    def P_among(self, rows: Tensor) -> Tensor:
+        """``k x k`` elements of P."""
+        part = self.root[:, rows]
+        return part.mT @ part
 
 
 def prediction_cache(model: Model, theta: Tensor, rho: Tensor) -> PredictionCache:
     """Prediction cache at hyperparameters and ``n`` added variances, where the log posterior density is finite."""
     value = log_posterior(model, theta, rho)
     assert value.evidence.converged
-    return PredictionCache(value.evidence.m, value.evidence.P, value.evidence.al, *raw_errors(model, value, rho))
+    return PredictionCache(value.evidence.m, value.evidence.root, value.evidence.al, *raw_errors(model, value, rho))
 
 
 def posterior_at_inputs(cache: PredictionCache, y: Tensor, s2: Tensor, rho: Tensor) -> tuple[Tensor, Tensor]:

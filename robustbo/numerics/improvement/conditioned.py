@@ -5,12 +5,12 @@ Tensors come in where processes are told; what is computed at every step of a ma
 
 Notation (shapes after a leading dimension, of the processes; X, Z and x have none):
     x, X, Z    b x d, n x d, z x d   new points, inputs of the data, baseline
-    P, al              see `gp.posterior.LatentProcess`
+    P, al, root        see `gp.posterior.LatentProcess`
     S          z x z   covariance of the latent values at Z given the data, with some jitter; R is its inverse
-    B          n x z   P k(X, Z)
+    U          z x r   k(Z, X) partner'
     k, kz      b x n, b x z   prior covariance of the new points with X and with Z
-    W          b x n   k P
-    c, C       b x z   covariance with Z given the data, kz - k B; c R
+    u          b x r   k partner', and k P is u root
+    c, C       b x z   covariance with Z given the data, kz - k root' U'; c R
     V          b       variance of a new point's value, given the data and the values at Z
 
 References:
@@ -45,17 +45,18 @@ class Prior(NamedTuple):
 
 
 class ConditionedProcesses(NamedTuple):
-    """Processes given data and values at the baseline: arrays, see the notation; P are those of each process.
+    """Processes given data and values at the baseline: arrays, see the notation.
 
     Attributes:
         XZ: ``n + z x d`` points, those of X, then those of Z.
+        latents: The processes given the data alone.
     """
 
     prior: Prior
     XZ: Array
-    P: Sequence[Array]
+    latents: Sequence[LatentProcess]
     al: Array
-    B: Array
+    U: Sequence[Array]
     R: Array
 
 
@@ -63,13 +64,13 @@ class CandidateSamples(NamedTuple):
     """Latent values of one process at ``m`` candidates, less its mean.
 
     Attributes:
-        W: ``m x n`` products of their prior covariances with P.
+        U: ``m x r``.
         mean: ``m`` posterior means.
         S: ``m x m`` posterior covariance, with its jitter.
         f: ``s x m`` samples.
     """
 
-    W: Array
+    U: Array
     mean: Array
     S: Array
     f: Array
@@ -85,7 +86,7 @@ class ConditionalMoments(NamedTuple):
     x: Array
     kernel: "CrossKernel"
     k: Array
-    W: Array
+    u: Sequence[Array]
     c: Array
     C: Array
     V: Array
@@ -121,10 +122,16 @@ def sample_candidates(latent: LatentProcess, Z: Array, normal: Array) -> Candida
     """Samples at ``m x d`` candidates, from ``s x m`` standard normal numbers."""
     prior = prior_of([latent])
     k, among = (cross_kernel(prior, Z, x).k[0] for x in (latent.X.numpy(), Z))
-    W, mean = k @ latent.P.numpy(), k @ latent.al.numpy()
-    S = torch.from_numpy(among - W @ k.T)
+    (U, right), mean = _projections(latent, k), k @ latent.al.numpy()
+    S = torch.from_numpy(among - U @ right.T)
     root = _root(S, latent.s2f)
-    return CandidateSamples(W, mean, S.numpy(), mean + normal @ root.numpy().T)
+    return CandidateSamples(U, mean, S.numpy(), mean + normal @ root.numpy().T)
+
+
+def _projections(latent: LatentProcess, k: Array) -> tuple[Array, Array]:
+    """`LatentProcess.projections` of arrays."""
+    right = k @ latent.root.numpy().T
+    return right if latent.partner is None else k @ latent.partner.numpy().T, right
 
 
 def condition_on_samples(
@@ -132,9 +139,9 @@ def condition_on_samples(
 ) -> ConditionedProcesses:
     """Processes with the same kernel and inputs, given the values at some of the ``m x d`` candidates."""
     R = np.stack([_inverse(sample.S[np.ix_(is_in, is_in)]) for sample in samples])
-    B, al = np.stack([sample.W[is_in].T for sample in samples]), np.stack([latent.al.numpy() for latent in latents])
-    XZ, P = np.concatenate([latents[0].X.numpy(), Z[is_in]]), [latent.P.numpy() for latent in latents]
-    return ConditionedProcesses(prior_of(latents), XZ, P, al, B, R)
+    al = np.stack([latent.al.numpy() for latent in latents])
+    XZ, U = np.concatenate([latents[0].X.numpy(), Z[is_in]]), [sample.U[is_in] for sample in samples]
+    return ConditionedProcesses(prior_of(latents), XZ, latents, al, U, R)
 
 
 def _root(posterior: Tensor, s2f: Tensor) -> Tensor:
@@ -158,12 +165,13 @@ def conditional_moments(to: ConditionedProcesses, x: Array) -> ConditionalMoment
     n, s2f = to.al.shape[-1], to.prior.s2f[:, None]
     both = cross_kernel(to.prior, x, to.XZ)
     k = both.k[..., :n]
-    W = np.stack([on @ P for on, P in zip(k, to.P, strict=True)])
-    c = both.k[..., n:] - k @ to.B
+    pairs = [_projections(latent, on) for latent, on in zip(to.latents, k, strict=True)]
+    c = both.k[..., n:] - np.stack([right @ U.T for (_, right), U in zip(pairs, to.U, strict=True)])
     C = c @ to.R
-    unclamped = s2f - np.vecdot(W, k) - np.vecdot(C, c)  # eq. 5.13
+    by_data = np.stack([np.vecdot(u, right) for u, right in pairs])
+    unclamped = s2f - by_data - np.vecdot(C, c)  # eq. 5.13
     V = np.maximum(unclamped, JITTER * s2f)
-    return ConditionalMoments(x, both, k, W, c, C, V, unclamped == V)
+    return ConditionalMoments(x, both, k, [u for u, _ in pairs], c, C, V, unclamped == V)
 
 
 def gradient(to: ConditionedProcesses, moments: ConditionalMoments, by_mean: Array, by_c: Array, by_V: Array) -> Array:
@@ -177,7 +185,9 @@ def gradient(to: ConditionedProcesses, moments: ConditionalMoments, by_mean: Arr
         by_V: ``p x b x 1`` with respect to V, twice; where that is free.
     """
     by_c = by_c - by_V * moments.C
-    by_k = by_mean * to.al[:, None, :] - by_V * moments.W - by_c @ np.swapaxes(to.B, -1, -2)
+    parts = zip(to.latents, moments.u, to.U, by_V, by_c, strict=True)
+    by_k = by_mean * to.al[:, None, :]
+    by_k -= np.stack([(on_V * u + on_c @ U) @ latent.root.numpy() for latent, u, U, on_V, on_c in parts])
     G = np.concatenate([by_k, by_c], -1)
     G *= moments.kernel.slope
     return moments.kernel.scale * (G @ to.XZ - moments.x * G.sum(-1, keepdims=True))

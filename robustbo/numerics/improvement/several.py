@@ -191,7 +191,8 @@ def thin_samples(to: Improvements, every: int) -> Improvements:
 
 def _select_components(of: ConditionedProcesses, used: Places) -> ConditionedProcesses:
     prior = of.prior._replace(precision=of.prior.precision[used], s2f=of.prior.s2f[used])
-    return ConditionedProcesses(prior, of.XZ, [of.P[c] for c in used], of.al[used], of.B[used], of.R[used])
+    latents, U = ([items[c] for c in used] for items in (of.latents, of.U))
+    return ConditionedProcesses(prior, of.XZ, latents, of.al[used], U, of.R[used])
 
 
 def log_improvement(to: Improvements, x: Tensor, *, is_sloped: bool = True) -> tuple[Tensor, Tensor | None]:

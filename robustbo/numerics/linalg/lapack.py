@@ -55,6 +55,15 @@ def inverse(C: Array) -> Array:
         return np.full_like(C, np.nan)
 
 
+def inverse_root(C: Tensor) -> Tensor:
+    """C^-1, of ``... x n x n`` factors: its transpose times itself is B^-1.
+
+    What is predicted is best computed by it. Of a smooth function, B^-1 itself has numbers so large that what they
+    explain of a variance is lost in their rounding: the error is that of a condition number, here of its root.
+    """
+    return torch.linalg.solve_triangular(C, torch.eye(C.shape[-1], dtype=C.dtype, device=C.device), upper=False)
+
+
 def as_tensor(x: float | Array) -> Tensor:
     """A number or an array as a tensor, in a quarter of the time of `torch.tensor`."""
     return torch.from_numpy(np.asarray(x, dtype=np.float64))

@@ -92,7 +92,7 @@ class FixedHyperparameters:
         if not value.evidence.converged:
             raise NumericalError("the covariance must be positive definite at the hyperparameters that are held")
         evidence, self._groups, self._y = value.evidence, model.groups, value.y.numpy()
-        self._P0 = evidence.P.numpy()
+        self._P0, self._K, self._s2 = evidence.P.numpy(), value.covariance.K.numpy(), value.s2.numpy()
         self._diagonal = self._P0.diagonal().copy()
         self._B = np.stack([self._y, np.ones_like(self._y)], axis=1)
         self._log_det = evidence.log_det.item()
@@ -141,11 +141,12 @@ class FixedHyperparameters:
 
     def prediction_cache(self, state: SupportState) -> PredictionCache:
         """Prediction cache with a support."""
-        columns, (T, _) = self._P0[:, state.members], self._inverse(state.members, state.rho)
-        P = self._P0 - (columns @ T) @ columns.T  # eq. 6.13
-        P += P.T.copy()
-        P *= 0.5
-        return PredictionCache(*map(lapack.as_tensor, (state.m, P, state.al, state.e, state.v)))
+        N = self._s2.copy()
+        N[state.members] += state.rho
+        C, _ = lapack.factor(lapack.on_diagonal(self._K.copy(), N))
+        root = lapack.inverse_root(torch.from_numpy(C))
+        al = root.mT @ (root @ torch.from_numpy(self._y - state.m))
+        return PredictionCache(lapack.as_tensor(state.m), root, al, *map(torch.from_numpy, (state.e, state.v)))
 
     def initial_state(self, rho: Array) -> SupportState:
         """The support of the groups of which any has an added variance among ``n``."""

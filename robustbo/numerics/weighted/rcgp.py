@@ -24,12 +24,15 @@ References:
     section 7.
 """
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from robustbo.numerics.gp.evidence import LOG_2PI
+from robustbo.numerics.linalg import lapack
 
 
 class Weighting(NamedTuple):
@@ -66,7 +69,8 @@ def inverse_multiquadric(r: Tensor, c: Tensor) -> Weighting:
     return Weighting(J, 2 * q / c / J)  # eq. 7.2
 
 
-class Conjugate(NamedTuple):
+@dataclass(frozen=True)
+class Conjugate:
     """The process given its observations.
 
     Attributes:
@@ -74,6 +78,7 @@ class Conjugate(NamedTuple):
         s2: ``... x n`` noise variances.
         weighting: Of the observations.
         z: ``... x n`` targets less the prior mean.
+        C: ``... x n x n`` lower Cholesky factor of A.
         P: ``... x n x n`` inverse of A.
         v: ``... x n`` representer weights: the latent mean at x is m + k_x'v, its variance k_xx - k_x'P k_x.
         converged: Whether A is positive definite; the rest is meaningless if not.
@@ -83,13 +88,20 @@ class Conjugate(NamedTuple):
     s2: Tensor
     weighting: Weighting
     z: Tensor
+    C: Tensor
     P: Tensor
     v: Tensor
     converged: bool
 
     def explain(self, k: Tensor) -> tuple[Tensor, Tensor]:
         """See `gp.posterior.Posterior`."""
-        return k @ self.v, k @ self.P @ k.mT  # eq. 7.3
+        right = k @ self.root.mT
+        return k @ self.v, right @ right.mT  # eq. 7.3
+
+    @cached_property
+    def root(self) -> Tensor:
+        """``... x n x n`` inverse of C; see `gp.posterior.LatentProcess`."""
+        return lapack.inverse_root(self.C)
 
 
 def condition(K: Tensor, r: Tensor, s2: Tensor, weighting: Weighting) -> Conjugate:
@@ -102,10 +114,10 @@ def condition(K: Tensor, r: Tensor, s2: Tensor, weighting: Weighting) -> Conjuga
         weighting: Of the observations.
     """
     A = K + torch.diag_embed(s2 * weighting.J)
-    L, info = torch.linalg.cholesky_ex(A)
-    z, P = r + s2 * weighting.b, torch.cholesky_inverse(L)
-    v = (P @ z.unsqueeze(-1)).squeeze(-1)  # eq. 7.3
-    return Conjugate(r, s2, weighting, z, P, v, not bool(info.any()))
+    C, info = torch.linalg.cholesky_ex(A)
+    z = r + s2 * weighting.b
+    v = torch.cholesky_solve(z.unsqueeze(-1), C).squeeze(-1)  # eq. 7.3
+    return Conjugate(r, s2, weighting, z, C, torch.cholesky_inverse(C), v, not bool(info.any()))
 
 
 class PredictionErrors(NamedTuple):

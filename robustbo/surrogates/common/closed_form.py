@@ -97,13 +97,13 @@ class ClosedFormGP:
     def latent(self) -> LatentProcess:
         """The fitted process; the kernel must be a named one."""
         cache = self.prediction_cache
-        return self._latent(cache.m, cache.P, cache.al)
+        return self._latent(cache.m, cache.root, cache.al)
 
     def process(self, model: Model, theta: Tensor, rho: Tensor) -> LatentProcess:
         """The process given the observations, at any hyperparameters and added variances."""
         evidence = log_posterior(model, theta, rho).evidence
         assert evidence.converged
-        return self._latent(evidence.m, evidence.P, evidence.al, theta)
+        return self._latent(evidence.m, evidence.root, evidence.al, theta)
 
     def without(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Means and covariance of the objective at ``k`` of the observations, as the others predict it, by one fit.
@@ -125,9 +125,9 @@ class ClosedFormGP:
             stretch = torch.where(sd > 0, outcome_sd / sd, 0.0)
             return outcome, covariance * stretch * stretch.unsqueeze(-1)
 
-    def _latent(self, m: Tensor, P: Tensor, al: Tensor, theta: Tensor | None = None) -> LatentProcess:
+    def _latent(self, m: Tensor, root: Tensor, al: Tensor, theta: Tensor | None = None) -> LatentProcess:
         gp: Any = self
-        return LatentProcess(*self._stationary(theta), m, gp.train_inputs[0], P, al)
+        return LatentProcess(*self._stationary(theta), m, gp.train_inputs[0], root, al)
 
     def _stationary(self, theta: Tensor | None = None) -> tuple[str, Tensor, Tensor]:
         """A named kernel, its ``d`` length-scales and its signal variance: the model's own by default."""

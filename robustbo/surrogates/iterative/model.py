@@ -205,7 +205,7 @@ class ComputationAwareGP(ObservationWeights, MapGP):
         """The process as far as it was looked at, in numbers, for explicit formulas."""
         assert self.solution is not None
         belief = self.solution.belief
-        return self._latent(self.mean_module.constant.detach(), belief.D @ belief.D.mT, belief.v)
+        return self._latent(self.mean_module.constant.detach(), belief.D.mT, belief.v)
 
     @property
     def leave_one_out(self) -> PredictionErrors:

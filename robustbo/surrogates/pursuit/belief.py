@@ -96,7 +96,7 @@ class PursuitBelief(ModelAveraging, WarpedGP):
         return RewarpedProcess(inner, own, self._warp)
 
     def _latent_of(self, draw: Draw) -> LatentProcess:
-        return self._latent(draw.m, draw.P, draw.al, draw.theta)
+        return self._latent(draw.m, draw.root, draw.al, draw.theta)
 
     def single_fits(self) -> list[tuple[float, Any]]:
         """Weights, and models that predict by one draw or fit each, whose mixture this is."""
@@ -195,7 +195,7 @@ class PursuitBelief(ModelAveraging, WarpedGP):
         Where the function goes through every value, nothing tells the two apart.
         """
         model, cache = self.search_model(), self.prediction_cache
-        residual = cache.P.diagonal() * noise(model, self._theta(model))  # the others' is n less these
+        residual = cache.P_diagonal * noise(model, self._theta(model))  # the others' is n less these
         return min(max(float(residual[self._rho == 0].sum()), LEAST_NOISE_DOF), NOISE_DOF)
 
     def fit_now(self, model: Model) -> Fit:

@@ -138,7 +138,9 @@ class StudentTGP(ExplicitPosterior, MapGP):
     def latent(self) -> LatentProcess:
         """The fitted process in numbers, for explicit formulas; the kernel must be a named one."""
         assert self.laplace is not None
-        return self._latent(self.mean_module.constant.detach(), self.laplace.R, self.laplace.a)
+        R = self.laplace.R  # curvatures have any sign
+        latent = self._latent(self.mean_module.constant.detach(), R, self.laplace.a)
+        return latent._replace(partner=torch.eye(len(R), dtype=R.dtype))
 
     def predictive(self, X: Tensor) -> StudentTPredictive:
         """The heavy-tailed distribution of a measurement at each of ``... x d`` points."""

@@ -159,10 +159,10 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
         """
         evidence, a = fit.value.evidence, fit.joint.scales(fit.level.fit.theta)
         X = self._rows_of_all.X
-        al, P, rows = X.new_zeros(len(X)), X.new_zeros(len(X), len(X)), fit.numbers
-        al[rows], P[rows.unsqueeze(-1), rows] = a * evidence.al, a.unsqueeze(-1) * evidence.P * a  # eq. 22.5
+        al, root, rows = X.new_zeros(len(X)), X.new_zeros(len(a), len(X)), fit.numbers
+        al[rows], root[:, rows] = a * evidence.al, evidence.root * a  # eq. 22.5
         lengthscales, s2f = fit.joint.signal(fit.level.fit.theta)
-        return LatentProcess(self.kernel, lengthscales, s2f, evidence.m, X, P, al)
+        return LatentProcess(self.kernel, lengthscales, s2f, evidence.m, X, root, al)
 
     def latent(self) -> LatentProcess:
         """The objective given all values, by the likeliest relations."""
@@ -173,7 +173,7 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
             return super()._condition(model, estimate)
         fit, n = self._averaging.configurations[0].fit, len(self.train_targets)
         cache = fit.cache
-        return PredictionCache(cache.m, cache.P[:n, :n].contiguous(), cache.al[:n], cache.e[:n], cache.v[:n])
+        return PredictionCache(cache.m, cache.root[:, :n].contiguous(), cache.al[:n], cache.e[:n], cache.v[:n])
 
     def single_fits(self) -> Any:
         """Refuse where it predicts by values of other sources: BoTorch's tools know the target's alone.

@@ -118,7 +118,7 @@ class ConjugateGP(ObservationWeights, MapGP):
     def latent(self) -> LatentProcess:
         """The fitted process in numbers, for explicit formulas; the kernel must be a named one."""
         assert self.conjugate is not None
-        return self._latent(self.mean_module.constant.detach(), self.conjugate.P, self.conjugate.v)
+        return self._latent(self.mean_module.constant.detach(), self.conjugate.root, self.conjugate.v)
 
     @property
     def leave_one_out(self) -> PredictionErrors:

@@ -33,28 +33,29 @@ def test_each_draw_is_the_observations_that_are_right_at_its_hyperparameters():
     assert COUNT <= len(belief.draws) < 2 * COUNT
     assert math.fsum(draw.weight for draw in belief.draws) == pytest.approx(1.0)
     for draw in belief.draws:
-        right = (draw.P.diagonal() > 0).nonzero().flatten()
+        P = draw.root.mT @ draw.root
+        right = (P.diagonal() > 0).nonzero().flatten()
         assert 4 not in right
         l, s2f = draw.theta[:1].exp(), draw.theta[1].exp()
         K = KERNELS["matern52"](squared_differences(X[right], X[right]), l, s2f).K
-        noise = torch.linalg.inv(draw.P[right][:, right]) - K
+        noise = torch.linalg.inv(P[right][:, right]) - K
         multiples = noise.diagonal() / draw.s2
         assert draw.s2 == pytest.approx(draw.theta[2].exp().item())
         nearest = torch.from_numpy(MULTIPLES)[(multiples[:, None] - torch.from_numpy(MULTIPLES)).abs().argmin(1)]
         torch.testing.assert_close(multiples, nearest, rtol=1e-4, atol=0)
         torch.testing.assert_close(noise - torch.diag(noise.diagonal()), torch.zeros_like(noise), atol=1e-6, rtol=0)
-        torch.testing.assert_close(draw.al[right], draw.P[right][:, right] @ (search.y[right] - draw.m))
+        torch.testing.assert_close(draw.al[right], P[right][:, right] @ (search.y[right] - draw.m))
         assert not draw.al[4]
         torch.testing.assert_close(draw.rho[right], (nearest - 1) * draw.s2)
-        assert (draw.rho[draw.P.diagonal() == 0] == HUGE).all()
+        assert (draw.rho[P.diagonal() == 0] == HUGE).all()
 
 
 def test_means_are_of_their_posterior_given_the_rest():
     belief, search, _ = sampled()
     z = []
     for draw in belief.draws:
-        right = (draw.P.diagonal() > 0).nonzero().flatten()
-        P = draw.P[right][:, right]
+        right = (draw.root.diagonal() > 0).nonzero().flatten()
+        P = (draw.root.mT @ draw.root)[right][:, right]
         precision = P.sum() + 1 / MEAN_VARIANCE
         z.append(((draw.m - P.sum(0) @ search.y[right] / precision) * precision.sqrt()).item())
     assert sorted(z) == pytest.approx(ndtri((np.arange(len(z)) + 0.5) / len(z)).tolist(), abs=1e-4)

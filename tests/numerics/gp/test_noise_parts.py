@@ -88,4 +88,4 @@ def test_a_fit_takes_both_and_its_likelihood_agrees(name):
     with torch.no_grad():
         mean = model.posterior(data()[0]).mean
     assert mean.isfinite().all()
-    assert cache.P.isfinite().all()
+    assert cache.root.isfinite().all()

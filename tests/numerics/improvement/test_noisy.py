@@ -24,7 +24,7 @@ def improvement(S=64, is_whole=True, **options):
 
 
 def in_tensors(to):
-    of = {"al": to.processes.al, "B": to.processes.B, "R": to.processes.R, "a": to.a, "best": to.best}
+    of = {"al": to.processes.al, "U": to.processes.U, "R": to.processes.R, "a": to.a, "best": to.best}
     return {name: torch.from_numpy(each[0]) for name, each in of.items()}
 
 
@@ -36,6 +36,15 @@ def sampled(given, to):
     """The samples at the baseline, ``z x S``."""
     mean, S = given.posterior(baseline(to))
     return mean.unsqueeze(-1) + torch.linalg.solve(torch.from_numpy(to.processes.R[0]), torch.from_numpy(to.a[0])), S
+
+
+def test_by_another_pair_of_factors_of_the_inverse_it_is_the_same():
+    given, x = latent(), torch.tensor([[0.2, 0.9], [0.45, 0.55]])
+    other = given._replace(root=given.root.mT @ given.root, partner=torch.eye(8))
+    values = [log_improvement(over([of], ALONE, of.X, normal(64)), x) for of in (given, other)]
+    torch.testing.assert_close(values[0], values[1], rtol=1e-9, atol=1e-9)
+    torch.testing.assert_close(given.posterior(x), other.posterior(x))
+    torch.testing.assert_close(given.marginals(x), other.marginals(x))
 
 
 def closed_form(mean, variance, best):
@@ -143,8 +152,8 @@ def test_the_gradient_is_that_of_the_formula_by_automatic_differentiation(is_who
     x = torch.tensor([[0.2, 0.9], [0.45, 0.55]], requires_grad=True)
     k, kz = (KERNELS["matern52"](squared_differences(x, X), given.l, given.s2f).K for X in (given.X, baseline(to)))
     part = in_tensors(to)
-    c = kz - k @ part["B"]
-    sd = (given.s2f - (k @ given.P * k).sum(-1) - (c @ part["R"] * c).sum(-1)).sqrt()
+    c = kz - k @ given.root.mT @ part["U"].mT
+    sd = (given.s2f - (k @ given.root.mT).square().sum(-1) - (c @ part["R"] * c).sum(-1)).sqrt()
     log_h = log_ei(((k @ part["al"]).unsqueeze(-1) + c @ part["a"] - part["best"]) / sd.unsqueeze(-1))
     expected = log_h.logsumexp(-1) - math.log(64) + sd.log()
     value, gradient = log_improvement(to, x)

@@ -8,6 +8,7 @@ from botorch.utils.multi_objective.hypervolume import Hypervolume
 from robustbo.numerics.improvement import noisy, several
 from robustbo.numerics.improvement.goals import Goal
 from robustbo.numerics.improvement.several import assign_components, log_improvement, over, thin_samples
+from robustbo.numerics.linalg.lapack import inverse_root
 from tests.numerics.gp.test_posterior import latent
 
 GOALS = {
@@ -28,8 +29,9 @@ def turned(i, l=0.7):
     given = latent(noise=0.1 + 0.1 * i, l=(0.4 + 0.1 * i, l), m=0.3 - 0.2 * i)
     y = torch.cos(4 * given.X[:, i % 2] + i)
     keep = torch.arange(8) != i  # a value is missing
-    P = torch.linalg.inv(torch.linalg.inv(given.P)[keep][:, keep])
-    return given._replace(X=given.X[keep], P=P, al=P @ (y[keep] - given.m))
+    covariance = torch.linalg.inv(given.root.mT @ given.root)[keep][:, keep]
+    root = inverse_root(torch.linalg.cholesky(covariance))
+    return given._replace(X=given.X[keep], root=root, al=root.mT @ root @ (y[keep] - given.m))
 
 
 def mixtures(M):

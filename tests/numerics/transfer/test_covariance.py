@@ -168,4 +168,4 @@ class _Fit:
 
 def _process(joint, theta, value):
     a, (l, s2f) = joint.scales(theta), joint.signal(theta)
-    return LatentProcess("matern52", l, s2f, value.m, joint.X, a[:, None] * value.P * a, a * value.al)
+    return LatentProcess("matern52", l, s2f, value.m, joint.X, value.root * a, a * value.al)

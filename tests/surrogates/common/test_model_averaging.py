@@ -51,9 +51,9 @@ def test_it_is_the_mixture_of_its_draws_by_dense_formulas(model):
     for draw in drawn:
         l, s2f = draw.theta[:2].exp()
         k = KERNELS["matern52"](squared_differences(Z, X), l.unsqueeze(0), s2f).K
-        own, u = copy.deepcopy(model._warp), draw.m + k @ draw.P @ (own_units(draw, y) - draw.m)
+        own, u = copy.deepcopy(model._warp), draw.m + (k @ draw.root.mT) @ (draw.root @ (own_units(draw, y) - draw.m))
         own.t = draw.theta[-2:]
-        sd = (s2f - (k @ draw.P * k).sum(-1)).sqrt()
+        sd = (s2f - (k @ draw.root.mT).square().sum(-1)).sqrt()
         normal = torch.linspace(-8, 8, 4001, dtype=torch.float64)
         density = torch.exp(-normal.square() / 2) / torch.exp(-normal.square() / 2).sum()
         through = model._warp.bend(own.unbend(u.unsqueeze(-1) + sd.unsqueeze(-1) * normal))

@@ -5,6 +5,7 @@ import torch
 
 from robustbo.numerics.gp.kernels import KERNELS, squared_differences
 from robustbo.numerics.gp.posterior import LatentProcess
+from robustbo.numerics.linalg.lapack import inverse_root
 from robustbo.surrogates.common.rewarped_process import RewarpedProcess
 from robustbo.surrogates.transforms.learned_warp import LearnedWarp
 
@@ -21,8 +22,9 @@ def warp(low, high):
 def process(own, model):
     y = torch.tensor([-2.0, -0.4, 0.3, 1.0, 2.5, 0.1]).double()
     l, s2f = torch.tensor([0.3]).double(), torch.tensor(2.0).double()
-    P = torch.linalg.inv(KERNELS["matern52"](squared_differences(X, X), l, s2f).K + 0.05 * torch.eye(6).double())
-    inner = LatentProcess("matern52", l, s2f, torch.zeros(()).double(), X, P, P @ y)
+    K = KERNELS["matern52"](squared_differences(X, X), l, s2f).K
+    root = inverse_root(torch.linalg.cholesky(K + 0.05 * torch.eye(6).double()))
+    inner = LatentProcess("matern52", l, s2f, torch.zeros(()).double(), X, root, root.mT @ root @ y)
     return RewarpedProcess(inner, own, model)
 
 
@@ -69,7 +71,7 @@ def test_noise_is_stretched_as_the_warp_is_there(at):
     of = process(warp(0.0, 1.5), warp(0.0, 0.0))
     b = math.sqrt(math.expm1(1.5))
     mean = of.inner._replace(
-        P=torch.zeros_like(of.inner.P), al=torch.zeros_like(of.inner.al), m=torch.tensor(at).double()
+        root=torch.zeros_like(of.inner.root), al=torch.zeros_like(of.inner.al), m=torch.tensor(at).double()
     )
     stretched = of._replace(inner=mean).noise(Z, 0.01)
     torch.testing.assert_close(stretched, torch.full((3,), 0.01 * math.cosh(b * at) ** 2).double(), rtol=1e-9, atol=0)
