@@ -34,10 +34,16 @@ def test_it_is_modelled_as_any_other_value_and_may_be_the_best():
     found = said_of(opt)
     assert (found.status, found.flagged, found.probability_wrong) == ("vouched for", False, 0.0)
     assert opt.best().trial.number == WRONG
-    assert opt.predict({"x": WRONG / 8}).mean == pytest.approx(
-        30, abs=4
-    )  # by short chains, which begin there: by 10,000 draws it is 12
+    assert opt.predict({"x": WRONG / 8}).mean == pytest.approx(30, abs=0.5)
     assert opt.history[WRONG].note == "read twice"
+
+
+def test_among_more_values_too_it_is_no_noise():
+    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), direction="maximize", seed=0)
+    for i in range(17):
+        opt.tell({"x": i / 16}, 30.0 if i == WRONG else round(10 - 20 * (i / 16 - 0.6) ** 2, 2))
+    opt.include(WRONG)
+    assert opt.predict({"x": WRONG / 16}).mean > 20
 
 
 @pytest.mark.parametrize(

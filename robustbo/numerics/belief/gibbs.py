@@ -123,7 +123,7 @@ def sample(
         rate: Mean of the prior rate of odd ones, in (0, 1).
         begin: Those that are odd or at least noisy to begin with; the gross ones should be, since single moves leave
             them for their neighbours slowly.
-        cleared: ``n`` booleans: those that cannot be odd.
+        cleared: ``n`` booleans: those that are right, and no noisier than most.
         most: How many may be odd at once; half of them by default.
         beside: Numbers of right and of odd observations that are certain and not among these.
         sweeps: How many are counted.
@@ -137,11 +137,11 @@ def sample(
     """
     n, rng = len(system.r), np.random.default_rng(seed)
     most = n // 2 if most is None else most
-    may_be_odd = np.ones(n, dtype=bool) if cleared is None else ~cleared.numpy()
+    is_doubtful = np.ones(n, dtype=bool) if cleared is None else ~cleared.numpy()
     chain, states = _begin(system, rate, begin)
     total, shares, burn_in, parts = np.zeros(n), np.zeros(ODD), max(BURN_IN, sweeps // 8), list[Predictions]()
     for sweep in range(burn_in + sweeps):
-        draws, log_shares = _sweep(chain, system, states, log_odd.numpy(), may_be_odd, most, rng), states.log_shares
+        draws, log_shares = _sweep(chain, system, states, log_odd.numpy(), is_doubtful, most, rng), states.log_shares
         states = _draw_rate_and_tails(states, rate, beside, rng)
         if sweep >= burn_in:
             total += draws.q
@@ -170,13 +170,13 @@ def _sweep(
     system: System,
     states: States,
     log_odd: Array,
-    may_be_odd: NDArray[np.bool_],
+    is_doubtful: NDArray[np.bool_],
     most: int,
     rng: Generator,
 ) -> SweepDraws:
     """Draw the state of each observation in turn, in place; return what was found of each."""
     n, log_odds = len(system.r), log_odd - system.log_slope + math.log(states.rate / (1 - states.rate))
-    conditions = Conditions(system.s2, states.log_shares, log_odds, may_be_odd, most)
+    conditions = Conditions(system.s2, states.log_shares, log_odds, is_doubtful, most)
     swept = sweep_chain(chain, states.state, conditions, rng.permutation(n).tolist(), rng.random(n).tolist())
     return swept._replace(mean=system.r - swept.mean, log_weight=-swept.log_weight - system.log_slope)  # eq. 19.7
 

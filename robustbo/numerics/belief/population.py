@@ -139,12 +139,12 @@ class Population:
         )
 
     @lapack.quiet()  # the square of a gross error
-    def sweep(self, log_odd: Array, may_be_odd: NDArray[np.bool_], most: int, rng: Generator) -> SweepDraws:
+    def sweep(self, log_odd: Array, is_doubtful: NDArray[np.bool_], most: int, rng: Generator) -> SweepDraws:
         """Draw the state of each observation in turn; return what was found of each.
 
         Args:
             log_odd: ``n`` log densities of the observations, if they are odd.
-            may_be_odd: ``n`` booleans.
+            is_doubtful: ``n`` booleans, see `sweep.Conditions`.
             most: How many may be odd at once.
             rng: Draws.
         """
@@ -153,7 +153,7 @@ class Population:
         log_odds = log_odd - self.systems.log_slope + np.log(self.rate / (1 - self.rate))[:, None]
         swept = []
         for b in range(B):
-            conditions = Conditions(self.systems.s2[b], LOG_SHARES[self.dof[b]], log_odds[b], may_be_odd, most)
+            conditions = Conditions(self.systems.s2[b], LOG_SHARES[self.dof[b]], log_odds[b], is_doubtful, most)
             swept.append(sweep_chain(self.chain(b), self.state[b], conditions, order, u[b]))
         q, errors, latent, log_total = map(np.stack, zip(*swept, strict=True))
         return SweepDraws(q, self.systems.r - errors, latent, -log_total - self.systems.log_slope)  # eq. 19.7

@@ -113,11 +113,11 @@ def _all_of_few(
         theta = walk.theta  # which its draws change in place
     sweeps, total = effort * max(SWEEPS, math.ceil(STEPS / n)), np.zeros((count, n))
     shares = np.zeros((count, len(MULTIPLES)))
-    may_be_odd = np.ones(n, dtype=bool) if model.cleared is None else ~model.cleared.numpy()
+    is_doubtful = np.ones(n, dtype=bool) if model.cleared is None else ~model.cleared.numpy()
     burn_in, parts = max(BURN_IN, sweeps // 6), list[Predictions]()
     collection = DrawCollection(model, weights, sweeps, seed)
     for sweep in range(burn_in + sweeps):
-        draws = population.sweep(log_odd.numpy(), may_be_odd, n // 2, rng)
+        draws = population.sweep(log_odd.numpy(), is_doubtful, n // 2, rng)
         if sweep >= burn_in:
             total += draws.q
             t = theta[:, -len(model.warp) :] if model.warp else None

@@ -40,14 +40,14 @@ class Conditions(NamedTuple):
         s2: ``n`` noise variances.
         log_shares: ``3`` logarithms of the shares of its multiples.
         log_odds: ``n`` logarithms of the densities of odd observations, times the odds of the rate.
-        may_be_odd: ``n`` booleans.
+        is_doubtful: ``n`` booleans: the others are right, and no noisier than most.
         most: How many may be odd at once.
     """
 
     s2: Array
     log_shares: Array
     log_odds: Array
-    may_be_odd: NDArray[np.bool_]
+    is_doubtful: NDArray[np.bool_]
     most: int
 
 
@@ -66,7 +66,7 @@ def sweep_chain(
     n, states = len(order), state.tolist()
     q, errors, latent, log_totals = [0.0] * n, [0.0] * n, [0.0] * n, [0.0] * n
     s2, (share_0, share_1, share_2) = conditions.s2.tolist(), (conditions.log_shares - HALF_LOG_2PI).tolist()
-    log_odds, is_free = conditions.log_odds.tolist(), conditions.may_be_odd.tolist()
+    log_odds, is_doubtful = conditions.log_odds.tolist(), conditions.is_doubtful.tolist()
     m_0, m_1, m_2 = multiples = MULTIPLES.tolist()
     num_odd = states.count(ODD)
     for i, threshold in zip(order, u, strict=True):
@@ -76,7 +76,10 @@ def sweep_chain(
         h_0 = share_0 - 0.5 * (log(w_0) + square / w_0)
         h_1 = share_1 - 0.5 * (log(w_1) + square / w_1)
         h_2 = share_2 - 0.5 * (log(w_2) + square / w_2)
-        h_3 = log_odds[i] if is_free[i] and num_odd - (old == ODD) < conditions.most else -inf
+        if not is_doubtful[i]:
+            h_1 = h_2 = h_3 = -inf
+        else:
+            h_3 = log_odds[i] if num_odd - (old == ODD) < conditions.most else -inf
         highest = max(h_0, h_1, h_2, h_3)
         p_0, p_1, p_2, p_3 = exp(h_0 - highest), exp(h_1 - highest), exp(h_2 - highest), exp(h_3 - highest)
         total = p_0 + p_1 + p_2 + p_3

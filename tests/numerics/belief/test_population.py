@@ -17,9 +17,9 @@ def population(K, y, chains, rate, doubtful=()):
 
 def draw(K, y, log_odd, *, rate, chains=100, sweeps=12, burn_in=3, most=None, free=None):
     chain, rng, total = population(K, y, chains, rate), np.random.default_rng(0), np.zeros((chains, len(y)))
-    may_be_odd = np.ones(len(y), dtype=bool) if free is None else free
+    is_doubtful = np.ones(len(y), dtype=bool) if free is None else free
     for sweep in range(burn_in + sweeps):
-        q = chain.sweep(log_odd.numpy(), may_be_odd, len(y) // 2 if most is None else most, rng).q
+        q = chain.sweep(log_odd.numpy(), is_doubtful, len(y) // 2 if most is None else most, rng).q
         chain.draw_rate_and_tails(rng)
         total += q if sweep >= burn_in else 0.0
     return chain, torch.from_numpy(total / sweeps)
