@@ -8,7 +8,8 @@
 
 A cell is a replication of a method on a problem in a setting; it is recorded whole, with all points and values, into a
 file of its own in W/cells, and what is there is kept, so that `record` may be stopped at any time and goes on. `keep`
-writes rows.csv.gz, a cell a row, and about.csv, what it was recorded with. `page` writes tables and a picture.
+writes rows.csv.gz, a cell a row, and about.csv, what it was recorded with; rows of cells that W does not have stay,
+those that were recorded on another machine. `page` writes tables and a picture.
 """
 
 import argparse
@@ -22,6 +23,8 @@ from benchmarks.common.commands import Commands, add_jobs, add_page
 from benchmarks.common.provenance import commit
 from benchmarks.league import cells, environments, page, plan, scores
 from benchmarks.league.cells import Cell
+
+ORIGIN = ["method", "commit", "processor", "versions", "peer"]
 
 
 def plan_cells(options: argparse.Namespace) -> Iterator[Cell]:
@@ -39,7 +42,7 @@ def record(options: argparse.Namespace) -> None:
 
 
 def keep(options: argparse.Namespace) -> None:
-    """Write a row a cell that is recorded, and what they were recorded with."""
+    """Write a row a cell that is recorded, in place of an earlier one, and what all rows were recorded with."""
     rows, provenance = [], {}
     for cell in plan_cells(options):
         entry = cell.entry()
@@ -51,12 +54,21 @@ def keep(options: argparse.Namespace) -> None:
     if not rows:
         raise SystemExit(f"nothing is recorded in {options.work}")
     options.out.mkdir(parents=True, exist_ok=True)
-    table = pd.DataFrame(rows).sort_values(scores.KEY)
+    table = _with_earlier(options.out / scores.ROWS, pd.DataFrame(rows), scores.KEY).sort_values(scores.KEY)
     table.to_csv(options.out / scores.ROWS, index=False, compression={"method": "gzip", "mtime": 0})
-    alike = pd.DataFrame(provenance.values()).groupby(["method", "commit", "processor", "versions", "peer"])
+    alike = pd.DataFrame(provenance.values()).fillna("").groupby(ORIGIN)
     sums = alike.agg(cells=("hours", "size"), since=("date", "min"), until=("date", "max"), hours=("hours", "sum"))
-    sums.round(3).reset_index().to_csv(options.out / "about.csv", index=False)
-    print(f"{len(rows)} cells in {options.out}")
+    origins = _with_earlier(options.out / "about.csv", sums.round(3).reset_index(), ORIGIN).sort_values(ORIGIN)
+    cells_of = {plan.alike(row.method, row.problem, row.setting)[0] + row.commit for row in table.itertuples()}
+    is_left = [row.method + row.commit in cells_of for row in origins.itertuples()]
+    origins[is_left].to_csv(options.out / "about.csv", index=False)
+    print(f"{len(rows)} cells, {len(table)} rows in {options.out}")
+
+
+def _with_earlier(file: Path, table: pd.DataFrame, key: list[str]) -> pd.DataFrame:
+    """A table, with the rows of a file whose keys it does not have."""
+    earlier = pd.read_csv(file, keep_default_na=False) if file.exists() else table[:0]
+    return pd.concat([table, earlier]).drop_duplicates(key, ignore_index=True)
 
 
 def write_page(options: argparse.Namespace) -> None:

@@ -32,6 +32,7 @@ LAST = REGRETS[-1]
 def row(cell: Cell, entry: dict[str, Any]) -> dict[str, Any]:
     """Row of a cell: true values of what is recommended, mean seconds an ask, and where a peer could not do its own."""
     line = dict(zip(KEY, (cell.setting, cell.problem, cell.replication, cell.method), strict=True))
+    line |= {"commit": entry["about"]["commit"]}
     values = dict.fromkeys((f"value_{budget}" for budget in plan.BUDGETS), math.nan)
     if "cannot" in entry:
         return (

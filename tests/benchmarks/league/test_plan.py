@@ -117,6 +117,23 @@ def test_a_recording_goes_on_where_it_stopped(run, plan, load, tmp_path, monkeyp
     assert "Nothing is recorded yet" in capsys.readouterr().out
 
 
+def test_rows_of_another_machine_stay(run, load, tmp_path, monkeypatch):
+    monkeypatch.setattr(load("league.cells"), "python_of", lambda work, group: __import__("sys").executable)
+    of, out = ["--methods", "random", "--problems", "branin", "--trials", "30"], tmp_path / "rows"
+    for machine, settings in (("abc", ("clean", "any-5")), ("def", ("clean",))):
+        words = ["--work", str(tmp_path / machine), *of, "--replications", "0:1", "--settings", *settings]
+        run.main(["record", *words, "--commit", machine])
+        run.main(["keep", *words, "--commit", machine, "--out", str(out)])
+    rows = load("league.scores").read(out)
+    assert list(zip(rows["setting"], rows["commit"], strict=True)) == [("any-5", "abc"), ("clean", "def")]
+    assert rows["regret_30"].notna().all()
+    about = load("league.run").pd.read_csv(out / "about.csv")
+    assert list(about["commit"]) == ["abc", "def"]
+    run.main(["record", *words[:-1], "any-5", "--commit", "def"])
+    run.main(["keep", *words[:-1], "any-5", "--commit", "def", "--out", str(out)])
+    assert list(load("league.run").pd.read_csv(out / "about.csv")["commit"]) == ["def"]
+
+
 def test_a_peer_that_cannot_search_a_space_says_why(load, tmp_path, monkeypatch):
     cells, protocol = load("league.cells"), load("league.protocol")
 
