@@ -1,7 +1,8 @@
 """Cost of a command of the command line, each in a process of its own: processor time, medians.
 
-One journal of told trials; `tell`, `amend` and the like write a line, `ask` and `best` fit to it, `--help` and the bare
-import are beside them, and so is importing torch alone, of which `ask` can cost no less.
+One journal of told trials; `tell`, `amend` and the like write a line, `ask`, `best` and the first `show` fit to it,
+`--help` and the bare import are beside them, and so is importing torch alone, of which `ask` can cost no less. What
+Python compiles must be kept (PYTHONDONTWRITEBYTECODE must not be set), as it is where a package was installed.
 
     python -m benchmarks.speed.start --out runs/speed-start/results.csv
 """
@@ -29,6 +30,7 @@ COMMANDS = {
     "exclude": ("-m", "robustbo", "exclude", "lab.jsonl", "1"),
     "include": ("-m", "robustbo", "include", "lab.jsonl", "1"),
     "requeue": ("-m", "robustbo", "requeue", "lab.jsonl"),
+    "show": ("-m", "robustbo", "show", "lab.jsonl"),
     "show, cached": ("-m", "robustbo", "show", "lab.jsonl"),
     "best": ("-m", "robustbo", "best", "lab.jsonl"),
     "ask": ("-m", "robustbo", "ask", "lab.jsonl"),
