@@ -43,32 +43,25 @@ def record(options: argparse.Namespace) -> None:
 
 def keep(options: argparse.Namespace) -> None:
     """Write a row a cell that is recorded, in place of an earlier one, and what all rows were recorded with."""
-    rows, provenance = [], {}
-    for cell in plan_cells(options):
-        entry = cell.entry()
-        if entry is not None:
-            rows.append(scores.row(cell, entry))
-            peer = " ".join(f"{name}=={version}" for name, version in entry.get("peer", {}).items())
-            origin = {"method": cell.alike.method, **entry["about"], "peer": peer, "hours": entry["cpu_s"] / 3600}
-            provenance[cell.alike.file] = origin
+    rows = [scores.row(cell, entry) for cell in plan_cells(options) if (entry := cell.entry()) is not None]
     if not rows:
         raise SystemExit(f"nothing is recorded in {options.work}")
     options.out.mkdir(parents=True, exist_ok=True)
-    table = _with_earlier(options.out / scores.ROWS, pd.DataFrame(rows), scores.KEY).sort_values(scores.KEY)
-    table.to_csv(options.out / scores.ROWS, index=False, compression={"method": "gzip", "mtime": 0})
-    alike = pd.DataFrame(provenance.values()).fillna("").groupby(ORIGIN)
-    sums = alike.agg(cells=("hours", "size"), since=("date", "min"), until=("date", "max"), hours=("hours", "sum"))
-    origins = _with_earlier(options.out / "about.csv", sums.round(3).reset_index(), ORIGIN).sort_values(ORIGIN)
-    cells_of = {plan.alike(row.method, row.problem, row.setting)[0] + row.commit for row in table.itertuples()}
-    is_left = [row.method + row.commit in cells_of for row in origins.itertuples()]
-    origins[is_left].to_csv(options.out / "about.csv", index=False)
+    file = options.out / scores.ROWS
+    earlier = [pd.read_csv(file, keep_default_na=False, dtype={"commit": str})] if file.exists() else []
+    table = pd.concat([pd.DataFrame(rows), *earlier]).drop_duplicates(scores.KEY).sort_values(scores.KEY)
+    table.to_csv(file, index=False, compression={"method": "gzip", "mtime": 0})
+    _origins(table).to_csv(options.out / "about.csv", index=False)
     print(f"{len(rows)} cells, {len(table)} rows in {options.out}")
 
 
-def _with_earlier(file: Path, table: pd.DataFrame, key: list[str]) -> pd.DataFrame:
-    """A table, with the rows of a file whose keys it does not have."""
-    earlier = pd.read_csv(file, keep_default_na=False) if file.exists() else table[:0]
-    return pd.concat([table, earlier]).drop_duplicates(key, ignore_index=True)
+def _origins(table: pd.DataFrame) -> pd.DataFrame:
+    """Origins of rows: how many cells of each method, since when and until when, and their hours."""
+    keys = [plan.alike(row.method, row.problem, row.setting) for row in table.itertuples()]
+    recorded = table.assign(method=[method for method, _ in keys], setting=[setting for _, setting in keys])
+    alike = recorded.drop_duplicates(scores.KEY).groupby(ORIGIN)
+    sums = alike.agg(cells=("hours", "size"), since=("date", "min"), until=("date", "max"), hours=("hours", "sum"))
+    return sums.round(3).reset_index()
 
 
 def write_page(options: argparse.Namespace) -> None:

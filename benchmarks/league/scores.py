@@ -32,7 +32,9 @@ LAST = REGRETS[-1]
 def row(cell: Cell, entry: dict[str, Any]) -> dict[str, Any]:
     """Row of a cell: true values of what is recommended, mean seconds an ask, and where a peer could not do its own."""
     line = dict(zip(KEY, (cell.setting, cell.problem, cell.replication, cell.method), strict=True))
-    line |= {"commit": entry["about"]["commit"]}
+    peer = " ".join(f"{name}=={version}" for name, version in entry.get("peer", {}).items())
+    line |= {name: entry["about"][name] for name in ("commit", "date", "processor", "versions")}
+    line |= {"peer": peer, "hours": round(entry["cpu_s"] / 3600, 6)}
     values = dict.fromkeys((f"value_{budget}" for budget in plan.BUDGETS), math.nan)
     if "cannot" in entry:
         return (

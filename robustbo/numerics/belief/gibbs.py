@@ -142,7 +142,7 @@ def sample(
     total, shares, burn_in, parts = np.zeros(n), np.zeros(ODD), max(BURN_IN, sweeps // 8), list[Predictions]()
     for sweep in range(burn_in + sweeps):
         draws, log_shares = _sweep(chain, system, states, log_odd.numpy(), is_doubtful, most, rng), states.log_shares
-        states = _draw_rate_and_tails(states, rate, beside, rng)
+        states = _draw_rate_and_tails(states, is_doubtful, rate, beside, rng)
         if sweep >= burn_in:
             total += draws.q
             shares += np.exp(LOG_SHARES[states.dof])
@@ -181,21 +181,27 @@ def _sweep(
     return swept._replace(mean=system.r - swept.mean, log_weight=-swept.log_weight - system.log_slope)  # eq. 19.7
 
 
-def _draw_rate_and_tails(states: States, rate: float, beside: tuple[int, int], rng: Generator) -> States:
-    counts = np.bincount(states.state, minlength=ODD + 1) + np.array([beside[0], *[0] * (ODD - 1), beside[1]])
-    (share,), (dof,) = draw_rates_and_dofs(counts[None], rate, rng)
+def _draw_rate_and_tails(
+    states: States, is_doubtful: NDArray[np.bool_], rate: float, beside: tuple[int, int], rng: Generator
+) -> States:
+    state, cleared = states.state[is_doubtful], int(np.count_nonzero(~is_doubtful))
+    counts = np.bincount(state, minlength=ODD + 1) + np.array([beside[0], *[0] * (ODD - 1), beside[1]])
+    (share,), (dof,) = draw_rates_and_dofs(counts[None], cleared, rate, rng)
     return states._replace(rate=float(share), dof=int(dof))
 
 
-def draw_rates_and_dofs(counts: NDArray[np.intp], rate: float, rng: Generator) -> tuple[Array, NDArray[np.intp]]:
+def draw_rates_and_dofs(
+    counts: NDArray[np.intp], cleared: int, rate: float, rng: Generator
+) -> tuple[Array, NDArray[np.intp]]:
     """Draw the rate of odd observations, and which of `densities.DOFS` the noise has, for each of B chains.
 
     Args:
-        counts: ``B x (ODD + 1)`` numbers of observations in each state.
+        counts: ``B x (ODD + 1)`` numbers of observations in each state, of those whose states are drawn.
+        cleared: How many more are right, whose noise is not drawn and says nothing of its tails.
         rate: Mean of the prior rate.
         rng: Draws.
     """
-    odd, right = counts[:, ODD], counts[:, :ODD].sum(1)
+    odd, right = counts[:, ODD], counts[:, :ODD].sum(1) + cleared
     shares = rng.beta(PRIOR_WEIGHT * rate + odd, PRIOR_WEIGHT * (1 - rate) + right)  # eq. 19.4
     heights = counts[:, :ODD] @ LOG_SHARES.T
     below = np.exp(heights - heights.max(1, keepdims=True)).cumsum(1)

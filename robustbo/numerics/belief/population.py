@@ -158,10 +158,12 @@ class Population:
         q, errors, latent, log_total = map(np.stack, zip(*swept, strict=True))
         return SweepDraws(q, self.systems.r - errors, latent, -log_total - self.systems.log_slope)  # eq. 19.7
 
-    def draw_rate_and_tails(self, rng: Generator) -> None:
+    def draw_rate_and_tails(self, is_doubtful: NDArray[np.bool_], rng: Generator) -> None:
         """Draw the rate of odd observations and the degrees of freedom of the noise, given each one's state."""
-        counts = np.stack([(self.state == k).sum(1) for k in range(ODD + 1)], 1)
-        self.rate, self.dof = draw_rates_and_dofs(counts, self._prior_rate, rng)
+        state = self.state[:, is_doubtful]
+        counts = np.stack([(state == k).sum(1) for k in range(ODD + 1)], 1)
+        cleared = int(np.count_nonzero(~is_doubtful))
+        self.rate, self.dof = draw_rates_and_dofs(counts, cleared, self._prior_rate, rng)
 
 
 def cholesky_factors(M: Array) -> torch.Tensor:

@@ -123,7 +123,7 @@ def _all_of_few(
             t = theta[:, -len(model.warp) :] if model.warp else None
             predictions = draws.predictions(population.systems.s2, LOG_SHARES[population.dof], t, np.log(weights))
             parts.append(predictions)
-        population.draw_rate_and_tails(rng)
+        population.draw_rate_and_tails(is_doubtful, rng)
         if walk is not None:
             walk.draw(population, rng)
         if sweep >= burn_in:

@@ -40,7 +40,8 @@ class Conditions(NamedTuple):
         s2: ``n`` noise variances.
         log_shares: ``3`` logarithms of the shares of its multiples.
         log_odds: ``n`` logarithms of the densities of odd observations, times the odds of the rate.
-        is_doubtful: ``n`` booleans: the others are right, and no noisier than most.
+        is_doubtful: ``n`` booleans: the others are right, and no noisier than most. What the rest predicts of them is
+            weighted as if they were in doubt, so that no draw counts for too much.
         most: How many may be odd at once.
     """
 
@@ -76,16 +77,14 @@ def sweep_chain(
         h_0 = share_0 - 0.5 * (log(w_0) + square / w_0)
         h_1 = share_1 - 0.5 * (log(w_1) + square / w_1)
         h_2 = share_2 - 0.5 * (log(w_2) + square / w_2)
-        if not is_doubtful[i]:
-            h_1 = h_2 = h_3 = -inf
-        else:
-            h_3 = log_odds[i] if num_odd - (old == ODD) < conditions.most else -inf
+        h_3 = log_odds[i] if num_odd - (old == ODD) < conditions.most else -inf
         highest = max(h_0, h_1, h_2, h_3)
         p_0, p_1, p_2, p_3 = exp(h_0 - highest), exp(h_1 - highest), exp(h_2 - highest), exp(h_3 - highest)
         total = p_0 + p_1 + p_2 + p_3
-        q[i], errors[i], latent[i], log_totals[i] = p_3 / total, e, v, highest + log(total)
-        threshold *= total
-        new = (threshold > p_0) + (threshold > p_0 + p_1) + (threshold > p_0 + p_1 + p_2)  # eq. 19.3
+        errors[i], latent[i], log_totals[i], new = e, v, highest + log(total), 0
+        if is_doubtful[i]:
+            q[i], threshold = p_3 / total, threshold * total
+            new = (threshold > p_0) + (threshold > p_0 + p_1) + (threshold > p_0 + p_1 + p_2)  # eq. 19.3
         if new != old:
             num_odd += (new == ODD) - (old == ODD)
             chain.move(i, None if new == ODD else noise * multiples[new])

@@ -68,17 +68,17 @@ def knowledge_gradient(mu: Array, sigma: Array) -> float:
     return max(float(expected - mu.max()), 0.0)
 
 
-def movements(k: Array, prior: Array, P: Array, c: Array, variance: Array) -> Array:
+def movements(k: Array, prior: Array, root: Array, c: Array, variance: Array) -> Array:
     """``q x m`` values of sigma, for ``q`` possible new values.
 
     Args:
         k: ``m x n`` covariances of the objective with all values.
         prior: ``q x m`` prior covariances of the new values with the objective.
-        P: ``n x n`` inverse covariance of all values.
+        root: ``n x n``: its transpose times itself is the inverse covariance of all values.
         c: ``q x n`` covariances of the new values with all values.
         variance: ``q`` prior variances of the new values, noise included.
     """
-    weights = c @ P
-    left = np.maximum(variance - (weights * c).sum(-1), 1e-12 * variance)
-    moved: Array = (prior - weights @ k.T) / np.sqrt(left)[:, None]  # eq. 22.12
+    projected = c @ root.T
+    left = np.maximum(variance - np.square(projected).sum(-1), 1e-12 * variance)
+    moved: Array = (prior - projected @ (k @ root.T).T) / np.sqrt(left)[:, None]  # eq. 22.12
     return moved

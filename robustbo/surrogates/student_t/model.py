@@ -140,7 +140,7 @@ class StudentTGP(ExplicitPosterior, MapGP):
         assert self.laplace is not None
         R = self.laplace.R  # curvatures have any sign
         latent = self._latent(self.mean_module.constant.detach(), R, self.laplace.a)
-        return latent._replace(partner=torch.eye(len(R), dtype=R.dtype))
+        return latent._replace(partner=torch.eye(len(R), dtype=R.dtype, device=R.device))
 
     def predictive(self, X: Tensor) -> StudentTPredictive:
         """The heavy-tailed distribution of a measurement at each of ``... x d`` points."""

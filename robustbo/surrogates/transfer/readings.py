@@ -79,5 +79,5 @@ def _moments(
     mean = center + level.unsqueeze(-1) * evidence.m + c @ evidence.al
     P1 = evidence.P1
     free = (level.unsqueeze(-1) - c @ P1).square() / P1.sum()
-    variance = prior.unsqueeze(-1) - ((c @ evidence.P) * c).sum(-1) + free  # eq. 22.10
+    variance = prior.unsqueeze(-1) - (c @ evidence.root.mT).square().sum(-1) + free  # eq. 22.10
     return mean, variance, torch.as_tensor(s2f).sqrt()

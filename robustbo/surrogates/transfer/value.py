@@ -59,5 +59,5 @@ def _lines(fit: GroupFit, kernel: str, group: int, X: Tensor, targets: Tensor, u
     noise = joint.noise(theta)[rows].mean()
     variance = (rho**2 * s2f + joint.error_variance(theta, group, u) + noise).expand(len(X))
     k = K(targets, joint.X) * a
-    sigma = movements(k.numpy(), (rho * K(X, targets)).numpy(), evidence.P.numpy(), c.numpy(), variance.numpy())
+    sigma = movements(k.numpy(), (rho * K(X, targets)).numpy(), evidence.root.numpy(), c.numpy(), variance.numpy())
     return (evidence.m + k @ evidence.al).numpy(), sigma

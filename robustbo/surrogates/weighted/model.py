@@ -96,6 +96,7 @@ class ConjugateGP(ObservationWeights, MapGP):
         """Weigh this model's own rows."""
         m = self.mean_module.constant.detach()
         self.conjugate = map_fit.evaluate(model, self._theta(model), m, self.options.weight_rule)
+        _ = self.conjugate.root  # else one of inference mode, which autograd refuses, may be the first
         self._mark()
         self._set_outlier_variances(self.conjugate.s2 * (self.conjugate.weighting.J - 1))
 
@@ -113,7 +114,7 @@ class ConjugateGP(ObservationWeights, MapGP):
         """See `ExplicitPosterior`: the observations' noise is s2 J."""
         assert self.conjugate is not None
         N = self.conjugate.s2 * self.conjugate.weighting.J
-        return self.conjugate.v - (u + N.sqrt() * torch.randn_like(u)) @ self.conjugate.P
+        return self.conjugate.v - (u + N.sqrt() * torch.randn_like(u)) @ self.conjugate.root.mT @ self.conjugate.root
 
     def latent(self) -> LatentProcess:
         """The fitted process in numbers, for explicit formulas; the kernel must be a named one."""

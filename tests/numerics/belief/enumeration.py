@@ -32,10 +32,10 @@ def log_normal(Sg, y):
     return torch.distributions.MultivariateNormal(y.double() * 0, Sg).log_prob(y.double()).item() if len(y) else 0.0
 
 
-def by_enumeration(K, y, log_odd, rate):
+def by_enumeration(K, y, log_odd, rate, cleared=()):
     """The same probabilities from all states of all observations, all degrees of freedom, and the rate integrated."""
     total, q = 0.0, np.zeros(len(y))
-    for states, log_prior in all_states(len(y), rate):
+    for states, log_prior in all_states(len(y), rate, cleared):
         odd, right = states == ODD, np.flatnonzero(states != ODD)
         weight = math.exp(log_prior + log_normal(_covariance(K, states, right), y[right]) + log_odd.numpy()[odd].sum())
         total += weight
@@ -43,14 +43,17 @@ def by_enumeration(K, y, log_odd, rate):
     return torch.from_numpy(q / total)
 
 
-def all_states(n, rate):
-    """All states of all observations, and the logarithms of their prior probabilities, but for the least."""
+def all_states(n, rate, cleared=()):
+    """All states of all observations, and the logarithms of their prior probabilities, but for the least.
+
+    Those that are cleared have the noise of most, and say nothing of its tails.
+    """
     a, b = PRIOR_WEIGHT * rate, PRIOR_WEIGHT * (1 - rate)
-    shares = np.exp(LOG_SHARES)
-    for states in product(range(ODD + 1), repeat=n):
+    shares, is_doubtful = np.exp(LOG_SHARES), ~np.isin(np.arange(n), list(cleared))
+    for states in product(*(range(ODD + 1) if doubtful else (0,) for doubtful in is_doubtful)):
         states = np.array(states)
         k = (states == ODD).sum()
-        of_dofs = np.mean(np.prod(shares[:, states[states != ODD]], axis=1))
+        of_dofs = np.mean(np.prod(shares[:, states[is_doubtful & (states != ODD)]], axis=1))
         if k <= n // 2 and of_dofs >= 1e-9:
             log_rate = math.lgamma(a + k) + math.lgamma(b + n - k) - math.lgamma(a) - math.lgamma(b)
             yield states, math.log(of_dofs) + log_rate

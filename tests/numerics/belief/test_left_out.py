@@ -29,7 +29,7 @@ def sampled(K, y, chains=300, sweeps=12, burn_in=12, rate=0.2):
     for sweep in range(burn_in + sweeps):
         rates, log_shares = population.rate, LOG_SHARES[population.dof]
         draws = population.sweep(log_wrong(y).numpy(), np.ones(n, dtype=bool), n // 2, rng)
-        population.draw_rate_and_tails(rng)
+        population.draw_rate_and_tails(np.ones(n, dtype=bool), rng)
         if sweep >= burn_in:
             parts.append(draws.predictions(population.systems.s2, log_shares))
             records.append((draws.q, np.tile(rates[:, None], n), draws.log_weight))

@@ -20,7 +20,7 @@ def draw(K, y, log_odd, *, rate, chains=100, sweeps=12, burn_in=3, most=None, fr
     is_doubtful = np.ones(len(y), dtype=bool) if free is None else free
     for sweep in range(burn_in + sweeps):
         q = chain.sweep(log_odd.numpy(), is_doubtful, len(y) // 2 if most is None else most, rng).q
-        chain.draw_rate_and_tails(rng)
+        chain.draw_rate_and_tails(is_doubtful, rng)
         total += q if sweep >= burn_in else 0.0
     return chain, torch.from_numpy(total / sweeps)
 
@@ -39,6 +39,17 @@ def test_it_agrees_with_the_sum_over_all_states(rate):
     errors = q.std(0) / np.sqrt(len(q))
     assert ((q.mean(0) - expected).abs() < 5 * errors + 0.01).all()
     assert expected.max() > 2 * expected.min()
+
+
+@pytest.mark.parametrize("cleared", [[1], [0, 1, 3]])
+def test_what_is_cleared_is_right_and_says_nothing_of_the_tails(cleared):
+    K, y = problem(6)
+    free = ~np.isin(np.arange(6), cleared)
+    _, q = draw(K, y, log_wrong(y), rate=0.2, chains=300, free=free)
+    expected = by_enumeration(K, y, log_wrong(y), 0.2, cleared)
+    errors = q.std(0) / np.sqrt(len(q))
+    assert ((q.mean(0) - expected).abs() < 5 * errors + 0.01).all()
+    assert (q[:, cleared] == 0).all()
 
 
 def test_those_that_are_free_alone_are_odd_and_half_at_most():

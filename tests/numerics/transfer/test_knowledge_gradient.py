@@ -28,8 +28,8 @@ def test_movements_are_those_of_the_joint_density():
     n, m = 6, 4
     A = RNG.normal(size=(n + m + 1, n + m + 1))
     C = A @ A.T + np.eye(n + m + 1)  # of n values, m points and the new value
-    P = np.linalg.inv(C[:n, :n])
+    root = np.linalg.inv(np.linalg.cholesky(C[:n, :n]))
     k, c, prior = C[n : n + m, :n], C[-1:, :n], C[-1:, n : n + m]
-    sigma = movements(k, prior, P, c, C[-1:, -1])
-    left = C[n:, n:] - C[n:, :n] @ P @ C[:n, n:]
+    sigma = movements(k, prior, root, c, C[-1:, -1])
+    left = C[n:, n:] - C[n:, :n] @ root.T @ root @ C[:n, n:]
     assert sigma[0] == pytest.approx(left[-1, :m] / np.sqrt(left[-1, -1]))
