@@ -32,7 +32,7 @@ from torch import Tensor
 from robustbo.numerics.belief.chain import Chain
 from robustbo.numerics.belief.densities import LOG_SHARES, MULTIPLES
 from robustbo.numerics.belief.predictions import Predictions, SweepDraws
-from robustbo.numerics.belief.sweep import ODD, Conditions, sweep_chain
+from robustbo.numerics.belief.sweep import NONE, ODD, OF_VALUE, Conditions, sweep_chain
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 
@@ -109,7 +109,7 @@ def sample(
     *,
     rate: float,
     begin: Collection[int] = (),
-    cleared: Tensor | None = None,
+    doubt: NDArray[np.intp] | None = None,
     most: int | None = None,
     beside: tuple[int, int] = (0, 0),
     sweeps: int = SWEEPS,
@@ -123,7 +123,7 @@ def sample(
         rate: Mean of the prior rate of odd ones, in (0, 1).
         begin: Those that are odd or at least noisy to begin with; the gross ones should be, since single moves leave
             them for their neighbours slowly.
-        cleared: ``n`` booleans: those that are right, and no noisier than most.
+        doubt: ``n`` integers, see `sweep.Conditions`; by default each value is in doubt.
         most: How many may be odd at once; half of them by default.
         beside: Numbers of right and of odd observations that are certain and not among these.
         sweeps: How many are counted.
@@ -137,12 +137,12 @@ def sample(
     """
     n, rng = len(system.r), np.random.default_rng(seed)
     most = n // 2 if most is None else most
-    is_doubtful = np.ones(n, dtype=bool) if cleared is None else ~cleared.numpy()
+    doubt = np.full(n, OF_VALUE) if doubt is None else doubt
     chain, states = _begin(system, rate, begin)
     total, shares, burn_in, parts = np.zeros(n), np.zeros(ODD), max(BURN_IN, sweeps // 8), list[Predictions]()
     for sweep in range(burn_in + sweeps):
-        draws, log_shares = _sweep(chain, system, states, log_odd.numpy(), is_doubtful, most, rng), states.log_shares
-        states = _draw_rate_and_tails(states, is_doubtful, rate, beside, rng)
+        draws, log_shares = _sweep(chain, system, states, log_odd.numpy(), doubt, most, rng), states.log_shares
+        states = _draw_rate_and_tails(states, doubt, rate, beside, rng)
         if sweep >= burn_in:
             total += draws.q
             shares += np.exp(LOG_SHARES[states.dof])
@@ -170,38 +170,38 @@ def _sweep(
     system: System,
     states: States,
     log_odd: Array,
-    is_doubtful: NDArray[np.bool_],
+    doubt: NDArray[np.intp],
     most: int,
     rng: Generator,
 ) -> SweepDraws:
     """Draw the state of each observation in turn, in place; return what was found of each."""
     n, log_odds = len(system.r), log_odd - system.log_slope + math.log(states.rate / (1 - states.rate))
-    conditions = Conditions(system.s2, states.log_shares, log_odds, is_doubtful, most)
+    conditions = Conditions(system.s2, states.log_shares, log_odds, doubt, most)
     swept = sweep_chain(chain, states.state, conditions, rng.permutation(n).tolist(), rng.random(n).tolist())
     return swept._replace(mean=system.r - swept.mean, log_weight=-swept.log_weight - system.log_slope)  # eq. 19.7
 
 
 def _draw_rate_and_tails(
-    states: States, is_doubtful: NDArray[np.bool_], rate: float, beside: tuple[int, int], rng: Generator
+    states: States, doubt: NDArray[np.intp], rate: float, beside: tuple[int, int], rng: Generator
 ) -> States:
-    state, cleared = states.state[is_doubtful], int(np.count_nonzero(~is_doubtful))
+    state, certain = states.state[doubt != NONE], int(np.count_nonzero(doubt == NONE))
     counts = np.bincount(state, minlength=ODD + 1) + np.array([beside[0], *[0] * (ODD - 1), beside[1]])
-    (share,), (dof,) = draw_rates_and_dofs(counts[None], cleared, rate, rng)
+    (share,), (dof,) = draw_rates_and_dofs(counts[None], certain, rate, rng)
     return states._replace(rate=float(share), dof=int(dof))
 
 
 def draw_rates_and_dofs(
-    counts: NDArray[np.intp], cleared: int, rate: float, rng: Generator
+    counts: NDArray[np.intp], certain: int, rate: float, rng: Generator
 ) -> tuple[Array, NDArray[np.intp]]:
     """Draw the rate of odd observations, and which of `densities.DOFS` the noise has, for each of B chains.
 
     Args:
         counts: ``B x (ODD + 1)`` numbers of observations in each state, of those whose states are drawn.
-        cleared: How many more are right, whose noise is not drawn and says nothing of its tails.
+        certain: How many more are right, whose noise is not drawn and says nothing of its tails.
         rate: Mean of the prior rate.
         rng: Draws.
     """
-    odd, right = counts[:, ODD], counts[:, :ODD].sum(1) + cleared
+    odd, right = counts[:, ODD], counts[:, :ODD].sum(1) + certain
     shares = rng.beta(PRIOR_WEIGHT * rate + odd, PRIOR_WEIGHT * (1 - rate) + right)  # eq. 19.4
     heights = counts[:, :ODD] @ LOG_SHARES.T
     below = np.exp(heights - heights.max(1, keepdims=True)).cumsum(1)

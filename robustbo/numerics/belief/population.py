@@ -29,7 +29,7 @@ from robustbo.numerics.belief.dense_chain import DenseChain
 from robustbo.numerics.belief.densities import LOG_SHARES, MULTIPLES
 from robustbo.numerics.belief.gibbs import FAR, draw_rates_and_dofs
 from robustbo.numerics.belief.predictions import SweepDraws
-from robustbo.numerics.belief.sweep import ODD, Conditions, sweep_chain
+from robustbo.numerics.belief.sweep import NONE, ODD, Conditions, sweep_chain
 from robustbo.numerics.gp.wrong_density import HUGE
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
@@ -139,12 +139,12 @@ class Population:
         )
 
     @lapack.quiet()  # the square of a gross error
-    def sweep(self, log_odd: Array, is_doubtful: NDArray[np.bool_], most: int, rng: Generator) -> SweepDraws:
+    def sweep(self, log_odd: Array, doubt: NDArray[np.intp], most: int, rng: Generator) -> SweepDraws:
         """Draw the state of each observation in turn; return what was found of each.
 
         Args:
             log_odd: ``n`` log densities of the observations, if they are odd.
-            is_doubtful: ``n`` booleans, see `sweep.Conditions`.
+            doubt: ``n`` integers, see `sweep.Conditions`.
             most: How many may be odd at once.
             rng: Draws.
         """
@@ -153,17 +153,17 @@ class Population:
         log_odds = log_odd - self.systems.log_slope + np.log(self.rate / (1 - self.rate))[:, None]
         swept = []
         for b in range(B):
-            conditions = Conditions(self.systems.s2[b], LOG_SHARES[self.dof[b]], log_odds[b], is_doubtful, most)
+            conditions = Conditions(self.systems.s2[b], LOG_SHARES[self.dof[b]], log_odds[b], doubt, most)
             swept.append(sweep_chain(self.chain(b), self.state[b], conditions, order, u[b]))
         q, errors, latent, log_total = map(np.stack, zip(*swept, strict=True))
         return SweepDraws(q, self.systems.r - errors, latent, -log_total - self.systems.log_slope)  # eq. 19.7
 
-    def draw_rate_and_tails(self, is_doubtful: NDArray[np.bool_], rng: Generator) -> None:
+    def draw_rate_and_tails(self, doubt: NDArray[np.intp], rng: Generator) -> None:
         """Draw the rate of odd observations and the degrees of freedom of the noise, given each one's state."""
-        state = self.state[:, is_doubtful]
+        state = self.state[:, doubt != NONE]
         counts = np.stack([(state == k).sum(1) for k in range(ODD + 1)], 1)
-        cleared = int(np.count_nonzero(~is_doubtful))
-        self.rate, self.dof = draw_rates_and_dofs(counts, cleared, self._prior_rate, rng)
+        certain = int(np.count_nonzero(doubt == NONE))
+        self.rate, self.dof = draw_rates_and_dofs(counts, certain, self._prior_rate, rng)
 
 
 def cholesky_factors(M: Array) -> torch.Tensor:

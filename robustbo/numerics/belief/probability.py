@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from robustbo.numerics.belief.densities import DOFS, LOG_SHARES, MULTIPLES, log_right
@@ -23,6 +24,7 @@ from robustbo.numerics.belief.gibbs import sample as sample_states
 from robustbo.numerics.belief.hyperparameters import HyperparameterWalk, noise_of_one, systems_at
 from robustbo.numerics.belief.population import Population
 from robustbo.numerics.belief.predictions import Predictions, SweepDraws
+from robustbo.numerics.belief.sweep import NONE, OF_NOISE, OF_VALUE
 from robustbo.numerics.gp.log_posterior import log_posterior
 from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.model import Model, noise
@@ -113,17 +115,17 @@ def _all_of_few(
         theta = walk.theta  # which its draws change in place
     sweeps, total = effort * max(SWEEPS, math.ceil(STEPS / n)), np.zeros((count, n))
     shares = np.zeros((count, len(MULTIPLES)))
-    is_doubtful = np.ones(n, dtype=bool) if model.cleared is None else ~model.cleared.numpy()
+    doubt = _doubt(model)
     burn_in, parts = max(BURN_IN, sweeps // 6), list[Predictions]()
     collection = DrawCollection(model, weights, sweeps, seed)
     for sweep in range(burn_in + sweeps):
-        draws = population.sweep(log_odd.numpy(), is_doubtful, n // 2, rng)
+        draws = population.sweep(log_odd.numpy(), doubt, n // 2, rng)
         if sweep >= burn_in:
             total += draws.q
             t = theta[:, -len(model.warp) :] if model.warp else None
             predictions = draws.predictions(population.systems.s2, LOG_SHARES[population.dof], t, np.log(weights))
             parts.append(predictions)
-        population.draw_rate_and_tails(is_doubtful, rng)
+        population.draw_rate_and_tails(doubt, rng)
         if walk is not None:
             walk.draw(population, rng)
         if sweep >= burn_in:
@@ -134,6 +136,15 @@ def _all_of_few(
     q, shares, log_s2 = (weights @ sums / (weights.sum() * sweeps) for sums in (total, shares, log_s2))
     predictions, s2_factor = Predictions.concatenate(parts), math.exp(log_s2)
     return Belief(torch.from_numpy(q), torch.from_numpy(shares), predictions, s2_factor, collection.draws)
+
+
+def _doubt(model: Model) -> NDArray[np.intp]:
+    """``n`` integers: what is in doubt of each observation, see `sweep.Conditions`."""
+    doubt = np.full(len(model.y), OF_VALUE)
+    for is_certain, left in ((model.cleared, OF_NOISE), (model.vouched, NONE)):
+        if is_certain is not None:
+            doubt[is_certain.numpy()] = left
+    return doubt
 
 
 def _doubtful_alone(model: Model, fit: Fit, cache: PredictionCache, log_odd: Tensor, rate: float, seed: int) -> Belief:
@@ -159,7 +170,7 @@ def _doubtful_alone(model: Model, fit: Fit, cache: PredictionCache, log_odd: Ten
         log_odd[rows],
         rate=rate,
         begin=(fit.rho[rows] > 0).nonzero().flatten().tolist(),
-        cleared=None if model.cleared is None else model.cleared[rows],
+        doubt=_doubt(model)[rows.numpy()],
         most=max(0, len(q) // 2 - odd),
         beside=(len(q) - len(rows) - odd, odd),
         seed=seed,

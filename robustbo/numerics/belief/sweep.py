@@ -19,6 +19,9 @@ from robustbo.numerics.belief.predictions import SweepDraws
 from robustbo.numerics.linalg.lapack import Array
 
 ODD = len(MULTIPLES)  # the state of an observation that is not right; those of right ones are their noise's
+# What is in doubt of an observation: nothing (it is right, no noisier than most), its noise, or whether it is right.
+# What the rest predicts of the first is weighted as if its noise were in doubt, so that no draw counts for too much.
+NONE, OF_NOISE, OF_VALUE = range(3)
 HALF_LOG_2PI = 0.5 * log(2 * pi)
 HUGE = 1e300  # a squared error that is as good as infinite
 
@@ -40,15 +43,14 @@ class Conditions(NamedTuple):
         s2: ``n`` noise variances.
         log_shares: ``3`` logarithms of the shares of its multiples.
         log_odds: ``n`` logarithms of the densities of odd observations, times the odds of the rate.
-        is_doubtful: ``n`` booleans: the others are right, and no noisier than most. What the rest predicts of them is
-            weighted as if they were in doubt, so that no draw counts for too much.
+        doubt: ``n`` integers: `NONE`, `OF_NOISE` or `OF_VALUE`.
         most: How many may be odd at once.
     """
 
     s2: Array
     log_shares: Array
     log_odds: Array
-    is_doubtful: NDArray[np.bool_]
+    doubt: NDArray[np.intp]
     most: int
 
 
@@ -67,7 +69,7 @@ def sweep_chain(
     n, states = len(order), state.tolist()
     q, errors, latent, log_totals = [0.0] * n, [0.0] * n, [0.0] * n, [0.0] * n
     s2, (share_0, share_1, share_2) = conditions.s2.tolist(), (conditions.log_shares - HALF_LOG_2PI).tolist()
-    log_odds, is_doubtful = conditions.log_odds.tolist(), conditions.is_doubtful.tolist()
+    log_odds, doubt = conditions.log_odds.tolist(), conditions.doubt.tolist()
     m_0, m_1, m_2 = multiples = MULTIPLES.tolist()
     num_odd = states.count(ODD)
     for i, threshold in zip(order, u, strict=True):
@@ -77,12 +79,12 @@ def sweep_chain(
         h_0 = share_0 - 0.5 * (log(w_0) + square / w_0)
         h_1 = share_1 - 0.5 * (log(w_1) + square / w_1)
         h_2 = share_2 - 0.5 * (log(w_2) + square / w_2)
-        h_3 = log_odds[i] if num_odd - (old == ODD) < conditions.most else -inf
+        h_3 = log_odds[i] if doubt[i] == OF_VALUE and num_odd - (old == ODD) < conditions.most else -inf
         highest = max(h_0, h_1, h_2, h_3)
         p_0, p_1, p_2, p_3 = exp(h_0 - highest), exp(h_1 - highest), exp(h_2 - highest), exp(h_3 - highest)
         total = p_0 + p_1 + p_2 + p_3
         errors[i], latent[i], log_totals[i], new = e, v, highest + log(total), 0
-        if is_doubtful[i]:
+        if doubt[i] != NONE:
             q[i], threshold = p_3 / total, threshold * total
             new = (threshold > p_0) + (threshold > p_0 + p_1) + (threshold > p_0 + p_1 + p_2)  # eq. 19.3
         if new != old:

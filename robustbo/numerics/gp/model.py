@@ -36,6 +36,7 @@ class Model(NamedTuple):
         s2_parts: Where the noise is known for some alone, or some are means: ``n`` known noise variances (else 0), and
             ``n`` shares of the searched one (0 where it is known, 1/k for a mean of k).
         cleared: ``n`` booleans: the observations that need no variance of their own, whatever they would gain by it.
+        vouched: ``n`` booleans: those of the cleared that are right by the user's word, and no noisier than most.
         groups: Which observations are right or wrong together.
         warp: The coordinates of the observations' warp, `warp.FREE` or `warp.fixed_warp`; none where there is no warp.
         s2_least: The least noise variance that is searched: that of rounding (`resolution`), or the least that matters.
@@ -50,6 +51,7 @@ class Model(NamedTuple):
     warp: tuple[Block, ...] = ()
     s2_least: float = 0.0
     s2_parts: tuple[Tensor, Tensor] | None = None
+    vouched: Tensor | None = None
 
     @property
     def blocks(self) -> list[Block]:

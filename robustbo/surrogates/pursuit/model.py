@@ -217,7 +217,8 @@ class RelevancePursuitGP(PursuitBelief):
         """The model for the search: values that agree at a point clear each other, those that recur count as one."""
         model = super().search_model(rows)
         groups = find_recurring_groups(self.train_inputs[0][rows], model.y) if self.options.is_grouped else Groups()
-        return model._replace(cleared=self.is_cleared(rows), groups=groups)
+        vouched = None if self.vouched is None else self.vouched[rows]
+        return model._replace(cleared=self.is_cleared(rows), vouched=vouched, groups=groups)
 
     def outlier_variances(self, model: Model, theta: Tensor) -> Tensor:
         """The variances of the observations that gain more than their penalty."""

@@ -7,6 +7,7 @@ import torch
 from robustbo.numerics.belief.chain import DELAYED, Chain
 from robustbo.numerics.belief.densities import MULTIPLES
 from robustbo.numerics.belief.gibbs import System, sample
+from robustbo.numerics.belief.sweep import NONE, ODD, OF_NOISE, OF_VALUE
 from tests.numerics.belief.enumeration import NOISE, by_enumeration, log_wrong, problem
 
 
@@ -48,9 +49,11 @@ def test_the_last_set_is_of_those_that_are_probably_wrong():
 def test_the_cleared_are_right_and_half_may_be_wrong_at_most():
     K, y = problem()
     y[1] += 20
-    cleared = torch.zeros(len(y), dtype=torch.bool)
-    cleared[1] = True
-    assert draw(K, y, log_wrong(y), cleared=cleared, rate=0.2).q[1] == 0
+    for left in (NONE, OF_NOISE):
+        doubt = np.where(np.arange(len(y)) == 1, left, OF_VALUE)
+        states = (of := draw(K, y, log_wrong(y), doubt=doubt, rate=0.2)).states.state
+        assert of.q[1] == 0
+        assert states[1] == 0 if left == NONE else 0 < states[1] < ODD
     always = draw(K, y, torch.full_like(y, 1e3), rate=0.2)
     assert always.states.is_odd.sum() == len(y) // 2
     assert always.q.sum() <= len(y) // 2 + 1e-9

@@ -11,6 +11,7 @@ from robustbo.numerics.belief.gibbs import System, sample
 from robustbo.numerics.belief.left_out import Mixtures
 from robustbo.numerics.belief.population import Population, Systems
 from robustbo.numerics.belief.predictions import Predictions, SweepDraws
+from robustbo.numerics.belief.sweep import OF_VALUE
 from robustbo.numerics.gp.outlier_gain import gain
 from robustbo.numerics.gp.warp import WarpedOutcomes
 from tests.numerics.belief.enumeration import NOISE, left_out_by_enumeration, log_wrong, problem
@@ -28,8 +29,8 @@ def sampled(K, y, chains=300, sweeps=12, burn_in=12, rate=0.2):
     )
     for sweep in range(burn_in + sweeps):
         rates, log_shares = population.rate, LOG_SHARES[population.dof]
-        draws = population.sweep(log_wrong(y).numpy(), np.ones(n, dtype=bool), n // 2, rng)
-        population.draw_rate_and_tails(np.ones(n, dtype=bool), rng)
+        draws = population.sweep(log_wrong(y).numpy(), np.full(n, OF_VALUE), n // 2, rng)
+        population.draw_rate_and_tails(np.full(n, OF_VALUE), rng)
         if sweep >= burn_in:
             parts.append(draws.predictions(population.systems.s2, log_shares))
             records.append((draws.q, np.tile(rates[:, None], n), draws.log_weight))

@@ -3,8 +3,8 @@ import pytest
 import torch
 
 from robustbo.numerics.belief.densities import MULTIPLES
-from robustbo.numerics.belief.gibbs import ODD
 from robustbo.numerics.belief.population import Population, Systems, cholesky_factors
+from robustbo.numerics.belief.sweep import NONE, ODD, OF_NOISE, OF_VALUE
 from tests.numerics.belief.enumeration import NOISE, by_enumeration, log_wrong, problem
 
 
@@ -15,12 +15,12 @@ def population(K, y, chains, rate, doubtful=()):
     return Population(systems, [doubtful] * chains, rate)
 
 
-def draw(K, y, log_odd, *, rate, chains=100, sweeps=12, burn_in=3, most=None, free=None):
+def draw(K, y, log_odd, *, rate, chains=100, sweeps=12, burn_in=3, most=None, doubt=None):
     chain, rng, total = population(K, y, chains, rate), np.random.default_rng(0), np.zeros((chains, len(y)))
-    is_doubtful = np.ones(len(y), dtype=bool) if free is None else free
+    doubt = np.full(len(y), OF_VALUE) if doubt is None else doubt
     for sweep in range(burn_in + sweeps):
-        q = chain.sweep(log_odd.numpy(), is_doubtful, len(y) // 2 if most is None else most, rng).q
-        chain.draw_rate_and_tails(is_doubtful, rng)
+        q = chain.sweep(log_odd.numpy(), doubt, len(y) // 2 if most is None else most, rng).q
+        chain.draw_rate_and_tails(doubt, rng)
         total += q if sweep >= burn_in else 0.0
     return chain, torch.from_numpy(total / sweeps)
 
@@ -42,10 +42,10 @@ def test_it_agrees_with_the_sum_over_all_states(rate):
 
 
 @pytest.mark.parametrize("cleared", [[1], [0, 1, 3]])
-def test_what_is_cleared_is_right_and_says_nothing_of_the_tails(cleared):
+def test_what_is_certain_is_right_and_says_nothing_of_the_tails(cleared):
     K, y = problem(6)
-    free = ~np.isin(np.arange(6), cleared)
-    _, q = draw(K, y, log_wrong(y), rate=0.2, chains=300, free=free)
+    doubt = np.where(np.isin(np.arange(6), cleared), NONE, OF_VALUE)
+    _, q = draw(K, y, log_wrong(y), rate=0.2, chains=300, doubt=doubt)
     expected = by_enumeration(K, y, log_wrong(y), 0.2, cleared)
     errors = q.std(0) / np.sqrt(len(q))
     assert ((q.mean(0) - expected).abs() < 5 * errors + 0.01).all()
@@ -55,8 +55,8 @@ def test_what_is_cleared_is_right_and_says_nothing_of_the_tails(cleared):
 def test_those_that_are_free_alone_are_odd_and_half_at_most():
     K, y = problem()
     y[1] += 20
-    free = np.arange(len(y)) != 1
-    chain, q = draw(K, y, torch.full_like(y, 1e3), rate=0.2, free=free)
+    doubt = np.where(np.arange(len(y)) != 1, OF_VALUE, OF_NOISE)
+    chain, q = draw(K, y, torch.full_like(y, 1e3), rate=0.2, doubt=doubt)
     assert (chain.is_odd.sum(1) == len(y) // 2).all()
     assert (q[:, 1] == 0).all()
 
@@ -67,7 +67,7 @@ def test_the_magnitude_of_what_is_wrong_changes_nothing(magnitude):
     y[1] = magnitude
     chain = population(K, y, 3, 0.1, doubtful=[1])
     assert chain.is_odd.tolist() == [[i == 1 for i in range(len(y))]] * 3
-    q = chain.sweep(log_wrong(y).numpy(), np.ones(len(y), dtype=bool), 3, np.random.default_rng(0)).q
+    q = chain.sweep(log_wrong(y).numpy(), np.full(len(y), OF_VALUE), 3, np.random.default_rng(0)).q
     assert (q[:, 1] > 0.999).all()
     assert np.isfinite(q).all()
 
@@ -77,7 +77,7 @@ def test_updates_give_what_is_computed_anew(gross):
     K, y = problem(7)
     y[2] += gross
     chain, rng = population(K, y, 20, 0.3, doubtful=[2]), np.random.default_rng(1)
-    chain.sweep(np.full(len(y), -3.0), np.ones(len(y), dtype=bool), 3, rng)
+    chain.sweep(np.full(len(y), -3.0), np.full(len(y), OF_VALUE), 3, rng)
     assert chain.is_odd.any()
     assert len(np.unique(chain.state)) == ODD + 1
     updated = leave_one_out(chain)
