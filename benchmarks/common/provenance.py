@@ -68,6 +68,10 @@ def notes(files: Iterable[tuple[dict[str, Any], Path]]) -> pd.DataFrame:
     """
     records = pd.DataFrame([of | json.loads(file.read_text(encoding="utf-8")) for of, file in files])
     by = [name for name in records.columns if name not in ("date", "seconds")]
-    alike = records.assign(hours=records["seconds"] / 3600).groupby(by, sort=False)
+    return origins(records.assign(hours=records["seconds"] / 3600).groupby(by, sort=False)).round(5)
+
+
+def origins(alike: Any) -> pd.DataFrame:
+    """A row for each group of records, which have a date and hours: how many, from when to when, and their hours."""
     sums = alike.agg(cells=("hours", "size"), since=("date", "min"), until=("date", "max"), hours=("hours", "sum"))
-    return sums.round(5).reset_index()
+    return sums.reset_index()

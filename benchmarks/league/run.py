@@ -20,7 +20,7 @@ import pandas as pd
 
 from benchmarks.common import recording
 from benchmarks.common.commands import Commands, add_jobs, add_page
-from benchmarks.common.provenance import commit
+from benchmarks.common.provenance import commit, origins
 from benchmarks.league import cells, environments, page, plan, scores
 from benchmarks.league.cells import Cell
 
@@ -59,9 +59,7 @@ def _origins(table: pd.DataFrame) -> pd.DataFrame:
     """Origins of rows: how many cells of each method, since when and until when, and their hours."""
     keys = [plan.alike(row.method, row.problem, row.setting) for row in table.itertuples()]
     recorded = table.assign(method=[method for method, _ in keys], setting=[setting for _, setting in keys])
-    alike = recorded.drop_duplicates(scores.KEY).groupby(ORIGIN)
-    sums = alike.agg(cells=("hours", "size"), since=("date", "min"), until=("date", "max"), hours=("hours", "sum"))
-    return sums.round(3).reset_index()
+    return origins(recorded.drop_duplicates(scores.KEY).groupby(ORIGIN)).round(3)
 
 
 def write_page(options: argparse.Namespace) -> None:

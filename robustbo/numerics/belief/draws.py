@@ -72,8 +72,9 @@ class DrawCollection:
         s2 = noise_of_one(self._model, theta, population.systems.s2)
         rho = np.where(population.is_odd, HUGE, population.noise - population.systems.s2)
         noise = np.full(len(s2), math.nan) if self._model.s2_known is not None else s2.copy()
-        Sg, y = population.right_covariances(population.systems, MEAN_VARIANCE), population.systems.r.copy()
-        self._parts.append((self._weights, theta.copy(), rho, noise, Sg, y, population.is_odd))
+        systems = population.systems
+        Sg = population.right_covariances(systems._replace(K=systems.K - MEAN_VARIANCE))
+        self._parts.append((self._weights, theta.copy(), rho, noise, Sg, systems.r.copy(), population.is_odd))
 
     @property
     def draws(self) -> list[Draw]:

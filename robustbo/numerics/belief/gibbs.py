@@ -184,24 +184,28 @@ def _sweep(
 def _draw_rate_and_tails(
     states: States, doubt: NDArray[np.intp], rate: float, beside: tuple[int, int], rng: Generator
 ) -> States:
-    state, certain = states.state[doubt != NONE], int(np.count_nonzero(doubt == NONE))
-    counts = np.bincount(state, minlength=ODD + 1) + np.array([beside[0], *[0] * (ODD - 1), beside[1]])
-    (share,), (dof,) = draw_rates_and_dofs(counts[None], certain, rate, rng)
+    (share,), (dof,) = draw_rates_and_dofs(states.state[None], doubt, rate, rng, beside)
     return states._replace(rate=float(share), dof=int(dof))
 
 
 def draw_rates_and_dofs(
-    counts: NDArray[np.intp], certain: int, rate: float, rng: Generator
+    states: NDArray[np.intp], doubt: NDArray[np.intp], rate: float, rng: Generator, beside: tuple[int, int] = (0, 0)
 ) -> tuple[Array, NDArray[np.intp]]:
     """Draw the rate of odd observations, and which of `densities.DOFS` the noise has, for each of B chains.
 
+    Observations of which nothing is in doubt count as right, and say nothing of the tails.
+
     Args:
-        counts: ``B x (ODD + 1)`` numbers of observations in each state, of those whose states are drawn.
-        certain: How many more are right, whose noise is not drawn and says nothing of its tails.
+        states: ``B x n`` states.
+        doubt: ``n`` integers, see `sweep.Conditions`.
         rate: Mean of the prior rate.
         rng: Draws.
+        beside: Numbers of right and of odd observations that are certain and not among these.
     """
-    odd, right = counts[:, ODD], counts[:, :ODD].sum(1) + certain
+    doubtful = states[:, doubt != NONE]
+    counts = np.stack([(doubtful == k).sum(1) for k in range(ODD + 1)], 1)
+    counts[:, [0, ODD]] += beside
+    odd, right = counts[:, ODD], counts[:, :ODD].sum(1) + np.count_nonzero(doubt == NONE)
     shares = rng.beta(PRIOR_WEIGHT * rate + odd, PRIOR_WEIGHT * (1 - rate) + right)  # eq. 19.4
     heights = counts[:, :ODD] @ LOG_SHARES.T
     below = np.exp(heights - heights.max(1, keepdims=True)).cumsum(1)

@@ -29,7 +29,7 @@ from robustbo.numerics.belief.dense_chain import DenseChain
 from robustbo.numerics.belief.densities import LOG_SHARES, MULTIPLES
 from robustbo.numerics.belief.gibbs import FAR, draw_rates_and_dofs
 from robustbo.numerics.belief.predictions import SweepDraws
-from robustbo.numerics.belief.sweep import NONE, ODD, Conditions, sweep_chain
+from robustbo.numerics.belief.sweep import ODD, Conditions, sweep_chain
 from robustbo.numerics.gp.wrong_density import HUGE
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
@@ -106,15 +106,10 @@ class Population:
         """``B x n`` booleans."""
         return self.state == ODD
 
-    def right_covariances(self, systems: Systems, less: float = 0.0) -> Array:
-        """``B x n x n`` covariances of the right observations in these states; odd ones are as if standardized.
-
-        Args:
-            systems: The systems.
-            less: Variance of a constant that is left out.
-        """
+    def right_covariances(self, systems: Systems) -> Array:
+        """``B x n x n`` covariances of the right observations in these states; odd ones are as if standardized."""
         is_odd = self.is_odd
-        M = np.where(is_odd[:, :, None] | is_odd[:, None, :], 0.0, systems.K - less if less else systems.K)
+        M = np.where(is_odd[:, :, None] | is_odd[:, None, :], 0.0, systems.K)
         M.reshape(len(M), -1)[:, :: M.shape[1] + 1] += np.where(is_odd, 1.0, self._noise_of(systems))
         return M
 
@@ -160,10 +155,7 @@ class Population:
 
     def draw_rate_and_tails(self, doubt: NDArray[np.intp], rng: Generator) -> None:
         """Draw the rate of odd observations and the degrees of freedom of the noise, given each one's state."""
-        state = self.state[:, doubt != NONE]
-        counts = np.stack([(state == k).sum(1) for k in range(ODD + 1)], 1)
-        certain = int(np.count_nonzero(doubt == NONE))
-        self.rate, self.dof = draw_rates_and_dofs(counts, certain, self._prior_rate, rng)
+        self.rate, self.dof = draw_rates_and_dofs(self.state, doubt, self._prior_rate, rng)
 
 
 def cholesky_factors(M: Array) -> torch.Tensor:

@@ -94,13 +94,3 @@ def test_one_noise_variance_is_what_homoscedastic_says():
     X, Y = data(5)
     with pytest.raises(ValueError, match="one noise variance, got several"):
         ConjugateGP(X, Y, 0.1 + Y.square(), weights="homoscedastic")
-
-
-def test_a_prediction_in_inference_mode_leaves_later_ones_differentiable():
-    model = fit(ConjugateGP(*data()))
-    Z = torch.rand(3, 2, generator=torch.Generator().manual_seed(3))
-    with torch.inference_mode():
-        model.posterior(Z)
-    Z.requires_grad_()
-    model.posterior(Z).variance.sum().backward()
-    assert Z.grad.isfinite().all()
