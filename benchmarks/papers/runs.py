@@ -2,8 +2,7 @@
 
 Figures 5, 7 and 12 and Tables 4 to 7 of the relevance pursuit paper, and the Bayesian optimization of the robust
 conjugate paper, by their specs in runs/; what Figures 7 and 12 show is put into its page by
-benchmarks/papers/six_settings.py. What is recorded depends on the specs alone, and is what `robustbo replay` records:
-either goes on where the other stopped.
+benchmarks/papers/six_settings.py. They are recorded as all runs are (`benchmarks.common.replays`).
 
     python -m benchmarks.papers.runs record --work W --replications 0:8 --runs tables-4-5 --methods huber standard
     python -m benchmarks.papers.runs keep --work W --out runs
@@ -11,25 +10,19 @@ either goes on where the other stopped.
 """
 
 import argparse
-import gzip
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
-from benchmarks.common import recording
+from benchmarks.common import replays
 from benchmarks.common.commands import Commands
 from benchmarks.common.pages import put, table
 from benchmarks.common.paths import RUNS
 from robustbo.errors import SpecError
-from robustbo.replay.cells.cell import CELLS, Cell
-from robustbo.replay.kinds import kind_of, read_cells, rows_of
 from robustbo.replay.output.loaded import load
-from robustbo.replay.output.report import ROWS, SUMMARY, rows_text
 from robustbo.replay.score.regression import beside, with_error
 from robustbo.replay.sections.section import Loaded
-from robustbo.replay.spec import reading
 from robustbo.replay.spec.optimization import RunSpec
 
 OF_TABLES = ("tables-4-5", "tables-6-7")
@@ -45,42 +38,6 @@ OF_CAUSES = (  # in their table
 HALVES = (0.5, 1.0)  # of the trials
 FLOOR = 1e-6  # less regret, where values are about one wide, is not told from none
 BASE = "standard"
-
-
-def cells(options: argparse.Namespace) -> Iterator[Cell]:
-    """Cells to record: a replication of every run and method before the next one."""
-    specs = {name: reading.load(RUNS / f"{name}.toml") for name in options.runs}
-    for replication in options.replications:
-        for name, spec in specs.items():
-            for method in spec.methods:
-                if not options.methods or method in options.methods:
-                    yield kind_of(spec).cell.of(spec, method, replication, options.work / name)
-
-
-def record(options: argparse.Namespace) -> None:
-    """Run what is not yet done."""
-    recording.record(cells(options), options.jobs)
-
-
-def keep(options: argparse.Namespace) -> None:
-    """Write rows and summary of what is recorded; cells that have begun and are not done are left out."""
-    for name in options.runs:
-        if not (options.work / name / CELLS).is_dir():
-            continue
-        spec = reading.load(RUNS / f"{name}.toml")
-        recorded_cells = [cell for cell in read_cells(options.work / name) if cell.method in spec.methods]
-        mine = [
-            kind_of(spec).cell.of(spec, cell.method, cell.replication, options.work / name) for cell in recorded_cells
-        ]
-        finished = [cell for cell in mine if len(cell.entries()) >= spec.trials]
-        if not finished:
-            continue
-        run_tables = kind_of(spec).tables(rows_of(finished), spec)
-        folder = options.out / name
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{ROWS}.gz").write_bytes(gzip.compress(rows_text(run_tables.rows).encode(), mtime=0))
-        run_tables.summary.to_csv(folder / SUMMARY, index=False)
-        print(f"{folder}: {len(finished)} cells")
 
 
 def densities(run: Loaded, methods: Sequence[str] | None = None) -> str:
@@ -212,11 +169,7 @@ def tables(options: argparse.Namespace) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Record, keep rows, or print tables."""
     commands = Commands(__doc__)
-    named: dict[str, Any] = {"nargs": "+", "choices": NAMES + SIX, "default": list(NAMES + SIX)}
-    running = commands.add_record(record, replications=8)
-    running.add_argument("--runs", **named)
-    running.add_argument("--methods", nargs="+", default=[])
-    commands.add_keep(keep, RUNS).add_argument("--runs", **named)
+    replays.add_steps(commands, NAMES + SIX)
     commands.add_tables(tables, "--folder", RUNS)
     commands.run(arguments)
 

@@ -17,8 +17,13 @@ def papers(load):
     return load("papers.runs")
 
 
+@pytest.fixture(scope="module")
+def replays(load):
+    return load("common.replays")
+
+
 @pytest.fixture
-def short(papers, monkeypatch, tmp_path):
+def short(papers, replays, monkeypatch, tmp_path):
     """Specs of few trials and small tasks, in a folder of their own."""
     folder = tmp_path / "runs"
     folder.mkdir()
@@ -28,13 +33,13 @@ def short(papers, monkeypatch, tmp_path):
     text = (papers.RUNS / "figure-5-left.toml").read_text(encoding="utf-8")
     text = text.replace('["uniform", "constant", "student-t"]', '["uniform"]').replace("[tasks.hartmann6]\n", "")
     (folder / "figure-5-left.toml").write_text(text.replace("noise_sd = 0.0", "noise_sd = 0.0\nn = 20"))
-    monkeypatch.setattr(papers, "RUNS", folder)
+    monkeypatch.setattr(replays, "RUNS", folder)
     return papers
 
 
 def options(work, **changes):
     given = {"work": work, "runs": [*CONJUGATE, "figure-5-left"], "methods": ["standard", "oracle"], "jobs": 1}
-    return Namespace(**{**given, "replications": range(2), **changes})
+    return Namespace(**{**given, "replications": range(2), "least": 1, **changes})
 
 
 def test_every_place_of_the_page_has_runs_and_marks(papers):
@@ -54,22 +59,22 @@ def test_all_baselines_of_the_papers_are_there(papers):
         assert spec.methods["averaged"].transform == "none"
 
 
-def test_a_replication_of_all_comes_before_the_next_one(papers, tmp_path):
-    found = list(papers.cells(options(tmp_path, methods=[], runs=list(papers.NAMES))))
+def test_a_replication_of_all_comes_before_the_next_one(papers, replays, tmp_path):
+    found = list(replays.cells(options(tmp_path, methods=[], runs=list(papers.NAMES))))
     assert [cell.replication for cell in found] == sorted(cell.replication for cell in found)
     assert len({cell.record for cell in found}) == len(found)
 
 
 @pytest.mark.slow
-def test_what_is_recorded_is_kept_and_printed(short, tmp_path, capsys):
+def test_what_is_recorded_is_kept_and_printed(short, replays, tmp_path, capsys):
     work, out = tmp_path / "W", tmp_path / "runs"
-    short.record(options(work))
+    replays.record(options(work))
     written = {path: path.stat().st_mtime_ns for path in work.glob("*/cells/*.jsonl")}
-    short.record(options(work))
+    replays.record(options(work))
     assert {path: path.stat().st_mtime_ns for path in work.glob("*/cells/*.jsonl")} == written
     half = next((work / "figure-5-left" / "cells").glob("oracle-1.scores.jsonl"))
     half.write_text(half.read_text(encoding="utf-8").splitlines(keepends=True)[0], encoding="utf-8")
-    short.keep(options(work, out=out))
+    replays.keep(options(work, out=out))
     rows = pd.read_csv(out / "figure-5-left" / "results.csv.gz")
     assert rows.groupby("method")["replication"].nunique().to_dict() == {"standard": 2, "oracle": 1}
     page = tmp_path / "page.md"
@@ -85,13 +90,13 @@ def test_what_is_recorded_is_kept_and_printed(short, tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_regrets_are_of_what_is_recommended(short, tmp_path):
-    short.record(options(tmp_path / "W", runs=CONJUGATE[:1]))
-    short.keep(options(tmp_path / "W", runs=CONJUGATE[:1], out=tmp_path / "runs"))
+def test_regrets_are_of_what_is_recommended(short, replays, tmp_path):
+    replays.record(options(tmp_path / "W", runs=CONJUGATE[:1]))
+    replays.keep(options(tmp_path / "W", runs=CONJUGATE[:1], out=tmp_path / "runs"))
     run = short.load(tmp_path / "runs" / f"{CONJUGATE[0]}.toml")
     found = short.regrets(run)
     best = -1.0316284534898774
-    cell = next(short.cells(options(tmp_path / "W", runs=CONJUGATE[:1])))
+    cell = next(replays.cells(options(tmp_path / "W", runs=CONJUGATE[:1])))
     entries = cell.entries()
     wanted = np.log10(entries[entries[-1]["recommended"]]["clean"] - best)
     assert found.loc[(cell.method, cell.replication), 1.0] == pytest.approx(wanted)
