@@ -9,7 +9,6 @@ that is told of every wrong value as it comes: what can be had without replicate
 
     python -m benchmarks.papers.six_settings --out runs/six-settings.png --readme README.md
     python -m benchmarks.papers.six_settings --page docs/evidence/six-settings.md runs/six-settings.md
-    python -m benchmarks.papers.six_settings --unseen
 """
 
 from itertools import product
@@ -32,16 +31,14 @@ from robustbo.report.charts.chart import Axis
 from robustbo.trials.settings import DEFAULT_SURROGATE
 
 SETTINGS = {"constant": "a constant of 100", "uniform": "uniform in [-3, 3]", "random-point": "the value elsewhere"}
-UNSEEN = ("uniform", "random-point")
 COLUMNS = ("final", "average")
 RATES = {7: "10 %", 12: "20 %"}
 CURVES = ("sobol", "standard", "winsorized", "power-transform", "trimmed", "student-t", "relevance-pursuit", "oracle")
 
 
-def load_runs(folder: Path, *, is_unseen: bool = False) -> dict[tuple[int, str], Loaded]:
-    """The six runs, by the paper's figure and the kind of corruption; or the four at replications of their own."""
-    kinds, suffix = (UNSEEN, "-unseen") if is_unseen else (SETTINGS, "")
-    return {key: load(folder / f"figure-{key[0]}-{key[1]}{suffix}.toml") for key in product(RATES, kinds)}
+def load_runs(folder: Path) -> dict[tuple[int, str], Loaded]:
+    """The six runs, by the paper's figure and the kind of corruption."""
+    return {key: load(folder / f"figure-{key[0]}-{key[1]}.toml") for key in product(RATES, SETTINGS)}
 
 
 def draw(runs: dict[tuple[int, str], Loaded], path: Path) -> None:
@@ -133,12 +130,11 @@ def main() -> None:
     """Draw, and print the tables or put them into pages."""
     parser = parser_of(__doc__)
     parser.add_argument("--runs", type=Path, default=RUNS)
-    parser.add_argument("--unseen", action="store_true", help="the runs at replications of their own")
     parser.add_argument("--out", type=Path, default=None, help="the picture")
     add_page(parser)
     parser.add_argument("--readme", type=Path, help="likewise the short table")
     options = parser.parse_args()
-    runs = load_runs(options.runs, is_unseen=options.unseen)
+    runs = load_runs(options.runs)
     if options.out is not None:
         draw(runs, options.out)
     tables = {"MAIN": default(runs)} | {column.upper(): table(runs, column) for column in COLUMNS}
