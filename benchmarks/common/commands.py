@@ -10,7 +10,7 @@ import pandas as pd
 import torch
 
 from benchmarks.common import csv_rows, pages, recording
-from benchmarks.common.tables import put
+from benchmarks.common.tables import ENOUGH, put
 
 Step = Callable[[argparse.Namespace], None]
 Tables = Mapping[str, pd.DataFrame]
@@ -24,6 +24,11 @@ def parser_of(text: str | None) -> argparse.ArgumentParser:
 def add_jobs(parser: argparse.ArgumentParser) -> None:
     """Add the option of how many processes work at once."""
     parser.add_argument("--jobs", type=int, default=1, help="processes of one thread each")
+
+
+def add_least(parser: argparse.ArgumentParser) -> None:
+    """Add the option of how many replications a method must have to be kept; see `tables.with_enough`."""
+    parser.add_argument("--least", type=int, default=ENOUGH, help="replications of a method that is kept")
 
 
 def add_page(parser: argparse.ArgumentParser) -> None:

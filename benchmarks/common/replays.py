@@ -17,8 +17,9 @@ from typing import Any
 import pandas as pd
 
 from benchmarks.common import recording
-from benchmarks.common.commands import Commands
+from benchmarks.common.commands import Commands, add_least
 from benchmarks.common.paths import RUNS
+from benchmarks.common.tables import with_enough
 from robustbo.replay.cells.cell import CELLS, Cell
 from robustbo.replay.kinds import kind_of, read_cells, rows_of
 from robustbo.replay.output.report import ROWS, SUMMARY, rows_file, rows_in, rows_text
@@ -26,7 +27,7 @@ from robustbo.replay.spec import reading
 from robustbo.replay.spec.reading import AnySpec
 
 NAMES = tuple(sorted(path.stem for path in RUNS.glob("*.toml")))
-ENOUGH = 5  # replications of a method that is kept
+METHOD = ("method",)  # what is replicated
 
 
 def cells(options: argparse.Namespace) -> Iterator[Cell]:
@@ -48,10 +49,10 @@ def keep(options: argparse.Namespace) -> None:
     """Write rows and summary of each run: those of cells that are done, and what is kept of the other methods."""
     for name in options.runs:
         spec, folder = reading.load(RUNS / f"{name}.toml"), options.out / name
-        new = _with_enough(_rows_of_work(options.work / name, spec), options.least)
+        new = with_enough(_rows_of_work(options.work / name, spec), METHOD, options.least)
         path = rows_file(folder)
         old = rows_in(path) if path else pd.DataFrame({"method": []})
-        of_others = _with_enough(old[~old["method"].isin(new["method"])], options.least)
+        of_others = with_enough(old[~old["method"].isin(new["method"])], METHOD, options.least)
         rows = pd.concat([part for part in (new, of_others) if len(part)] or [new])
         if rows.empty:
             continue
@@ -70,13 +71,6 @@ def _rows_of_work(work: Path, spec: AnySpec) -> pd.DataFrame:
     return rows_of(finished) if finished else pd.DataFrame({"method": []})
 
 
-def _with_enough(rows: pd.DataFrame, least: int) -> pd.DataFrame:
-    """The rows of methods that have so many replications."""
-    if rows.empty:
-        return rows
-    return rows[rows.groupby("method")["replication"].transform("nunique") >= least]
-
-
 def add_steps(commands: Commands, names: Sequence[str]) -> None:
     """Add the steps `record` and `keep` for runs, all of those named unless said."""
     named: dict[str, Any] = {"nargs": "+", "choices": names, "default": list(names)}
@@ -85,7 +79,7 @@ def add_steps(commands: Commands, names: Sequence[str]) -> None:
     record_parser.add_argument("--methods", nargs="+", default=[])
     keep_parser = commands.add_keep(keep, RUNS)
     keep_parser.add_argument("--runs", **named)
-    keep_parser.add_argument("--least", type=int, default=ENOUGH, help="replications of a method that is kept")
+    add_least(keep_parser)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

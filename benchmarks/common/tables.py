@@ -1,6 +1,6 @@
-"""Tables that are printed and kept, and the log loss of probabilities."""
+"""Tables that are printed and kept, what is too few to be shown in them, and the log loss of probabilities."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ import pandas as pd
 
 from robustbo.report.summary.tables import Rows, records, render
 
+ENOUGH = 5  # replications of what is kept and shown
 SMALLEST = 1e-3  # a probability below is taken for this, where its logarithm is
 
 
@@ -22,6 +23,19 @@ def log_loss(probabilities: pd.Series, is_so: pd.Series, smallest: float = SMALL
     """
     p = probabilities.clip(smallest, 1 - smallest)
     return float(-np.log(np.where(is_so, p, 1 - p)).mean())
+
+
+def with_enough(rows: pd.DataFrame, keys: Sequence[str], least: int = ENOUGH) -> pd.DataFrame:
+    """The rows of what has enough replications.
+
+    Args:
+        rows: A replication a row, or several rows a replication.
+        keys: The columns that say what is replicated.
+        least: How many are enough.
+    """
+    if rows.empty:
+        return rows
+    return rows[rows.groupby([*keys])["replication"].transform("nunique") >= least]
 
 
 def put(tables: Mapping[str, Rows | pd.DataFrame], out: Path | None) -> None:

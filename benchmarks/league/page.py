@@ -8,7 +8,7 @@ import pandas as pd
 from benchmarks.common import pages
 from benchmarks.league import plan, scores
 
-NOTHING = f"Nothing is recorded yet: no setting has two methods with {scores.FEWEST} replications of each problem."
+NOTHING = f"Nothing is recorded yet: no setting has two methods with {scores.ENOUGH} replications of each problem."
 PICTURE = "league.png"  # beside the page
 LEVEL = 0.05  # of corrected p-values
 

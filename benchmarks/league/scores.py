@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
+from benchmarks.common.tables import ENOUGH
 from benchmarks.league import plan
 from benchmarks.league.cells import Cell
 
@@ -23,7 +24,6 @@ CASE = ["setting", "problem", "replication"]
 KEY = [*CASE, "method"]
 FLOOR = 1e-8  # of the spread of the problem's values: less regret is not told from none
 FLOOR_OF_SEEN = 1e-3  # likewise, where only the best value ever seen is known
-FEWEST = 5  # replications of each problem, below which nothing is shown
 RESAMPLES = 2000
 VALUES, REGRETS = (tuple(f"{name}_{budget}" for budget in plan.BUDGETS) for name in ("value", "regret"))
 LAST = REGRETS[-1]
@@ -83,26 +83,26 @@ def read(folder: Path) -> pd.DataFrame:
 
 
 def enough(rows: pd.DataFrame, column: str = LAST) -> pd.DataFrame:
-    """The rows of one setting that can be compared: of methods with at least `FEWEST` replications of each problem.
+    """The rows of one setting that can be compared: of methods with at least `ENOUGH` replications of each problem.
 
     A method must have them of all problems that any method has them of, except those that it cannot search. A problem
     that one of the methods cannot search is left out, and then replications that not all of them have.
     """
     complete = rows[rows[column].notna()]
     counts = complete.groupby(["method", "problem"]).size().unstack(fill_value=0)
-    problems = counts.columns[(counts >= FEWEST).any()]
+    problems = counts.columns[(counts >= ENOUGH).any()]
     cannot = {(r.method, r.problem) for r in rows.itertuples() if isinstance(r.cannot, str) and r.cannot}
     has_all = [
         method
         for method in counts.index
-        if all(counts.loc[method, p] >= FEWEST or (method, p) in cannot for p in problems)
+        if all(counts.loc[method, p] >= ENOUGH or (method, p) in cannot for p in problems)
     ]
     common = [p for p in problems if not any((method, p) in cannot for method in has_all)]
     selected = complete[complete["method"].isin(has_all) & complete["problem"].isin(common)]
     paired = selected.groupby(["problem", "replication"])["method"].transform("size") == len(has_all)
     selected = selected[paired]
     left = selected.groupby("problem")["replication"].nunique()
-    return selected[selected["problem"].isin(left.index[left >= FEWEST])]
+    return selected[selected["problem"].isin(left.index[left >= ENOUGH])]
 
 
 class Resampled(NamedTuple):

@@ -20,9 +20,10 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.common import pages, recording
-from benchmarks.common.commands import Commands
+from benchmarks.common.commands import Commands, add_least
 from benchmarks.common.paths import RUNS
 from benchmarks.common.provenance import commit
+from benchmarks.common.tables import with_enough
 from robustbo.replay.cells.optimization import OptimizationCell
 from robustbo.replay.score.optimization import marks, rows
 from robustbo.replay.spec import reading
@@ -89,7 +90,8 @@ def score_cell(cell: OptimizationCell) -> dict[str, Any] | None:
 
 
 def keep(options: argparse.Namespace) -> None:
-    """Write a row a cell that is done, and about.csv, how many cells which libraries made; say in how many hours."""
+    """Write a row a cell that is done, of methods with enough replications, and about.csv, how many cells which
+    libraries made; say in how many hours."""
     options.settings, options.problems, options.replications = list(SETTINGS), list(PROBLEMS), range(100)
     options.methods = [*spec(PROBLEMS[0], next(iter(SETTINGS))).methods]
     table, made_by = [], {}
@@ -98,7 +100,9 @@ def keep(options: argparse.Namespace) -> None:
             table.append(dict(zip(KEYS, key, strict=True)) | score)
             made_by[cell.record] = versions_of(cell)
     options.out.mkdir(parents=True, exist_ok=True)
-    pd.DataFrame(table).sort_values(KEYS).to_csv(options.out / "rows.csv", index=False, float_format="%.6g")
+    with_enough(pd.DataFrame(table), KEYS[:3], options.least).sort_values(KEYS).to_csv(
+        options.out / "rows.csv", index=False, float_format="%.6g"
+    )
     times = [pd.read_csv(path) for path in options.work.glob("*/*/timings.csv")]
     hours = pd.concat(times)["seconds"].sum() / 3600
     counts = pd.Series(made_by).value_counts().rename_axis("versions").rename("cells").reset_index()
@@ -175,6 +179,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     running.add_argument("--settings", nargs="+", choices=SETTINGS, default=list(SETTINGS))
     running.add_argument("--methods", nargs="+", default=list(METHODS))
     keeping = commands.add_keep(keep, RUNS / "mission")
+    add_least(keeping)
     keeping.add_argument("--commit", help="of the code that recorded it, where that is not this one")
     commands.add_tables(tables, "--rows", RUNS / "mission" / "rows.csv")
     commands.run(arguments)

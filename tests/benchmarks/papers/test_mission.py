@@ -27,7 +27,7 @@ def short(mission, monkeypatch):
 
 def options(work, **changes):
     given = {"work": work, "problems": ["rover"], "settings": ["own-10", "random-point-20"], "replications": range(2)}
-    return Namespace(**{**given, "methods": ["standard", "oracle"], "jobs": 1, "commit": "abc", **changes})
+    return Namespace(**{**given, "methods": ["standard", "oracle"], "jobs": 1, "commit": "abc", "least": 1, **changes})
 
 
 def test_settings_are_three_failures_by_two_rates(mission):
