@@ -66,9 +66,12 @@ def include(
     since: SinceOption = None,
     outcome: OutcomeOption = None,
     reason: WhyOption = None,
+    no_vouch: Annotated[
+        bool, typer.Option("--no-vouch", help="Only take your own exclude or include of a trial back.")
+    ] = False,
 ) -> None:
     """Mark a flagged or excluded value as right, or take back the verdict on a source."""
-    _judge("include", journal, trial, source, since, outcome, reason)
+    _judge("include", journal, trial, source, since, outcome, reason, **({"vouch": False} if no_vouch else {}))
 
 
 @commands.command(context_settings=NEGATIVE)
@@ -105,6 +108,7 @@ def _judge(
     since: int | None,
     outcome: str | None,
     reason: str | None,
+    **options: bool,
 ) -> None:
     from robustbo.optimizer import Optimizer
 
@@ -114,7 +118,7 @@ def _judge(
         if source or since is not None:
             trials = call(trial, source=source_of(source or ()), since=since, outcome=outcome, reason=reason)
         elif trial is not None:
-            say_trials([call(trial, outcome=outcome, reason=reason)], opt)
+            say_trials([call(trial, outcome=outcome, reason=reason, **options)], opt)
             return
         else:
             raise ValueError(f"{verdict} takes a trial's number, or --source or --since, got none of them")

@@ -11,7 +11,7 @@ from robustbo.lazy import Module
 from robustbo.searchspace.labels import has_other_unit, nearest_label, parts
 from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import columns_and_hint, is_missing, parameter_columns
-from robustbo.searchspace.units import number_and_unit
+from robustbo.searchspace.units import number_and_unit, plain_number
 from robustbo.validation import noise_sd, one_of, real, whole_number
 
 if TYPE_CHECKING:
@@ -126,12 +126,10 @@ def _number(name: str, cell: Any) -> float:
     """The number in a cell; a TypeError with advice where it has none."""
     if (bound := censored_value(cell)) is not None:
         return bound
-    if isinstance(cell, str):
-        advice = "read a decimal comma by read_csv(..., decimal=',')" if "," in cell else "pd.to_numeric converts it"
-        try:
-            float(cell.replace(",", "."))
-        except ValueError:
-            advice = "leave the cell empty where there is no value"
+    if isinstance(cell := plain_number(cell), str):
+        advice = "leave the cell empty where there is no value"
+        if not isinstance(plain_number(cell.replace(",", ".")), str):
+            advice = "read a decimal comma by read_csv(..., decimal=',')"
         if (pair := number_and_unit(cell)) is not None:
             advice = f"say its unit, rb.Outcome(..., unit={pair[1]!r}), and cells with that unit are read"
         raise TypeError(f"{name} must be a real number, got the text {cell!r}; {advice}")

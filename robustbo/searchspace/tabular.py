@@ -10,7 +10,7 @@ from robustbo.errors import SpaceError, SpaceWarning, warn
 from robustbo.lazy import is_instance, value_in
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.space import Space
-from robustbo.searchspace.units import as_numbers_of, in_the_names
+from robustbo.searchspace.units import as_numbers_of, in_the_names, plain_number
 from robustbo.validation import nearest
 
 if TYPE_CHECKING:
@@ -121,8 +121,15 @@ def rows_of(
         message = f"{missing[0]}: there must be a column for every parameter, got {columns_text}"
         raise SpaceError(f"{message}; if it was the same in all rows, add it: frame.assign(**{{{missing[0]!r}: ...}})")
     records = frame[accepted].astype(object).to_dict("records")
+    numeric = {name for name, parameter in space.parameters if parameter.interval is not None}
     rows = [
-        (_existing(space, {columns[c]: row[c] for c in columns}), {c: row[c] for c in value_columns}) for row in records
+        (
+            _existing(
+                space, {name: plain_number(row[c]) if name in numeric else row[c] for c, name in columns.items()}
+            ),
+            {c: row[c] for c in value_columns},
+        )
+        for row in records
     ]
     return list(zip(frame.index, rows, strict=True))
 

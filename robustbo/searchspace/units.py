@@ -41,6 +41,17 @@ def number_and_unit(cell: Any) -> tuple[float, str] | None:
     return _plain(match[1]), match[3].strip()
 
 
+def plain_number(cell: Any) -> Any:
+    """The number in a text, where it is one without a unit; else the cell itself. One odd cell makes texts of others.
+
+    Example:
+        >>> plain_number("51"), plain_number(" 0.5"), plain_number("0,5"), plain_number("5 %")
+        (51, 0.5, '0,5', '5 %')
+    """
+    match = CELL.fullmatch(cell) if isinstance(cell, str) else None
+    return _plain(match[1]) if match and not match[3] and "," not in match[1] else cell
+
+
 def _plain(text: str) -> float:
     return int(text) if re.fullmatch("[-+]?[0-9]{1,15}", text) else float(text)
 

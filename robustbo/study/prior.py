@@ -161,8 +161,14 @@ def tell_before_all(store: Store, contents: Sequence[Content]) -> None:
     if store.commit(first):
         return
     recorded = {measurement(trial.point, trial.values or trial.value) for trial in store.state.history}
-    keys = (measurement(point_of(params), content.get("value")) for params, _, content in contents)
-    missing = sum(key not in recorded for key in keys)
-    if missing:
+    points = {trial.point for trial in store.state.history}
+    rows = [(point_of(params), content.get("value")) for params, _, content in contents]
+    others = [point in points for point, value in rows if measurement(point, value) not in recorded]
+    if changed := sum(others):
+        text = (
+            f"{changed} of {len(contents)} rows of prior_data have another value than the journal, which keeps its own"
+        )
+        warn(f"{text}; amend corrects a value that is wrong there", JournalWarning)
+    if missing := len(others) - changed:
         text = f"{missing} of {len(contents)} rows of prior_data are not in the journal, which was begun before"
         warn(f"{text}; tell them with tell_frame", JournalWarning)

@@ -25,7 +25,7 @@ ALLOWED_STATES = {
 }
 ADVICE = {
     "told": "use amend to correct its value, exclude to leave it out, or include to vouch for it",
-    "excluded": "use include to take the exclusion back",
+    "excluded": "use include to vouch for its value, or with vouch=False (--no-vouch) to take the exclusion back alone",
     "failed": "use amend to give it a value, or fail with retry to say whether it was a flake",
     "pending": "use tell or fail to end it",
     "withdrawn": "use requeue to have it measured after all, or tell its value",

@@ -130,7 +130,7 @@ def test_what_is_missing_has_no_word_and_a_whole_exclusion_is_taken_back_as_a_wh
     with pytest.raises(ValueError, match="'cost' of trial 0 must be told to include it, it is missing"):
         opt.include(0, outcome="cost")
     opt.exclude(0)
-    with pytest.raises(ValueError, match="use include to take the exclusion back, without an outcome"):
+    with pytest.raises(ValueError, match="to take the exclusion back alone, without an outcome"):
         opt.include(0, outcome="y")
 
 

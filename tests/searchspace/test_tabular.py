@@ -57,7 +57,7 @@ class TestTellFrame:
             ({"x [mm]": [0.5], "value": [1.0]}, r"\['x \[mm\]'\] too; drop"),
             ({"Width": [0.5], "value": [1.0]}, r"\['Width'\] too; did you mean 'width'\? rename it, drop them, or"),
             ({"x": [0.5], "value": ["0,5"]}, r"got the text '0,5'; read a decimal comma by"),
-            ({"x": [0.5], "value": ["0.5"]}, r"got the text '0.5'; pd.to_numeric converts it"),
+            ({"x": [0.5], "value": ["burnt"]}, r"got the text 'burnt'; leave the cell empty"),
         ],
     )
     def test_what_a_spreadsheet_does_to_a_table_is_answered_by_what_to_do(self, frame, message):

@@ -84,9 +84,7 @@ class TestTable:
         frame = pd.DataFrame(
             {"dose": DOSES, "c": ["5 h"] * 3, "yield": ["48.8 %", "<5%", "51"], "sd": ["1%", None, None]}
         )
-        with pytest.raises(SpaceError, match=r"got the text '51'; pd.to_numeric"):
-            opt.tell_frame(frame)
-        told = opt.tell_frame(frame.assign(**{"yield": ["48.8 %", "<5%", 51.0]}))
+        told = opt.tell_frame(frame)
         assert [(t.params["dose (mL)"], t.value, t.sd) for t in told[::2]] == [(0.1, 48.8, 1.0), (2.0, 51.0, None)]
         assert str(told[1].value) == "<5.0"
         assert told[0].params["c"] == "5 h"

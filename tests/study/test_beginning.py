@@ -49,6 +49,14 @@ def test_rows_that_came_later_are_not_lost_in_silence(tmp_path):
         )
 
 
+def test_a_row_that_was_amended_since_is_not_to_be_told_again(tmp_path):
+    begun = {"direction": "minimize", "seed": 0, "journal": tmp_path / "j.jsonl"}
+    rb.Optimizer(SPACE, **begun, prior_data=frame()).amend(1, 5.0)
+    with pytest.warns(rb.JournalWarning, match="1 of 4 rows of prior_data have another value than the journal") as said:
+        rb.Optimizer(SPACE, **begun, prior_data=frame(), if_exists="resume")
+    assert "tell_frame" not in str(said[0].message)
+
+
 def test_other_columns_of_a_spreadsheet_are_passed_over():
     opt = rb.Optimizer(SPACE, direction="minimize", seed=0, prior_data=frame().assign(note="by hand", run=range(4)))
     assert len(opt.history) == 4

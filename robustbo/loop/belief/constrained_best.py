@@ -2,8 +2,6 @@
 
 import math
 
-import torch
-
 from robustbo.censored import is_bound
 from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
@@ -95,8 +93,10 @@ def _bests(data: Data, points: MeasuredPoints) -> list[Incumbent]:
     worth = half_way(model, dict(zip(rows_of_points, points.means[:, place].tolist(), strict=True)))
     value, p = points.X.new_tensor([model.outcome.sign * worth[row] for row in rows_of_points]), points.feasible
     lead = p * (value - value.min())
-    score = (torch.where(points.is_likely, lead, -torch.inf) if points.is_likely.any() else p).tolist()
-    rows = sorted((i for i, worth in enumerate(score) if worth > -math.inf), key=lambda i: points.trials[i].number)
+    is_any = bool(points.is_likely.any())
+    score = (lead if is_any else points.log_feasible).tolist()
+    allowed = [i for i, is_likely in enumerate(points.is_likely.tolist()) if is_likely or not is_any]
+    rows = sorted(allowed, key=lambda i: points.trials[i].number)
     name, quantity = model.outcome.name, model.outcome.outcome
     incumbents = []
     for point in map(points.point, records(rows, score.__getitem__)):

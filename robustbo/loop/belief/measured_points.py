@@ -17,7 +17,7 @@ from robustbo.trials.history import Trial
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.outcomes import OutcomeGoal
 
-LEAST = 1e-300  # a standard deviation that is as good as none
+LEAST, MOST = 1e-300, 1e150  # a standard deviation that is as good as none, and so many that their square is a number
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class MeasuredPoints:
         X: ``m x d`` inputs.
         means: ``m x M`` posterior means of all outcomes, in the user's units.
         sds: Their standard deviations.
-        feasible: ``m`` probabilities that a point keeps the outcome constraints.
+        log_feasible: ``m`` logarithms of the probabilities that a point keeps the outcome constraints.
     """
 
     models: OutcomeModels
@@ -80,7 +80,12 @@ class MeasuredPoints:
     X: Tensor
     means: Tensor
     sds: Tensor
-    feasible: Tensor
+    log_feasible: Tensor
+
+    @property
+    def feasible(self) -> Tensor:
+        """``m`` probabilities that a point keeps the outcome constraints."""
+        return self.log_feasible.exp()
 
     @property
     def objectives(self) -> Tensor:
@@ -132,7 +137,7 @@ def measured_points(data: Data, models: OutcomeModels) -> MeasuredPoints:
     predictions = [model.predict(list(by_row)) for model in models]
     check_finite(*(number for pair in predictions for numbers in pair for number in numbers))
     means, sds = (torch.tensor([pair[i] for pair in predictions], dtype=torch.float64).T for i in (0, 1))
-    return MeasuredPoints(models, trials, points, X, means, sds, probability_feasible(models, means, sds))
+    return MeasuredPoints(models, trials, points, X, means, sds, log_probability_feasible(models, means, sds))
 
 
 def _doubtful_rows(model: OutcomeModel, rows: Collection[Row]) -> set[Row]:
@@ -157,14 +162,30 @@ def probability_feasible(
         sds: ``m x M``.
         without: The index of an outcome that is not asked.
     """
-    p = torch.ones(len(means), dtype=torch.float64)
+    return log_probability_feasible(models, means, sds, without).exp()
+
+
+def log_probability_feasible(
+    models: Sequence[OutcomeModel], means: Tensor, sds: Tensor, without: int | None = None
+) -> Tensor:
+    """The logarithm of `probability_feasible`, which says what is nearest to bounds that no point keeps."""
+    log_p = torch.zeros(len(means), dtype=torch.float64)
     for i, model in enumerate(models):
         if i != without:
-            p = p * probability_within(model.outcome, means[:, i], sds[:, i])
-    return p
+            log_p = log_p + log_probability_within(model.outcome, means[:, i], sds[:, i])
+    return log_p
 
 
 def probability_within(outcome: OutcomeGoal, mean: Tensor, sd: Tensor) -> Tensor:
     """The probability that ``m`` values of an outcome, of these means and standard deviations, keep its bounds."""
-    at_most, below = (torch.special.ndtr((bound - mean) / sd.clamp_min(LEAST)) for bound in outcome.bounds[::-1])
-    return (at_most - below).clamp_min(0)
+    return log_probability_within(outcome, mean, sd).exp()
+
+
+def log_probability_within(outcome: OutcomeGoal, mean: Tensor, sd: Tensor) -> Tensor:
+    """The logarithm of `probability_within`."""
+    low, high = (((bound - mean) / sd.clamp_min(LEAST)).clamp(-MOST, MOST) for bound in outcome.bounds)
+    is_above = low > 0  # of two small probabilities the difference is that of the small tails
+    log_below, log_at_most = (
+        torch.special.log_ndtr(torch.where(is_above, *pair)) for pair in ((-high, low), (-low, high))
+    )
+    return log_at_most + torch.log1p(-(log_below - log_at_most).exp())

@@ -5,7 +5,7 @@ A value is what its point's function value is, with noise: right. Or it says not
 
 - Noise has the tails of a Student-t distribution, as a mixture of normal distributions with one, three and nine times
   the standard deviation. Their shares are those of its variances (inverse gamma) nearest to these; the degrees of
-  freedom are unknown.
+  freedom are unknown. A value whose noise is the widest of these says so little of its point that it counts as wrong.
 - A wrong value and a needle have the wide densities of `gp.wrong_density`.
 
 References:
@@ -24,7 +24,11 @@ from robustbo.numerics.gp.wrong_density import NEEDLE, log_needle_tail, log_wron
 from robustbo.numerics.linalg.lapack import Array
 
 MULTIPLES = np.array([1.0, 9.0, 81.0])  # of the noise variance
+NUM_RIGHT = (
+    2  # of these, that a right value's noise has: one with nine times the usual standard deviation says too little
+)
 DOFS = (2.0, 3.0, 4.0, 6.0, 10.0, 20.0, math.inf)  # equally probable to begin with
+USUAL = 0.1  # rate of wrong values from which on all that have the widest noise count as wrong
 LEAST = 1e-300  # a share that is as good as none
 
 
@@ -43,6 +47,14 @@ def log_shares(dof: float) -> Array:
 
 
 LOG_SHARES = np.stack([log_shares(dof) for dof in DOFS])
+
+
+def silent_share(rate: float) -> float:
+    """The share of values with the widest noise that counts as wrong, at a prior rate of wrong values.
+
+    Where the user says that hardly any value is wrong, they are noisy.
+    """
+    return min(1.0, rate / USUAL)
 
 
 def log_odd(y: Tensor, scale: Tensor, distance: Tensor | None = None) -> tuple[Tensor, Tensor]:

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from robustbo.numerics.belief.chain import Chain
-from robustbo.numerics.belief.densities import LOG_SHARES, MULTIPLES
+from robustbo.numerics.belief.densities import LOG_SHARES, MULTIPLES, silent_share
 from robustbo.numerics.belief.predictions import Predictions, SweepDraws
 from robustbo.numerics.belief.sweep import NONE, ODD, OF_VALUE, Conditions, sweep_chain
 from robustbo.numerics.linalg import lapack
@@ -138,10 +138,10 @@ def sample(
     n, rng = len(system.r), np.random.default_rng(seed)
     most = n // 2 if most is None else most
     doubt = np.full(n, OF_VALUE) if doubt is None else doubt
-    chain, states = _begin(system, rate, begin)
+    (chain, states), silent = _begin(system, rate, begin), silent_share(rate)
     total, shares, burn_in, parts = np.zeros(n), np.zeros(ODD), max(BURN_IN, sweeps // 8), list[Predictions]()
     for sweep in range(burn_in + sweeps):
-        draws, log_shares = _sweep(chain, system, states, log_odd.numpy(), doubt, most, rng), states.log_shares
+        draws, log_shares = _sweep(chain, system, states, log_odd.numpy(), doubt, most, silent, rng), states.log_shares
         states = _draw_rate_and_tails(states, doubt, rate, beside, rng)
         if sweep >= burn_in:
             total += draws.q
@@ -172,11 +172,12 @@ def _sweep(
     log_odd: Array,
     doubt: NDArray[np.intp],
     most: int,
+    silent: float,
     rng: Generator,
 ) -> SweepDraws:
     """Draw the state of each observation in turn, in place; return what was found of each."""
     n, log_odds = len(system.r), log_odd - system.log_slope + math.log(states.rate / (1 - states.rate))
-    conditions = Conditions(system.s2, states.log_shares, log_odds, doubt, most)
+    conditions = Conditions(system.s2, states.log_shares, log_odds, doubt, most, silent)
     swept = sweep_chain(chain, states.state, conditions, rng.permutation(n).tolist(), rng.random(n).tolist())
     return swept._replace(mean=system.r - swept.mean, log_weight=-swept.log_weight - system.log_slope)  # eq. 19.7
 

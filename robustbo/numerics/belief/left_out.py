@@ -59,16 +59,21 @@ class Mixtures:
     Args:
         draws: What is predicted.
         n: How many observations there are; there must be a draw of each.
+        num_multiples: How many of the noise's multiples there are: all, or those that right observations have.
     """
 
-    def __init__(self, draws: Predictions, n: int) -> None:
+    def __init__(self, draws: Predictions, n: int, num_multiples: int = len(MULTIPLES)) -> None:
         self._draws, self._n = draws, n
         self._b = np.sqrt(np.expm1(draws.t)) if draws.t.any() else None
-        self._sd = np.sqrt(draws.v[:, None] + draws.s2[:, None] * MULTIPLES)
-        log_W = draws.log_weight[:, None] + draws.log_shares
+        self._sd = np.sqrt(draws.v[:, None] + draws.s2[:, None] * MULTIPLES[:num_multiples])
+        log_W = draws.log_weight[:, None] + draws.log_shares[:, :num_multiples]
         log_W -= self._extremes(np.maximum, log_W.max(1), -math.inf)[draws.of, None]
         W = np.exp(log_W)
         self._W = W / self._sum(W)[draws.of, None]
+
+    def share(self, num_multiples: int) -> Array:
+        """``n`` shares of the first of the noise's multiples."""
+        return self._sum(self._W[:, :num_multiples])
 
     def expectations(self, z: Array) -> Expectations:
         """Expectations of observations, and the evidence against them."""

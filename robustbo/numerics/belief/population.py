@@ -26,7 +26,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from robustbo.numerics.belief.dense_chain import DenseChain
-from robustbo.numerics.belief.densities import LOG_SHARES, MULTIPLES
+from robustbo.numerics.belief.densities import LOG_SHARES, MULTIPLES, silent_share
 from robustbo.numerics.belief.gibbs import FAR, draw_rates_and_dofs
 from robustbo.numerics.belief.predictions import SweepDraws
 from robustbo.numerics.belief.sweep import ODD, Conditions, sweep_chain
@@ -146,9 +146,9 @@ class Population:
         B, n = self.state.shape
         order, u = rng.permutation(n).tolist(), rng.random((n, B)).T.tolist()
         log_odds = log_odd - self.systems.log_slope + np.log(self.rate / (1 - self.rate))[:, None]
-        swept = []
+        swept, silent = [], silent_share(self._prior_rate)
         for b in range(B):
-            conditions = Conditions(self.systems.s2[b], LOG_SHARES[self.dof[b]], log_odds[b], doubt, most)
+            conditions = Conditions(self.systems.s2[b], LOG_SHARES[self.dof[b]], log_odds[b], doubt, most, silent)
             swept.append(sweep_chain(self.chain(b), self.state[b], conditions, order, u[b]))
         q, errors, latent, log_total = map(np.stack, zip(*swept, strict=True))
         return SweepDraws(q, self.systems.r - errors, latent, -log_total - self.systems.log_slope)  # eq. 19.7

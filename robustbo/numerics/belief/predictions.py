@@ -62,7 +62,7 @@ class SweepDraws(NamedTuple):
     """Records of a sweep as it came to each observation, in one chain or in several.
 
     Attributes:
-        q: ``... x n`` probabilities of being odd.
+        q: ``... x n`` probabilities of saying nothing: of being odd, or of the widest noise, where that is in doubt.
         mean: ``... x n`` predictions by the right ones but itself.
         v: ``... x n`` variances of these, without the noise.
         log_weight: ``... x n`` logarithms of how much the draw counts given the others alone, but for a constant.

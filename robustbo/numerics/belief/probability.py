@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from robustbo.numerics.belief.densities import DOFS, LOG_SHARES, MULTIPLES, log_right
+from robustbo.numerics.belief.densities import DOFS, LOG_SHARES, MULTIPLES, NUM_RIGHT, log_right, silent_share
 from robustbo.numerics.belief.draws import Draw, DrawCollection
 from robustbo.numerics.belief.gibbs import BURN_IN, System
 from robustbo.numerics.belief.gibbs import sample as sample_states
@@ -51,7 +51,7 @@ class Belief(NamedTuple):
     """Belief in the observations of a fitted GP, by sampling.
 
     Attributes:
-        q: ``n`` probabilities that an observation is odd.
+        q: ``n`` probabilities that an observation says nothing: it is odd, or its noise is the widest.
         shares: ``3`` shares that the noise variances of `densities.MULTIPLES` have among right ones.
         predictions: What is predicted of each observation by the others, in every draw.
         s2_factor: Noise variance of most right ones, by that of the fits, whose normal noise has no tails.
@@ -153,15 +153,17 @@ def _doubtful_alone(model: Model, fit: Fit, cache: PredictionCache, log_odd: Ten
     if bend is not None:
         slope, y = torch.from_numpy(bend.log_slope), torch.from_numpy(bend.y)
     alone = conditional_probabilities(cache.e, cache.v, s2, log_odd - slope, rate)
-    q = alone.q if model.cleared is None else alone.q.masked_fill(model.cleared, 0.0)
+    q, silent = alone.q, alone.silent
+    if model.cleared is not None:
+        q, silent = (of.masked_fill(model.cleared, 0.0) for of in (q, silent))
     is_odd = q >= 1 - SURE
     is_certain = (is_odd | (alone.is_base & (q <= SURE))) & (is_odd == (fit.rho > 0))
-    columns = q, y - cache.e, alone.latent, -alone.log_density - slope
+    columns = silent, y - cache.e, alone.latent, -alone.log_density - slope
     draws = SweepDraws(*(column.numpy() for column in columns))
     t = fit.theta[-len(model.warp) :].numpy() if model.warp else None
     predictions, shares = draws.predictions(s2.numpy(), LOG_SHARES[TYPICAL], t), np.exp(LOG_SHARES[TYPICAL])
     if not (rows := (~is_certain).nonzero().flatten()).numel():
-        return Belief(q, torch.from_numpy(shares), predictions)
+        return Belief(silent, torch.from_numpy(shares), predictions)
     C = torch.linalg.inv(cache.P_among(rows))  # what the others leave of their covariance
     r, C = C @ cache.al[rows], C - torch.diag((s2 + fit.rho)[rows])
     odd = int((is_certain & is_odd).sum())
@@ -175,9 +177,9 @@ def _doubtful_alone(model: Model, fit: Fit, cache: PredictionCache, log_odd: Ten
         beside=(len(q) - len(rows) - odd, odd),
         seed=seed,
     )
-    q[rows] = sample.q
+    silent[rows] = sample.q
     sampled = sample.predictions.among(rows.numpy(), (y[rows] - r).numpy(), t)
-    return Belief(q, sample.shares, Predictions.concatenate([predictions.without(rows.numpy()), sampled]))
+    return Belief(silent, sample.shares, Predictions.concatenate([predictions.without(rows.numpy()), sampled]))
 
 
 class Conditional(NamedTuple):
@@ -185,12 +187,14 @@ class Conditional(NamedTuple):
 
     Attributes:
         q: The probabilities that they are odd.
+        silent: That they say nothing: they are odd, or their noise is the widest.
         is_base: Which are not very noisy, if they are right.
         latent: Variances of what is predicted, without noise.
         log_density: Log densities of the values, right or odd, by the prior share of right ones.
     """
 
     q: Tensor
+    silent: Tensor
     is_base: Tensor
     latent: Tensor
     log_density: Tensor
@@ -209,5 +213,7 @@ def conditional_probabilities(e: Tensor, v: Tensor, s2: Tensor, log_odd: Tensor,
     shares, latent = LOG_SHARES[TYPICAL], (v - s2).clamp_min(0.0)
     right = log_right(e, latent, s2, shares)
     log_density, odd = right.logsumexp(-1), log_odd + math.log(rate / (1 - rate))
-    is_base = right.softmax(-1)[:, 0] > np.exp(shares[0]) / 2
-    return Conditional((odd - log_density).sigmoid(), is_base, latent, torch.logaddexp(odd, log_density))
+    among = right.softmax(-1)
+    q, is_base = (odd - log_density).sigmoid(), among[:, 0] > np.exp(shares[0]) / 2
+    silent = q + (1 - q) * silent_share(rate) * among[:, NUM_RIGHT:].sum(-1)
+    return Conditional(q, silent, is_base, latent, torch.logaddexp(odd, log_density))

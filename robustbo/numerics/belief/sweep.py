@@ -45,6 +45,7 @@ class Conditions(NamedTuple):
         log_odds: ``n`` logarithms of the densities of odd observations, times the odds of the rate.
         doubt: ``n`` integers: `NONE`, `OF_NOISE` or `OF_VALUE`.
         most: How many may be odd at once.
+        silent: How much of the widest noise says nothing, see `densities.silent_share`.
     """
 
     s2: Array
@@ -52,6 +53,7 @@ class Conditions(NamedTuple):
     log_odds: Array
     doubt: NDArray[np.intp]
     most: int
+    silent: float
 
 
 def sweep_chain(
@@ -85,7 +87,8 @@ def sweep_chain(
         total = p_0 + p_1 + p_2 + p_3
         errors[i], latent[i], log_totals[i], new = e, v, highest + log(total), 0
         if doubt[i] != NONE:
-            q[i], threshold = p_3 / total, threshold * total
+            q[i] = (conditions.silent * p_2 + p_3) / total if doubt[i] == OF_VALUE else 0.0
+            threshold *= total
             new = (threshold > p_0) + (threshold > p_0 + p_1) + (threshold > p_0 + p_1 + p_2)  # eq. 19.3
         if new != old:
             num_odd += (new == ODD) - (old == ODD)

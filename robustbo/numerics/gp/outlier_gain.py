@@ -130,7 +130,7 @@ def errors_at(model: Model, value: LogPosterior, rho: Tensor) -> tuple[Tensor, T
 
 def raw_errors(model: Model, value: LogPosterior, rho: Tensor) -> tuple[Tensor, Tensor]:
     """Leave-one-out errors and variances of all observations, whether they are cleared or not."""
-    r, K0, P = _residual_system(value)
+    r, K0, P = residual_system(value)
     prediction = leave_one_out(r, K0, rho, P)
     return r - prediction.mean, prediction.variance
 
@@ -139,14 +139,14 @@ def groups_at(model: Model, value: LogPosterior, rho: Tensor) -> GroupErrors:
     """Leave each group of the model out at once, added variances removed; errors of the cleared are zero."""
 
     def together(group: Tensor) -> LeaveOneOut:
-        r, K0, P = _residual_system(value)
+        r, K0, P = residual_system(value)
         prediction = leave_out(r, K0, rho, group, P)
         return LeaveOneOut(r[group] - prediction.mean, prediction.variance)
 
     return groups_left_out(*errors_at(model, value, rho), model.groups, together)
 
 
-def _residual_system(value: LogPosterior) -> tuple[Tensor, Tensor, Tensor | None]:
+def residual_system(value: LogPosterior) -> tuple[Tensor, Tensor, Tensor | None]:
     """Residuals, covariance without added variances, and the inverse with added variances if it is at hand."""
     P = value.evidence.P if value.evidence.converged else None
     return value.y - value.evidence.m, value.covariance.K + torch.diag(value.s2), P

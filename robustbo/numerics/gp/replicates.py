@@ -26,7 +26,7 @@ def agreement_mask(X: Tensor, y: Tensor, tolerance: Tensor) -> Tensor:
     Args:
         X: ``n x d`` inputs.
         y: ``n`` outcomes.
-        tolerance: ``n`` distances within which another value at the same point agrees.
+        tolerance: ``n`` distances within which another value at the same point agrees, if it is within its own, too.
 
     Returns:
         ``n`` booleans, False where a point was observed once, where no majority agrees, and for a value that stands at
@@ -43,7 +43,7 @@ def agreement_mask(X: Tensor, y: Tensor, tolerance: Tensor) -> Tensor:
     for rows in (counts[place] > 1).nonzero().squeeze(-1).split(max(1, BLOCK // len(y))):
         is_copy = place[rows].unsqueeze(1) == place
         apart = y[rows].unsqueeze(1) - y
-        near = (is_copy & (apart.abs() <= tolerance[rows].unsqueeze(1))).sum(-1)
+        near = (is_copy & (apart.abs() <= tolerance[rows].unsqueeze(1).minimum(tolerance))).sum(-1)
         stands_elsewhere = (~is_copy & (apart == 0)).any(-1)
         agrees[rows] = (2 * near > is_copy.sum(-1)) & ~stands_elsewhere
     return agrees

@@ -10,11 +10,15 @@ from torch import Tensor
 FEWEST = 8  # observations of which it can be told
 TOLERANCE, DIGITS = 1e-9, 1e-14  # of the typical distance, and of the values: what is a whole number of steps
 FINEST = 1e-5  # of the typical distance: a finer step changes nothing
+OFTEN, DEEP = 3, 10  # values at the only distance that there is, or steps from 0 to the median: else it may be an error
 FAR = 20  # typical distances beyond which a value is not asked: a gross one has fewer digits
 
 
 def resolution(y: Tensor) -> float:
     """The largest step that all values are whole multiples of, apart; 0 where there is none that matters.
+
+    Of two values that are told alone, the distance is a step if the rarer one is told several times, or the other one
+    is many such steps from zero: else the rarer one may be an error.
 
     Args:
         y: ``n`` outcomes.
@@ -35,11 +39,19 @@ def resolution(y: Tensor) -> float:
         return 0.0
     typical = apart.median().item()
     step, tolerance = 0.0, max(TOLERANCE * typical, tolerance)
+    if apart.max() - apart.min() <= tolerance and len(apart) < OFTEN and not _is_grid(abs(y.median().item()), typical):
+        return 0.0
     for distance in apart[apart < FAR * typical].unique().tolist():
         step = _common_step(distance, step, tolerance)
         if step < FINEST * typical:
             return 0.0
     return float(f"{step:.6g}")
+
+
+def _is_grid(level: float, step: float) -> bool:
+    """Return whether a level is a whole number of steps, and of many."""
+    steps = level / step
+    return steps >= DEEP - 0.5 and abs(steps - round(steps)) <= TOLERANCE * steps
 
 
 def rounding_variance(step: float) -> float:

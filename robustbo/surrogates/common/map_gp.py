@@ -171,13 +171,17 @@ class MapGP(ClosedFormGP, Surrogate, RowVariancesGP):
 
     def is_cleared(self, rows: Tensor | slice = ALL) -> Tensor:
         """Return which observations agree with most at their point (`numerics.gp.replicates`) or are vouched for."""
-        X, y, transform = self.train_inputs[0][rows], self.train_targets[rows], outcome_transform(self)
-        s2 = self._noise_variances(rows)
-        s2 = self.noise_by_row(y.new_tensor(self._noise_of_replicates), rows) if s2 is None else s2
-        agreeing = priors.agrees_with_replicates(X, y, s2, transform)
+        agreeing = self.agrees(rows)
         if self.vouched is None or len(self.vouched) != len(self.train_targets):  # of other data
             return agreeing
         return agreeing | self.vouched[rows]
+
+    def agrees(self, rows: Tensor | slice) -> Tensor:
+        """Return which observations agree with most at their point."""
+        X, y, transform = self.train_inputs[0][rows], self.train_targets[rows], outcome_transform(self)
+        s2 = self._noise_variances(rows)
+        s2 = self.noise_by_row(y.new_tensor(self._noise_of_replicates), rows) if s2 is None else s2
+        return priors.agrees_with_replicates(X, y, s2, transform)
 
     def _noise_variances(self, rows: Tensor | slice) -> Tensor | None:
         return self.likelihood.noise[rows] if isinstance(self.likelihood, FixedNoiseGaussianLikelihood) else None

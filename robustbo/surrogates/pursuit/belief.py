@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from robustbo.determinism.generator import no_draws
-from robustbo.numerics.belief.densities import log_odd
+from robustbo.numerics.belief.densities import NUM_RIGHT, log_odd, silent_share
 from robustbo.numerics.belief.draws import Draw
 from robustbo.numerics.belief.left_out import Expectations, Mixtures
 from robustbo.numerics.belief.probability import Belief, WeightedFit, sample_belief
@@ -125,7 +125,9 @@ class PursuitBelief(ModelAveraging, WarpedGP):
         self.eval()
         with torch.no_grad():
             z = self.search_model().y.numpy()
-            return self._diagnostics(Mixtures(self.belief().predictions, len(z)).expectations(z), self._rho > 0)
+            return self._diagnostics(
+                Mixtures(self.belief().predictions, len(z), NUM_RIGHT).expectations(z), self._rho > 0
+            )
 
     def diagnose_others(self, X: Tensor, Y: Tensor, sds: Tensor | None) -> Diagnostics:
         """Diagnose values that the model was not fitted to, by what its fits predict; see `MapGP.diagnose_others`.
@@ -140,12 +142,17 @@ class PursuitBelief(ModelAveraging, WarpedGP):
                 predictive = predictive.with_noise(in_model_units(transform, expected, sds)[1].square())
             y, _ = in_model_units(transform, Y, torch.ones_like(Y))
             z, t = (y, None) if self._warp is None else (self._warp.unbend(y), self._warp.t)
-            expectations = predictive.mixtures(t).expectations(z.numpy())
+            measured, right = predictive.mixtures(t), predictive.mixtures(t, NUM_RIGHT)
+            expectations = right.expectations(z.numpy())
             price = self.options.penalty(model).of_another(model.groups.of(self.support))
             log_density, share = self._odd(z)
-            rate = self.options.rate(len(model.y))
-            odd = (log_density - expectations.log_density + math.log(rate / (1 - rate))).sigmoid()  # eq. 19.8
-            return self._diagnostics(expectations, expectations.evidence > price, 1 - share * odd)
+            rate, share_right = self.options.rate(len(model.y)), torch.from_numpy(measured.share(NUM_RIGHT))
+            log_measured = torch.from_numpy(measured.log_density(z.numpy()))
+            told = torch.logaddexp(log_measured, log_density + math.log(rate / (1 - rate)))
+            is_right = (share_right.log() + expectations.log_density - told).exp()  # eq. 19.8
+            is_noise = (1 - silent_share(rate)) * ((log_measured - told).exp() - is_right).clamp_min(0.0)
+            weight = 1 - share * (1 - is_right - is_noise)
+            return self._diagnostics(expectations, expectations.evidence > price, weight)
 
     def _diagnostics(self, expectations: Expectations, is_outlier: Tensor, weight: Tensor | None = None) -> Diagnostics:
         """Diagnostics in the outcome's units; a standard deviation is as long as the way to the quantile there."""

@@ -9,9 +9,9 @@ from torch import Tensor
 
 from robustbo.numerics.gp import warp
 from robustbo.numerics.gp.map_fit import Fit
-from robustbo.numerics.gp.model import Model, new_noise
+from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.prediction_cache import PredictionCache
-from robustbo.numerics.gp.replicates import Groups, are_distinct, find_recurring_groups
+from robustbo.numerics.gp.replicates import Groups, find_recurring_groups
 from robustbo.numerics.pursuit import growth
 from robustbo.numerics.pursuit.averaging import probabilities
 from robustbo.numerics.pursuit.growth import Pursuit
@@ -22,16 +22,16 @@ from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.map_gp import ALL
 from robustbo.surrogates.common.units import outcome_units
 from robustbo.surrogates.common.warped_gp import FEWEST
-from robustbo.surrogates.pursuit.beginnings import WarmStart, bend, clear, rescale, straighten
-from robustbo.surrogates.pursuit.belief import PursuitBelief
+from robustbo.surrogates.pursuit.beginnings import WarmStart, bend, rescale, straighten
 from robustbo.surrogates.pursuit.options import PursuitOptions
+from robustbo.surrogates.pursuit.replicates import PursuitOfReplicates
 from robustbo.surrogates.pursuit.warp_evidence import PRICE, SETTLED, evidence_of_warp
 from robustbo.surrogates.transforms.inlier_rescale import RESCALE, standardize_by_inliers, standardize_like
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 from robustbo.surrogates.transforms.warp import WarpedStandardize
 
 
-class RelevancePursuitGP(PursuitBelief):
+class RelevancePursuitGP(PursuitOfReplicates):
     """A GP that finds the observations with an error of their own, and predicts without their weight.
 
     An outlier's variance has no cap: at any magnitude the fit is the fit without that point. Outliers are those of the
@@ -80,8 +80,6 @@ class RelevancePursuitGP(PursuitBelief):
     options_class = PursuitOptions
     trace: Sequence[Level] = ()
     level_posterior: Sequence[float] = ()
-    _before: tuple[Pursuit, Tensor] | None = None
-    _pursued: Pursuit | None = None
     _straight: Pursuit | None = None
     _is_warm = False
     _warp_evidence = 0.0
@@ -93,11 +91,6 @@ class RelevancePursuitGP(PursuitBelief):
             return None
         units = outcome_units(outcome_transform(self))
         return WarmStart(self._pursued, *units, self._is_straight, self._warp_evidence, self._straight)
-
-    @property
-    def _pursuit(self) -> Pursuit:
-        assert self._pursued is not None
-        return self._pursued
 
     def continue_from(self, before: WarmStart, rows: Tensor) -> None:
         """Begin the next pursuit at the levels of another model's, one fitted to most of these observations.
@@ -127,18 +120,16 @@ class RelevancePursuitGP(PursuitBelief):
         return rescale(pursued, model, (model.s2_known is None) + self.options.is_signal_free, factor)
 
     def search(self, model: Model) -> Fit:
-        """Pursue the support; again on the inliers' scale where it is another, and where more replicates agree.
+        """Pursue the support; again on the inliers' scale where it is another, and with replicates that agree.
 
         A search that holds hyperparameters holds the scale too.
         """
         may_bend = self._warp is not None and self.is_named and FEWEST <= len(model.y) <= growth.MANY
         is_open = may_bend and self._warp_evidence < SETTLED
         self._straight = self._straight if is_open else None
+        self._is_followed = None
         level = self._decide_warp() if is_open else self._pursue_on_scale()
-        if self._clears_others(level.fit):
-            self._before = clear(self._pursuit, self.search_model()), torch.arange(len(model.y))
-            level = self._pursue(self.search_model())
-        return level.fit
+        return self._follow_replicates(level).fit
 
     def _pursue_on_scale(self, level: Level | None = None) -> Level:
         """Pursue, unless there is a level, and again on the scale of its inliers where that is another."""
@@ -167,14 +158,6 @@ class RelevancePursuitGP(PursuitBelief):
         self._is_straight, self._straight = False, straight._replace(best=straight.best._replace(cache=None))
         self._before = (bend(model, straight, t), torch.arange(len(model.y))) if bent is None else bent
         return self._pursue_on_scale()
-
-    def _clears_others(self, fit: Fit) -> bool:
-        """Return whether other values agree with their replicates by the noise of a fit, which is used from now on."""
-        model = self.search_model()
-        if model.s2_known is not None or are_distinct(self.train_inputs[0]):
-            return False
-        before, self._noise_of_replicates = self.is_cleared(), new_noise(model, fit.theta).item()
-        return not torch.equal(self.is_cleared(), before)
 
     def _condition(self, model: Model, estimate: Fit) -> PredictionCache:
         cache = self._pursuit.best.cache or super()._condition(model, estimate)

@@ -43,8 +43,8 @@ class MixturePredictive(PredictiveDistribution):
         """The distribution where the ``m`` noise variances of most measurements are known."""
         return replace(self, noise=self.noise._replace(s2=s2.expand_as(self.mean)))
 
-    def mixtures(self, t: Tensor | None) -> Mixtures:
-        """The distributions before a warp, of given coordinates, where there is one."""
+    def mixtures(self, t: Tensor | None, num_multiples: int = len(MULTIPLES)) -> Mixtures:
+        """The distributions before a warp, of given coordinates, where there is one; of some multiples of the noise."""
         weights, s2, shares = self.noise
         k, m = self.mean.shape
         s2 = (s2 if s2.dim() > 1 else s2[:, None]).expand(k, m)
@@ -52,7 +52,8 @@ class MixturePredictive(PredictiveDistribution):
         log_weight = weights.log()[:, None].expand(k, m)
         mean, variance, noise, log_count = (x.flatten().numpy() for x in (self.mean, self.variance, s2, log_weight))
         log_shares, of = shares.log().expand(k * m, len(shares)).numpy(), np.tile(np.arange(m), k)
-        return Mixtures(Predictions(of, mean, variance, noise, log_shares, log_count, t.expand(k * m, 2).numpy()), m)
+        draws = Predictions(of, mean, variance, noise, log_shares, log_count, t.expand(k * m, 2).numpy())
+        return Mixtures(draws, m, num_multiples)
 
     def quantiles(self, score: float) -> Tensor:
         """``m`` quantiles in the outcome's units, of the probability that a standard normal has below a score."""

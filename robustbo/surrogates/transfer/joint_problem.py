@@ -14,6 +14,7 @@ from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.transfer.auxiliary import AuxiliaryValues
 
 APART = 10.0  # ratio of spreads beyond which values of a source are in other units than the target's
+FAR = 10.0  # of the target's standard deviations: a source that lies farther off has another zero
 
 Maps = tuple[tuple[float, float], ...]  # of each source: center and scale in its rows' units
 
@@ -32,9 +33,11 @@ def joint_problem(gp: Any, auxiliary: AuxiliaryValues) -> tuple[Problem, Maps]:
         spread, center = robust_spread(z[rows]), z[rows].median().item()
         is_apart = not (is_trusted or has_levels) and n >= FEWEST and spread > 0
         is_apart = is_apart and not 1 / APART < spread < APART
-        maps.append((center, spread) if is_apart else (0.0, 1.0))
+        is_far = not (is_trusted or has_levels) and n >= FEWEST and abs(center) > FAR
+        maps.append((center if is_apart or is_far else 0.0, spread if is_apart else 1.0))
         z[rows], sds[rows] = (z[rows] - maps[-1][0]) / maps[-1][1], sds[rows] / maps[-1][1]
-        allowed.append(_possible_relations(is_trusted, has_levels, is_apart))
+        relations = _possible_relations(is_trusted, has_levels, is_apart)
+        allowed.append(tuple(relation for relation in relations if not (is_far and relation == "same")))
     is_right = gp.is_cleared() if gp.options.num_outliers != 0 else torch.ones(n, dtype=torch.bool)
     rows_of_all = SourceRows(
         torch.cat([X, gp.transform_inputs(auxiliary.X)]),

@@ -27,6 +27,8 @@ def standardize_by_inliers(model: SingleTaskGP, transform: OutcomeTransform | No
     if not isinstance(transform, RobustStandardize) or inliers.all() or inliers.sum() < 2:
         return False
     (raw, variance), X = original_outcomes(model, transform), model.train_inputs[0]
+    if (raw[inliers] == raw[inliers][0]).all():  # of these no scale can be learned
+        return False
     before = transform.stdvs
     transform.learn(raw[inliers], X[inliers])
     if (transform.stdvs / before).log().abs().item() < math.log(RESCALE):

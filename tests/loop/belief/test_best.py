@@ -50,8 +50,18 @@ def test_where_no_point_keeps_the_bounds_it_says_so():
         opt.tell({"x": i / 5}, {"y": i / 5, "z": 3.0 + i / 10})
     assert str(opt.best(raw=True)) == "trial 0, x=0.0: measured 0; no trial has kept the bounds"
     assert "; no point measured probably keeps the bounds, this one does with probability " in str(opt.best())
+    assert opt.best().trial.number == 0  # the nearest to the bound, whose probability is no number
     opt.tell({"x": 0.95}, {"y": 2.0, "z": -1.0})
     assert str(opt.best(raw=True)) == "trial 6, x=0.95: measured 2"
+
+
+def test_where_no_point_comes_near_a_bound_the_nearest_is_the_best():
+    bounds = {"objectives": {"y": "minimize"}, "outcome_constraints": ["z >= 1e4"]}
+    opt = rb.Optimizer(rb.Space(x=rb.Float(0.0, 1.0)), **bounds, surrogate="standard", seed=0)
+    for i in range(8):
+        opt.tell({"x": i / 8}, {"y": i / 8, "z": i * i})
+    assert opt.best().trial.number == 7
+    assert opt.best().probability_feasible == 0.0
 
 
 def test_values_that_are_all_excluded_are_said_to_be():

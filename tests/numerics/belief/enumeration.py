@@ -1,4 +1,4 @@
-"""A small data set, and the probabilities that its values are odd by the sum over all their states."""
+"""A small data set, and the probabilities that its values say nothing by the sum over all their states."""
 
 import math
 from itertools import product
@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import torch
 
-from robustbo.numerics.belief.densities import LOG_SHARES, MULTIPLES
+from robustbo.numerics.belief.densities import LOG_SHARES, MULTIPLES, silent_share
 from robustbo.numerics.belief.gibbs import ODD, PRIOR_WEIGHT
 from robustbo.numerics.gp.wrong_density import log_wrong_density
 
@@ -34,12 +34,13 @@ def log_normal(Sg, y):
 
 def by_enumeration(K, y, log_odd, rate, cleared=()):
     """The same probabilities from all states of all observations, all degrees of freedom, and the rate integrated."""
-    total, q = 0.0, np.zeros(len(y))
+    total, q, is_doubtful = 0.0, np.zeros(len(y)), ~np.isin(np.arange(len(y)), list(cleared))
     for states, log_prior in all_states(len(y), rate, cleared):
         odd, right = states == ODD, np.flatnonzero(states != ODD)
         weight = math.exp(log_prior + log_normal(_covariance(K, states, right), y[right]) + log_odd.numpy()[odd].sum())
         total += weight
         q[odd] += weight
+        q[is_doubtful & (states == ODD - 1)] += silent_share(rate) * weight
     return torch.from_numpy(q / total)
 
 

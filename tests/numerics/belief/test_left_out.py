@@ -6,7 +6,7 @@ import torch
 from scipy.special import ndtr
 from scipy.stats import norm
 
-from robustbo.numerics.belief.densities import LOG_SHARES
+from robustbo.numerics.belief.densities import LOG_SHARES, NUM_RIGHT
 from robustbo.numerics.belief.gibbs import System, sample
 from robustbo.numerics.belief.left_out import Mixtures
 from robustbo.numerics.belief.population import Population, Systems
@@ -65,8 +65,11 @@ def test_the_odds_are_those_of_the_densities_and_the_rate():
     mixtures, q, rate, log_weight = sampled(K, y, chains=5)
     right = np.exp(log_weight - log_weight.max(0))
     prior = (right * rate / (1 - rate)).sum(0) / right.sum(0)
-    odds = prior * np.exp(log_wrong(y).numpy() - mixtures.log_density(y.numpy()))
-    np.testing.assert_allclose(odds / (1 + odds), q.mean(0), rtol=1e-9)
+    odd, measured = prior * np.exp(log_wrong(y).numpy()), np.exp(mixtures.log_density(y.numpy()))
+    of_right = Mixtures(mixtures._draws, 6, NUM_RIGHT)
+    right = mixtures.share(NUM_RIGHT) * np.exp(of_right.log_density(y.numpy()))
+    np.testing.assert_allclose(1 - right / (odd + measured), q.mean(0), rtol=1e-9)
+    np.testing.assert_allclose(of_right.share(NUM_RIGHT), 1.0)
 
 
 def single(mean, v, s2, t=(0.0, 0.0), share=(1.0, 0.0, 0.0)):

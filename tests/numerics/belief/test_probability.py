@@ -34,7 +34,7 @@ def test_half_of_many_are_wrong_at_most(monkeypatch):
     monkeypatch.setattr(probability, "FEW", 1)
     model, fits, densities = fitted(20, [3])
     q = sample_belief(model, fits, torch.full_like(densities, 1e3), rate=0.1).q
-    assert q.sum() <= 10 + 1e-9
+    assert 10 <= q.sum() <= 10.5  # and the noise of another may be the widest
 
 
 @pytest.mark.parametrize("rate", [1e-6, 0.1])

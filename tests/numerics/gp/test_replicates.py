@@ -37,9 +37,10 @@ def test_a_failures_value_which_stands_elsewhere_too_is_cleared_by_nothing():
     assert mask([100.0, 100.0, 100.01], places=[0.0, 0.5, 0.0]) == [False, False, True]
 
 
-def test_each_has_a_tolerance_of_its_own():
-    y = torch.tensor([1.0, 1.5])
-    assert agreement_mask(torch.zeros(2, 1), y, torch.tensor([1.0, 0.1])).tolist() == [True, False]
+def test_each_has_a_tolerance_of_its_own_and_both_must_allow_it():
+    X, y = torch.zeros(2, 1), torch.tensor([1.0, 1.5])
+    assert agreement_mask(X, y, torch.tensor([1.0, 0.1])).tolist() == [False, False]
+    assert agreement_mask(X, y, torch.tensor([1.0, 0.6])).tolist() == [True, True]
 
 
 @pytest.mark.parametrize(

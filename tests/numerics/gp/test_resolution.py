@@ -28,3 +28,19 @@ def test_values_of_full_precision_and_equal_ones_have_none(y):
 
 def test_of_few_values_it_cannot_be_told():
     assert resolution(torch.arange(7.0, dtype=torch.float64)) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("common", "rare", "step"),
+    [
+        (8.4, [8.41], 0.01),  # many steps from zero
+        (0.0, [1e6], 0.0),  # one may be an error
+        (5.0, [1e6], 0.0),
+        (7.0, [14.0], 0.0),
+        (0.0, [1e6, 1e6], 0.0),
+        (0.0, [0.01, 0.01, 0.01], 0.01),
+    ],
+)
+def test_of_two_values_alone_the_distance_is_a_step_where_there_is_more_to_say_so(common, rare, step):
+    y = torch.tensor([common] * 14 + rare, dtype=torch.float64)
+    assert resolution(y) == pytest.approx(step)

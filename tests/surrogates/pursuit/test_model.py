@@ -342,7 +342,7 @@ class TestProbabilityRight:
     def test_values_that_agree_at_a_point_are_right(self):
         X, Y = self.given([(10, 2.0)])
         right = fit(RelevancePursuitGP(torch.cat([X, X[10:11]]), torch.cat([Y, Y[10:11]]))).probability_right()
-        assert right[[10, 20]].tolist() == [1.0, 1.0]
+        assert right[[10, 20]].min() > 0.9
 
     @pytest.mark.parametrize("n", [1, 2, 3])
     def test_few_observations_have_one(self, n):

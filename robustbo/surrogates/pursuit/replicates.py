@@ -1,0 +1,91 @@
+"""Which values a pursuit believes because others at their point agree with them."""
+
+import torch
+from torch import Tensor
+
+from robustbo.numerics.gp.model import Model, new_noise
+from robustbo.numerics.gp.replicates import are_distinct
+from robustbo.numerics.pursuit.growth import Pursuit
+from robustbo.numerics.pursuit.needles import probabilities_wrong
+from robustbo.numerics.pursuit.support_fit import Level
+from robustbo.numerics.pursuit.walk import score
+from robustbo.surrogates.common.map_gp import ALL
+from robustbo.surrogates.pursuit.beginnings import clear
+from robustbo.surrogates.pursuit.belief import PursuitBelief
+
+
+class PursuitOfReplicates(PursuitBelief):
+    """A pursuit whose fit follows values that agree at their point, unless it is better without."""
+
+    _before: tuple[Pursuit, Tensor] | None = None
+    _pursued: Pursuit | None = None
+    _is_followed: Tensor | None = None  # of those that agree with most at their point
+
+    @property
+    def _pursuit(self) -> Pursuit:
+        assert self._pursued is not None
+        return self._pursued
+
+    def _pursue(self, model: Model) -> Level:
+        """Pursue the support from where the last pursuit ended; to be written by the subclass."""
+        raise NotImplementedError
+
+    def _take(self, pursued: Pursuit) -> None:
+        """Take a pursuit for the last one; to be written by the subclass."""
+        raise NotImplementedError
+
+    def _follow_replicates(self, level: Level) -> Level:
+        """Let the fit follow values that agree with their replicates, where that is no worse than to leave them out.
+
+        What agrees is right by itself (`numerics.gp.replicates`); but errors of one kind agree, too, and at a needle
+        the objective is none that a fit could follow. These stay out, and are judged by themselves.
+        """
+        X, model = self.train_inputs[0], self.search_model()
+        self._is_followed = torch.zeros(len(X), dtype=torch.bool)
+        if are_distinct(X):
+            return level
+        if model.s2_known is None:
+            self._noise_of_replicates = new_noise(model, level.fit.theta).item()
+        agrees, (_, place) = super().agrees(ALL), X.unique(dim=0, return_inverse=True)
+        points = place[agrees & (level.fit.rho > 0)].unique()
+        self._is_followed = agrees & ~torch.isin(place, points)
+        for together in [points, *points.split(1)][: 1 if len(points) == 1 else None]:
+            if self._is_followed[torch.isin(place, together) & agrees].all():
+                continue
+            left_out, before = self._pursuit, self._is_followed
+            self._is_followed = before | (agrees & torch.isin(place, together))
+            model = self.search_model()
+            self._before = clear(left_out, model), torch.arange(len(X))
+            followed, penalty = self._pursue(model), self.options.penalty(model)
+            if score(followed, penalty) >= score(level, penalty):
+                level = followed
+            else:
+                self._is_followed = before
+                self._take(left_out)
+        return level
+
+    def probability_right(self, effort: int = 1) -> Tensor:
+        """``n`` probabilities that an observation is right; see `PursuitBelief.probability_right`.
+
+        Where values agree with each other, and the fit leaves them out, all at their point are judged together.
+        """
+        right, X = super().probability_right(effort), self.train_inputs[0]
+        if self._is_followed is None or len(self._is_followed) != len(X) or are_distinct(X):
+            return right
+        with torch.no_grad():
+            is_left_out = super().agrees(ALL) & ~self._is_followed
+            _, place = X.unique(dim=0, return_inverse=True)
+            groups = [(place == i).nonzero().flatten() for i in place[is_left_out].unique()]
+            about = self.options.rate(len(X)), self.noise_dof()
+            for group, wrong in zip(
+                groups, probabilities_wrong(self.search_model(), self.map_estimate, groups, *about), strict=True
+            ):
+                right[group] = 1 - wrong
+        return right
+
+    def agrees(self, rows: Tensor | slice) -> Tensor:
+        """Return which observations agree with most at their point, and are followed by the fit; none before it."""
+        if self._is_followed is None:
+            return torch.zeros_like(self.train_targets, dtype=torch.bool)[rows]
+        is_of_fit = len(self._is_followed) == len(self.train_targets)
+        return self._is_followed[rows] if is_of_fit else super().agrees(rows)
