@@ -22,6 +22,7 @@ from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 Numbers = TypeVar("Numbers", float, Tensor, Array)
 
 SPAN = 1000  # binary orders of magnitude that may lie between a typical and the largest distance
+ROUNDING = 2.0**-50  # of the center: values that differ by less are the same
 MIN_SD, MAX_SD = 1e-6, 1e6  # a noise below changes nothing, above it the value tells nothing
 
 
@@ -55,8 +56,15 @@ class Units:
         return self.sign * self.scale
 
     def to_model(self, values: Numbers) -> Numbers:
-        """Values in the model's units."""
-        return self.sign * (values / self.scale - self.center / self.scale)
+        """Values in the model's units; those that differ from the center by rounding alone are there."""
+        numbers, rounding = values / self.scale - self.center / self.scale, ROUNDING * abs(self.center / self.scale)
+        if rounding > 0:
+            is_center = abs(numbers) <= rounding
+            if isinstance(numbers, float):
+                numbers = 0.0 if is_center else numbers
+            else:
+                numbers[is_center] = 0.0
+        return self.sign * numbers
 
     def to_user(self, numbers: Numbers) -> Numbers:
         """Numbers of the model as values."""
@@ -89,7 +97,8 @@ def center_and_scale(values: tuple[float, ...]) -> tuple[float, float]:
     """
     center = statistics.median_low(values)
     halves = sorted(abs(v / 2 - center / 2) for v in values)  # of the distances, which might overflow themselves
-    typical = next((half for half in halves[len(halves) // 2 :] if half > 0), 0.5)
+    rounding = ROUNDING * abs(center / 2)
+    typical = next((half for half in halves[len(halves) // 2 :] if half > rounding), 0.5)
     exponent = max(math.frexp(typical)[1], math.frexp(halves[-1])[1] - SPAN) + 1
     return center, math.ldexp(1.0, min(exponent, 1023))
 

@@ -87,7 +87,7 @@ def sweep_chain(
         total = p_0 + p_1 + p_2 + p_3
         errors[i], latent[i], log_totals[i], new = e, v, highest + log(total), 0
         if doubt[i] != NONE:
-            q[i] = (conditions.silent * p_2 + p_3) / total if doubt[i] == OF_VALUE else 0.0
+            q[i] = (conditions.silent * p_2 + p_3) / total if doubt[i] == OF_VALUE else 0.0  # eq. 19.13
             threshold *= total
             new = (threshold > p_0) + (threshold > p_0 + p_1) + (threshold > p_0 + p_1 + p_2)  # eq. 19.3
         if new != old:

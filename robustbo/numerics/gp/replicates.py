@@ -95,8 +95,8 @@ class Groups(NamedTuple):
 def find_recurring_groups(X: Tensor, y: Tensor) -> Groups:
     """Find the observations of each value that stands, but for rounding, at `FEW` different points or more.
 
-    Where more than `MAX_RECURRING` values stand at several points, outcomes are coarse, and no value counts as
-    recurring; nor does one of more than half of the observations.
+    Where more than `MAX_RECURRING` values stand at several points, or those that recur are more than half of all,
+    outcomes are coarse, and no value counts as recurring.
 
     Args:
         X: ``n x d`` inputs.
@@ -115,8 +115,8 @@ def find_recurring_groups(X: Tensor, y: Tensor) -> Groups:
     places = [len(X[group].unique(dim=0)) for group in rows]
     if sum(k > 1 for k in places) > MAX_RECURRING:
         return Groups()
-    recurring_rows = [r for r, k in zip(rows, places, strict=True) if k >= FEW and 2 * len(r) <= len(y)]
-    return Groups(tuple(tuple(r.tolist()) for r in recurring_rows))
+    recurring_rows = [r.tolist() for r, k in zip(rows, places, strict=True) if k >= FEW]
+    return Groups(tuple(map(tuple, recurring_rows)) if 2 * sum(map(len, recurring_rows)) <= len(y) else ())
 
 
 def _number_values(y: Tensor) -> Tensor:

@@ -1,8 +1,10 @@
 """The density of wrong values, and the constants of the one account of a measurement that all beliefs follow from.
 
-A value is right, and is predicted with heavy tails, or it is wrong, and says nothing of its point: its density is a
-Cauchy distribution about the center of the outcomes, ten times as wide as they are. Or the objective is surprising at
-the point, a needle: so wide too, but for a tail that falls faster, since an absurd magnitude is an error's.
+A value is right, and is predicted with heavy tails, or it is wrong, and says nothing of its point: its density lies
+about the center of the outcomes, and is ten times as wide as they are. Up to ten of these widths it is a Cauchy
+distribution's to a tenth or so; beyond, all orders of magnitude are nearly as probable, since an error may have any. Or
+the objective is surprising at the point, a needle: so wide too, but for a tail that falls faster, since an absurd
+magnitude is an error's.
 
 References:
     docs/equations.md section 16.
@@ -17,6 +19,7 @@ from torch import Tensor
 RATE = 0.1  # prior probability that a value is wrong, where the user has said nothing
 DOF = 3.0  # of a right value: fitted hyperparameters are too sure; by log loss, as `WIDTH`, see docs/equations.md
 WIDTH = 10.0  # of a wrong value's density, in robust standard deviations of the outcomes
+NORMALIZER = 3.0379  # the integral of exp(-h) / (1 + h)^2, h = log sqrt(1 + u^2), over all u
 NEEDLE = 0.02  # prior odds of values far out: that the objective is surprising there, to that one is wrong
 FARTHEST = 300.0  # robust standard deviations of the outcomes beyond which needles are rarer
 TINY, HUGE = 1e-300, 1e100  # bounds of a standard deviation and of how many of them a value is off
@@ -32,7 +35,8 @@ def log_wrong_density(error: T, scale: T) -> T:
         scale: Robust standard deviation of the outcomes; likewise.
     """
     width = WIDTH * scale
-    return -_log(math.pi * width) - 2 * _log_distance(error, width)  # eq. 16.1
+    h = _log_distance(error, width)
+    return -_log(NORMALIZER * width) - h - 2 * _log(1 + h)  # eq. 16.1
 
 
 def log_needle_tail(error: T, scale: T) -> T:

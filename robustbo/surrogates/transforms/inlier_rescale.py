@@ -8,7 +8,7 @@ from botorch.models.transforms.outcome import OutcomeTransform
 from torch import Tensor
 
 from robustbo.surrogates.transforms.retransform import original_outcomes, retransform
-from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
+from robustbo.surrogates.transforms.robust_standardize import RobustStandardize, are_equal
 
 RESCALE = 2.0  # outcomes are standardized anew where the inliers' scale differs by more than this factor
 
@@ -27,9 +27,9 @@ def standardize_by_inliers(model: SingleTaskGP, transform: OutcomeTransform | No
     if not isinstance(transform, RobustStandardize) or inliers.all() or inliers.sum() < 2:
         return False
     (raw, variance), X = original_outcomes(model, transform), model.train_inputs[0]
-    if (raw[inliers] == raw[inliers][0]).all():  # of these no scale can be learned
-        return False
     before = transform.stdvs
+    if are_equal(raw[inliers]):  # of these no scale can be learned
+        return False
     transform.learn(raw[inliers], X[inliers])
     if (transform.stdvs / before).log().abs().item() < math.log(RESCALE):
         transform.learn(raw, X)

@@ -12,7 +12,7 @@ NORMAL_IQR = 1.3489795  # interquartile range of the standard normal distributio
 NORMAL_MAD = 0.67448975  # its median absolute deviation
 BROKEN = 20.0  # more than a quarter of the values lie far out; two clusters of good ones do not differ by as much
 CLUSTERED = 10.0  # times as large as the scale by values is that by places, where most values lie at one place
-MIN_SCALE = 1e-300
+MIN_SCALE, ROUNDING = 1e-300, 1e-15  # a smaller scale is none; nor is one that is as small a part of the values
 LARGEST = 1e100  # of a standardized value; squares of these still fit into float64
 
 
@@ -54,8 +54,9 @@ class RobustStandardize(Standardize):
         scale, mean_distance = self.spread(Y, center), (Y - center).abs().mean(dim=-2, keepdim=True)
         if X is not None and Y.dim() == X.dim() == 2:
             scale = self._by_places(Y, center, scale, X)
-        scale = torch.where(scale > MIN_SCALE, scale, mean_distance)
-        self.take(center, torch.where(scale > MIN_SCALE, scale, torch.ones_like(scale)))
+        least = (ROUNDING * quantile(Y.abs(), 0.75)).clamp_min(MIN_SCALE)
+        scale = torch.where(scale > least, scale, mean_distance)
+        self.take(center, torch.where(scale > least, scale, torch.ones_like(scale)))
 
     def _by_places(self, Y: Tensor, center: Tensor, scale: Tensor, X: Tensor) -> Tensor:
         """The scale by places, if it is far larger; of more places than twice the distant values it cannot be."""
@@ -94,3 +95,8 @@ def quantile(Y: Tensor, q: float) -> Tensor:
     place, ordered = q * (Y.shape[-2] - 1), Y.sort(dim=-2).values
     below, above = (ordered[..., i, :].unsqueeze(-2) for i in (math.floor(place), math.ceil(place)))
     return torch.lerp(below, above, place - math.floor(place))
+
+
+def are_equal(Y: Tensor) -> bool:
+    """Return whether ``n x 1`` outcomes are all the same, but for rounding."""
+    return bool(Y.max() - Y.min() <= ROUNDING * Y.abs().max())
