@@ -163,12 +163,12 @@ def tell_before_all(store: Store, contents: Sequence[Content]) -> None:
     recorded = {measurement(trial.point, trial.values or trial.value) for trial in store.state.history}
     points = {trial.point for trial in store.state.history}
     rows = [(point_of(params), content.get("value")) for params, _, content in contents]
-    others = [point in points for point, value in rows if measurement(point, value) not in recorded]
-    if changed := sum(others):
+    is_there = [point in points for point, value in rows if measurement(point, value) not in recorded]
+    if changed := sum(is_there):
         text = (
             f"{changed} of {len(contents)} rows of prior_data have another value than the journal, which keeps its own"
         )
         warn(f"{text}; amend corrects a value that is wrong there", JournalWarning)
-    if missing := len(others) - changed:
+    if missing := len(is_there) - changed:
         text = f"{missing} of {len(contents)} rows of prior_data are not in the journal, which was begun before"
         warn(f"{text}; tell them with tell_frame", JournalWarning)

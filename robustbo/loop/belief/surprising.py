@@ -104,10 +104,10 @@ def _lack_of_fit(
     """The noise of values whose mean a fit misses by more than that noise allows; None where it does not."""
     values = [t.measured for t in believed]
     sds = [t.sd for t in believed if t.sd is not None]
-    known = max(sds) if len(sds) == len(values) else shown
-    if known is None:
+    usual = max(sds) if len(sds) == len(values) else shown
+    if usual is None:
         return None
-    noise = max(known, statistics.stdev(values), least)
+    noise = max(usual, statistics.stdev(values), least)
     off = abs(statistics.fmean(values) - expectation.mean) * math.sqrt(len(values))
     return noise if off > LACK * noise and off > LACK * LEAST * expectation.sd else None
 

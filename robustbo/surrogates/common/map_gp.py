@@ -170,18 +170,16 @@ class MapGP(ClosedFormGP, Surrogate, RowVariancesGP):
         return max(rounding_variance(self._resolution / scale), (self.least_noise / scale) ** 2)
 
     def is_cleared(self, rows: Tensor | slice = ALL) -> Tensor:
-        """Return which observations agree with most at their point (`numerics.gp.replicates`) or are vouched for."""
-        agreeing = self.agrees(rows)
+        """Return which observations agree with most at their point or are vouched for."""
         if self.vouched is None or len(self.vouched) != len(self.train_targets):  # of other data
-            return agreeing
-        return agreeing | self.vouched[rows]
+            return self.agrees(rows)
+        return self.agrees(rows) | self.vouched[rows]
 
     def agrees(self, rows: Tensor | slice) -> Tensor:
-        """Return which observations agree with most at their point."""
-        X, y, transform = self.train_inputs[0][rows], self.train_targets[rows], outcome_transform(self)
-        s2 = self._noise_variances(rows)
+        """Return which observations agree with most at their point (`numerics.gp.replicates`)."""
+        y, s2 = self.train_targets[rows], self._noise_variances(rows)
         s2 = self.noise_by_row(y.new_tensor(self._noise_of_replicates), rows) if s2 is None else s2
-        return priors.agrees_with_replicates(X, y, s2, transform)
+        return priors.agrees_with_replicates(self.train_inputs[0][rows], y, s2, outcome_transform(self))
 
     def _noise_variances(self, rows: Tensor | slice) -> Tensor | None:
         return self.likelihood.noise[rows] if isinstance(self.likelihood, FixedNoiseGaussianLikelihood) else None
@@ -239,9 +237,9 @@ class MapGP(ClosedFormGP, Surrogate, RowVariancesGP):
     def _theta(self, model: Model) -> Tensor:
         own, named = custom_kernel.get_kernel, self._named
         head = own(self.covar_module) if named is None else priors.get_kernel(self.covar_module, named[1])
-        if model.s2_known is not None:
-            return head
-        return torch.cat([head, self.likelihood.noise.detach().log().reshape(1)])
+        return (
+            head if model.s2_known is not None else torch.cat([head, self.likelihood.noise.detach().log().reshape(1)])
+        )
 
     def parameters_now(self) -> Tensor:
         """All parameters in one vector, by which a change of them is seen."""

@@ -1,17 +1,20 @@
-"""Which values a pursuit believes because others at their point agree with them."""
+"""Belief in values that others at their point agree with: a pursuit follows them where that explains the values."""
 
 import torch
 from torch import Tensor
 
 from robustbo.numerics.gp.model import Model, new_noise
 from robustbo.numerics.gp.replicates import are_distinct
+from robustbo.numerics.improvement.needles import judge_points
 from robustbo.numerics.pursuit.growth import Pursuit
-from robustbo.numerics.pursuit.needles import probabilities_wrong
 from robustbo.numerics.pursuit.support_fit import Level
 from robustbo.numerics.pursuit.walk import score
+from robustbo.surrogates.common.diagnostics import Diagnostics
 from robustbo.surrogates.common.map_gp import ALL
 from robustbo.surrogates.pursuit.beginnings import clear
 from robustbo.surrogates.pursuit.belief import PursuitBelief
+
+EVEN = 0.5  # probability of being wrong from which on a value is an outlier
 
 
 class PursuitOfReplicates(PursuitBelief):
@@ -69,19 +72,30 @@ class PursuitOfReplicates(PursuitBelief):
 
         Where values agree with each other, and the fit leaves them out, all at their point are judged together.
         """
-        right, X = super().probability_right(effort), self.train_inputs[0]
-        if self._is_followed is None or len(self._is_followed) != len(X) or are_distinct(X):
-            return right
-        with torch.no_grad():
-            is_left_out = super().agrees(ALL) & ~self._is_followed
-            _, place = X.unique(dim=0, return_inverse=True)
-            groups = [(place == i).nonzero().flatten() for i in place[is_left_out].unique()]
-            about = self.options.rate(len(X)), self.noise_dof()
-            for group, wrong in zip(
-                groups, probabilities_wrong(self.search_model(), self.map_estimate, groups, *about), strict=True
-            ):
-                right[group] = 1 - wrong
+        right = super().probability_right(effort)
+        for group, wrong in self._judge_left_out():
+            right[group] = 1 - wrong
         return right
+
+    def diagnose(self) -> Diagnostics:
+        """See `PursuitBelief.diagnose`; values that are right by themselves are no outliers."""
+        diagnosis = super().diagnose()
+        is_outlier = diagnosis.is_outlier.clone()
+        for group, wrong in self._judge_left_out():
+            is_outlier[group] = wrong > EVEN
+        return diagnosis._replace(is_outlier=is_outlier)
+
+    def _judge_left_out(self) -> list[tuple[Tensor, Tensor]]:
+        """The observations of each point at which values agree, and are not followed; how probably they are wrong."""
+        X = self.train_inputs[0]
+        if self._is_followed is None or len(self._is_followed) != len(X) or are_distinct(X):
+            return []
+        with torch.no_grad():
+            _, place = X.unique(dim=0, return_inverse=True)
+            points = place[super().agrees(ALL) & ~self._is_followed].unique()
+            groups = [(place == point).nonzero().flatten() for point in points]
+            model, rate = self.search_model(), self.options.rate(len(X))
+            return judge_points(model, self.map_estimate, groups, rate, self.noise_dof()) if groups else []
 
     def agrees(self, rows: Tensor | slice) -> Tensor:
         """Return which observations agree with most at their point, and are followed by the fit; none before it."""

@@ -98,5 +98,5 @@ def quantile(Y: Tensor, q: float) -> Tensor:
 
 
 def are_equal(Y: Tensor) -> bool:
-    """Return whether ``n x 1`` outcomes are all the same, but for rounding."""
+    """Return whether ``n x 1`` outcomes are all the same, except for rounding."""
     return bool(Y.max() - Y.min() <= ROUNDING * Y.abs().max())

@@ -19,6 +19,13 @@ def probability_wrong(y, mu=0.0, tau=TAU, noise=SIGMA, **about):
     return judge_point(y, mu, tau, [noise] * len(y), **(ABOUT | about)).wrong
 
 
+def wide_density(y, scale=1.0):
+    """The density of wrong values, which is near a Cauchy density, and has all orders of magnitude beyond."""
+    a = WIDTH * scale
+    h = 0.5 * math.log1p((y / a) ** 2)
+    return math.exp(-h) / (1 + h) ** 2 / (3.0379 * a)
+
+
 def by_all_sets(y, mu, tau, sigma):
     """The same, without leaving any set out."""
     needle = NEEDLE * RATE / (1 - RATE)
@@ -29,17 +36,21 @@ def by_all_sets(y, mu, tau, sigma):
         if places:
             together = agreement([y[i] for i in places], [sigma[i] for i in places])
             as_predicted = t.pdf(together.mean, DOF, mu, math.hypot(tau, together.sd))
-            surprising = cauchy.pdf(together.mean, 0.0, WIDTH)
+            surprising = wide_density(together.mean)
             density = math.exp(together.log_density) * ((1 - needle) * as_predicted + needle * surprising)
         for v, is_in in zip(y, chosen, strict=True):
-            density *= 1 - RATE if is_in else RATE * cauchy.pdf(v, 0.0, WIDTH)
+            density *= 1 - RATE if is_in else RATE * wide_density(v)
         total += density
         right = [r + density * is_in for r, is_in in zip(right, chosen, strict=True)]
     return [1 - r / total for r in right]
 
 
 def test_densities_are_those_of_scipy():
-    assert math.exp(log_wrong_density(3.0 - 1.0, 2.0)) == pytest.approx(cauchy.pdf(3.0, 1.0, 2.0 * WIDTH))
+    assert math.exp(log_wrong_density(3.0 - 1.0, 2.0)) == pytest.approx(wide_density(2.0, 2.0))
+    for y in (0.0, 3.0, 10.0, 100.0):
+        assert abs(math.log(wide_density(y) / cauchy.pdf(y, 0.0, WIDTH))) < 0.4
+    half = quad(lambda x: wide_density(WIDTH * math.sinh(x)) * WIDTH * math.cosh(x), 0, 300, limit=500)[0]
+    assert 2 * half + 2 / (1 + 300 - math.log(2)) / 3.0379 == pytest.approx(1.0, abs=1e-4)  # and the tail beyond
     assert math.exp(log_student_t(2.0, 2.0)) == pytest.approx(t.pdf(2.0, DOF, 0.0, 2.0))
 
 

@@ -21,10 +21,10 @@ from robustbo.numerics.gp.outlier_gain import residual_system
 from robustbo.numerics.improvement.wrong import judge_point
 
 
-def probabilities_wrong(
+def judge_points(
     model: Model, fit: Fit, groups: Iterable[Tensor], rate: float, noise_dof: float
-) -> list[Tensor]:
-    """The probabilities that the values of each point are wrong.
+) -> list[tuple[Tensor, Tensor]]:
+    """The observations of each point, and the probabilities that they are wrong.
 
     Args:
         model: The model of ``n`` observations.
@@ -49,5 +49,5 @@ def probabilities_wrong(
             rate=rate,
             noise_dof=noise_dof,
         )
-        beliefs.append(torch.tensor(belief.wrong, dtype=torch.float64))
+        beliefs.append((group, torch.tensor(belief.wrong, dtype=torch.float64)))
     return beliefs
