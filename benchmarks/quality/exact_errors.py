@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from scipy.special import betaln, logsumexp
 
-from robustbo.numerics.belief.densities import LOG_SHARES, MULTIPLES, log_odd
+from robustbo.numerics.belief.densities import LOG_SHARES, MULTIPLES, NUM_RIGHT, log_odd
 from robustbo.numerics.belief.gibbs import PRIOR_WEIGHT
 
 Array = np.ndarray
@@ -61,7 +61,10 @@ def beta_rate(a: float, b: float) -> Callable[[Sequence[int]], float]:
 
 
 def belief(rate: float) -> ErrorModel:
-    """The default's account of a value (equations.md 19): Student-t noise of unknown degrees of freedom, or odd."""
+    """The default's account of a value (equations.md 19): Student-t noise of unknown degrees of freedom, or odd.
+
+    A value with the widest noise counts as wrong, as it does at rates of a tenth or more.
+    """
     odd = State(1.0, math.inf, lambda z: log_odd(torch.from_numpy(z), torch.ones(len(z)).double())[0].numpy(), True)
     of_rate = beta_rate(PRIOR_WEIGHT * rate, PRIOR_WEIGHT * (1 - rate))
 
@@ -69,7 +72,8 @@ def belief(rate: float) -> ErrorModel:
         by_dof = LOG_SHARES @ np.array(counts[:-1])
         return of_rate(counts) + float(logsumexp(by_dof)) - math.log(len(LOG_SHARES))
 
-    return ErrorModel((*(State(multiplier=multiple) for multiple in MULTIPLES.tolist()), odd), log_prior)
+    noises = (State(multiplier=w, is_wrong=k >= NUM_RIGHT) for k, w in enumerate(MULTIPLES.tolist()))
+    return ErrorModel((*noises, odd), log_prior)
 
 
 def error_model(
