@@ -4,11 +4,37 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
 
 FROM_DTYPE = "from_dtype"
+
+
+def dates_as_numbers(X: Any) -> Any:
+    """A table whose dates and durations are numbers of days; what is no data frame as it is.
+
+    Raises:
+        ValueError: If two columns of a data frame have one name.
+
+    Example:
+        >>> import pandas as pd
+        >>> dates_as_numbers(pd.DataFrame({"t": pd.to_datetime(["1970-01-02 00:00", "1970-01-03 12:00"])}))["t"].tolist()
+        [1.0, 2.5]
+    """
+    if not isinstance(X, pd.DataFrame):
+        return X
+    if not X.columns.is_unique:
+        raise ValueError(f"columns of X must have different names, got {list(X.columns)}")
+    dates = [name for name in X.columns if X[name].dtype.kind in "mM"]
+    return X.assign(**{name: _days(X[name]) for name in dates}) if dates else X
+
+
+def _days(column: pd.Series) -> pd.Series:
+    if column.dtype.kind == "m":
+        return column / pd.Timedelta(days=1)
+    return (pd.to_datetime(column, utc=True) - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)
 
 
 def categorical_columns(X: Any, declared: Any) -> list[int]:

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from robustbo.sklearn.arguments import RowNoise, probabilities
-from robustbo.sklearn.features import FROM_DTYPE, FeatureEncoder, categorical_columns
+from robustbo.sklearn.features import FROM_DTYPE, FeatureEncoder, categorical_columns, dates_as_numbers
 from robustbo.sklearn.fit_progress import FitProgress
 from robustbo.sklearn.fitted_regression import FittedRegression
 from robustbo.sklearn.groups import labels_of
@@ -35,8 +35,8 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
         method: A surrogate's name, such as "relevance-pursuit", "student-t" or "committee"; "auto" is relevance
             pursuit, which learns from 2,000 rows at most, drawn, and judges the others by these.
         method_options: The surrogate's own options, such as ``{"outlier_rate": 0.02}``.
-        categorical_features: Columns that are categories: "from_dtype" (columns of a data frame that are no numbers),
-            names, places or booleans, or None.
+        categorical_features: Columns that are categories: "from_dtype" (columns of a data frame that are no numbers and
+            no dates), names, places or booleans, or None.
         random_state: Random state of the drawn rows, of methods that draw, and of `sample_y`.
         verbose: 1 shows on standard error how far `fit` is: the seconds of the search for hyperparameters, and the rows
             judged; 0 shows nothing.
@@ -186,6 +186,7 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
         return tags
 
     def _training_rows(self, X: Any, y: Any) -> tuple[Any, Array]:
+        X = dates_as_numbers(X)
         self._categorical = categorical_columns(X, self.categorical_features) if hasattr(X, "shape") else []
         if not self._categorical:
             X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
@@ -202,6 +203,7 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
         return self._encoder(X)
 
     def _inputs(self, X: Any) -> Array:
+        X = dates_as_numbers(X)
         if self._categorical:
             validate_data(self, X, reset=False, skip_check_array=True)
         else:
@@ -239,4 +241,4 @@ def outliers(X: Any, y: ArrayLike, **options: Any) -> pd.DataFrame:
         "probability_wrong": regressor.probability_wrong_,
         "is_wrong": regressor.outlier_mask_,
     }
-    return pd.DataFrame(columns, index=getattr(y, "index", None))
+    return pd.DataFrame(columns, index=y.index if isinstance(y, pd.Series | pd.DataFrame) else None)

@@ -230,3 +230,20 @@ def test_outliers_are_a_table_in_the_order_of_the_values():
     found = outliers(X, pd.Series(y, index=np.arange(100, 130)))
     assert found.index[found["is_wrong"]].tolist() == [104, 119]
     assert list(found.columns) == ["value", "expected", "sd", "evidence", "probability_wrong", "is_wrong"]
+
+
+def test_dates_are_numbers_and_a_wrong_value_among_them_is_found():
+    t = pd.date_range("2026-01-01", periods=40, freq="h")
+    y = np.sin(np.arange(40) / 6)
+    y[20] += 1.5
+    frames = pd.DataFrame({"t": t}), pd.DataFrame({"t": t.tz_localize("UTC")}), pd.DataFrame({"t": t - t[0]})
+    for frame in frames:
+        assert np.flatnonzero(outliers(frame, y)["is_wrong"]).tolist() == [20]
+    late = RobustGPRegressor().fit(frames[0], y).predict(frames[0].iloc[[3]] + pd.Timedelta(minutes=30))
+    assert late[0] == pytest.approx(np.sin(3.5 / 6), abs=0.05)
+
+
+def test_lists_have_outliers_and_columns_of_one_name_are_refused():
+    assert len(outliers([[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 2.0, 3.0])) == 4
+    with pytest.raises(ValueError, match="columns of X must have different names"):
+        RobustGPRegressor().fit(pd.DataFrame([[0.0, 1.0], [1.0, 2.0]], columns=["a", "a"]), [0.0, 1.0])
