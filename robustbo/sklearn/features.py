@@ -20,7 +20,8 @@ def dates_as_numbers(X: Any) -> Any:
 
     Example:
         >>> import pandas as pd
-        >>> dates_as_numbers(pd.DataFrame({"t": pd.to_datetime(["1970-01-02 00:00", "1970-01-03 12:00"])}))["t"].tolist()
+        >>> t = pd.to_datetime(["1970-01-02 00:00", "1970-01-03 12:00"])
+        >>> dates_as_numbers(pd.DataFrame({"t": t}))["t"].tolist()
         [1.0, 2.5]
     """
     if not isinstance(X, pd.DataFrame):
