@@ -116,6 +116,8 @@ def _judge(
         opt: Any = Optimizer.resume(journal)
         call = getattr(opt, verdict)
         if source or since is not None:
+            if options:
+                raise ValueError("--no-vouch is of a trial, got a source: include takes its verdict back without it")
             trials = call(trial, source=source_of(source or ()), since=since, outcome=outcome, reason=reason)
         elif trial is not None:
             say_trials([call(trial, outcome=outcome, reason=reason, **options)], opt)

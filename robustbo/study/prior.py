@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -161,9 +162,10 @@ def tell_before_all(store: Store, contents: Sequence[Content]) -> None:
     if store.commit(first):
         return
     recorded = {measurement(trial.point, trial.values or trial.value) for trial in store.state.history}
-    points = {trial.point for trial in store.state.history}
     rows = [(point_of(params), content.get("value")) for params, _, content in contents]
-    is_there = [point in points for point, value in rows if measurement(point, value) not in recorded]
+    trials_at, rows_at = Counter(trial.point for trial in store.state.history), Counter(point for point, _ in rows)
+    points = [point for point, value in rows if measurement(point, value) not in recorded]
+    is_there = [rows_at[point] <= trials_at[point] for point in points]
     if changed := sum(is_there):
         text = (
             f"{changed} of {len(contents)} rows of prior_data have another value than the journal, which keeps its own"

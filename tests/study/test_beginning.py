@@ -57,6 +57,14 @@ def test_a_row_that_was_amended_since_is_not_to_be_told_again(tmp_path):
     assert "tell_frame" not in str(said[0].message)
 
 
+def test_a_replicate_that_came_later_is_no_changed_value(tmp_path):
+    begun = {"direction": "minimize", "seed": 0, "journal": tmp_path / "j.jsonl"}
+    rb.Optimizer(SPACE, **begun, prior_data=frame())
+    more = pd.concat([frame(), frame().head(1).assign(value=7.5)])
+    with pytest.warns(rb.JournalWarning, match="1 of 5 rows of prior_data are not in the journal.*tell_frame"):
+        rb.Optimizer(SPACE, **begun, prior_data=more, if_exists="resume")
+
+
 def test_other_columns_of_a_spreadsheet_are_passed_over():
     opt = rb.Optimizer(SPACE, direction="minimize", seed=0, prior_data=frame().assign(note="by hand", run=range(4)))
     assert len(opt.history) == 4

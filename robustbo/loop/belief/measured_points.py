@@ -183,7 +183,10 @@ def probability_within(outcome: OutcomeGoal, mean: Tensor, sd: Tensor) -> Tensor
 
 def log_probability_within(outcome: OutcomeGoal, mean: Tensor, sd: Tensor) -> Tensor:
     """The logarithm of `probability_within`."""
-    low, high = (((bound - mean) / sd.clamp_min(LEAST)).clamp(-MOST, MOST) for bound in outcome.bounds)
+    low, high = (
+        ((bound - mean) / sd.clamp_min(LEAST)).clamp(-MOST, MOST) if math.isfinite(bound) else mean.new_tensor(bound)
+        for bound in outcome.bounds
+    )
     is_above = low > 0  # of two small probabilities the difference is that of the small tails
     log_below, log_at_most = (
         torch.special.log_ndtr(torch.where(is_above, *pair)) for pair in ((-high, low), (-low, high))

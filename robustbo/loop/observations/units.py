@@ -8,8 +8,9 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -57,13 +58,14 @@ class Units:
 
     def to_model(self, values: Numbers) -> Numbers:
         """Values in the model's units; those that differ from the center by rounding alone are there."""
-        numbers, rounding = values / self.scale - self.center / self.scale, ROUNDING * abs(self.center / self.scale)
+        numbers: Any = values / self.scale - self.center / self.scale
+        rounding = ROUNDING * abs(self.center / self.scale)
         if rounding > 0:
             is_center = abs(numbers) <= rounding
-            if isinstance(numbers, float):
-                numbers = 0.0 if is_center else numbers
+            if isinstance(numbers, Tensor):
+                numbers = torch.where(is_center, 0.0, numbers)
             else:
-                numbers[is_center] = 0.0
+                numbers = np.where(is_center, 0.0, numbers) if np.ndim(numbers) else numbers * (not is_center)
         return self.sign * numbers
 
     def to_user(self, numbers: Numbers) -> Numbers:

@@ -14,7 +14,7 @@ OFTEN, DEEP = 3, 10  # values at the only distance that there is, or steps from 
 FAR = 20  # typical distances beyond which a value is not asked: a gross one has fewer digits
 
 
-def resolution(y: Tensor) -> float:
+def resolution(y: Tensor, zero: float = 0.0) -> float:
     """The largest step that all values are whole multiples of, apart; 0 where there is none that matters.
 
     Of two values that are told alone, the distance is a step if the rarer one is told several times, or the other one
@@ -22,6 +22,7 @@ def resolution(y: Tensor) -> float:
 
     Args:
         y: ``n`` outcomes.
+        zero: Where the instrument's zero lies among them.
 
     Example:
         >>> import torch
@@ -39,7 +40,11 @@ def resolution(y: Tensor) -> float:
         return 0.0
     typical = apart.median().item()
     step, tolerance = 0.0, max(TOLERANCE * typical, tolerance)
-    if apart.max() - apart.min() <= tolerance and len(apart) < OFTEN and not _is_grid(abs(y.median().item()), typical):
+    if (
+        apart.max() - apart.min() <= tolerance
+        and len(apart) < OFTEN
+        and not _is_grid(abs(y.median().item() - zero), typical)
+    ):
         return 0.0
     for distance in apart[apart < FAR * typical].unique().tolist():
         step = _common_step(distance, step, tolerance)

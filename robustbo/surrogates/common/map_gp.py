@@ -16,7 +16,6 @@ from torch import Tensor
 from robustbo.determinism.generator import no_draws
 from robustbo.errors import FitError
 from robustbo.numerics.gp.model import Model
-from robustbo.numerics.gp.resolution import resolution, rounding_variance
 from robustbo.surrogates.common import custom_kernel, priors
 from robustbo.surrogates.common.closed_form import ClosedFormGP
 from robustbo.surrogates.common.contract import Surrogate, outcome_transform
@@ -103,7 +102,7 @@ class MapGP(ClosedFormGP, Surrogate, RowVariancesGP):
             self.likelihood = self.new_likelihood(self.likelihood.noise)
         self.likelihood.set_outlier_variances(torch.zeros_like(self.train_targets))
         self.to(train_X)
-        self._resolution = resolution(train_Y.squeeze(-1))
+        self._told = train_Y.squeeze(-1)
         self.begin(train_X, train_Y, train_Yvar, input_transform)
 
     def begin(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
@@ -162,12 +161,6 @@ class MapGP(ClosedFormGP, Surrogate, RowVariancesGP):
             covariance = custom_kernel.covariance_function(self.covar_module, X)
         model = Model(y, covariance, priors.NOISE_PRIOR, self._noise_variances(rows), s2_least=self._least_noise())
         return beside_shared_errors(self, model._replace(s2_parts=self.noise_parts(rows)), rows)
-
-    def _least_noise(self) -> float:
-        """The noise variance of rounding, or the least that matters, in standardized outcomes."""
-        transform = outcome_transform(self)
-        scale = transform.stdvs.item() if isinstance(transform, Standardize) else 1.0
-        return max(rounding_variance(self._resolution / scale), (self.least_noise / scale) ** 2)
 
     def is_cleared(self, rows: Tensor | slice = ALL) -> Tensor:
         """Return which observations agree with most at their point or are vouched for."""

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from botorch.models import SingleTaskGP
+from botorch.models.transforms.outcome import Standardize
 from botorch.models.utils import gpt_posterior_settings
 from botorch.sampling.pathwise.paths import SamplePath
 from botorch.sampling.pathwise.posterior_samplers import DrawMatheronPaths
@@ -21,6 +22,7 @@ from gpytorch.likelihoods.gaussian_likelihood import _GaussianLikelihoodBase
 from gpytorch.models import ExactGP
 from torch import Size, Tensor
 
+from robustbo.numerics.gp.resolution import resolution, rounding_variance
 from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.likelihood import DataPrior, OutlierVariances
 from robustbo.surrogates.common.sample_paths import draw_paths_of_mixture
@@ -34,12 +36,24 @@ class RowVariancesGP(SingleTaskGP):
 
     Attributes:
         least_noise: Set before a fit: the least standard deviation of noise that is looked for, in outcome units.
+        zero: Set before a fit: where the zero of the user's outcomes lies.
     """
 
     likelihood: Any
     least_noise = 0.0
+    zero = 0.0
 
     _noise_parts: tuple[Tensor, Tensor] | None = None
+    _told: Tensor  # the outcomes that it was made with
+    _resolution: float | None = None
+
+    def _least_noise(self) -> float:
+        """The noise variance of rounding, or the least that matters, in standardized outcomes."""
+        transform = outcome_transform(self)
+        scale = transform.stdvs.item() if isinstance(transform, Standardize) else 1.0
+        if self._resolution is None:
+            self._resolution = resolution(self._told, self.zero)
+        return max(rounding_variance(self._resolution / scale), (self.least_noise / scale) ** 2)
 
     def set_noise_parts(self, fixed: Tensor, share: Tensor) -> None:
         """Say before a fit what is known of the noise of single observations, where not all of it is.

@@ -127,7 +127,7 @@ class RelevancePursuitGP(PursuitOfReplicates):
         may_bend = self._warp is not None and self.is_named and FEWEST <= len(model.y) <= growth.MANY
         is_open = may_bend and self._warp_evidence < SETTLED
         self._straight = self._straight if is_open else None
-        self._is_followed = None
+        self._is_followed = self.train_inputs[0], torch.zeros_like(self.train_targets, dtype=torch.bool)
         level = self._decide_warp() if is_open else self._pursue_on_scale()
         return self._follow_replicates(level).fit
 

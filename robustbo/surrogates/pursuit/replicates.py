@@ -22,7 +22,7 @@ class PursuitOfReplicates(PursuitBelief):
 
     _before: tuple[Pursuit, Tensor] | None = None
     _pursued: Pursuit | None = None
-    _is_followed: Tensor | None = None  # of those that agree with most at their point
+    _is_followed: tuple[Tensor, Tensor] | None = None  # inputs, and which of these agree with most at their point
 
     @property
     def _pursuit(self) -> Pursuit:
@@ -44,26 +44,27 @@ class PursuitOfReplicates(PursuitBelief):
         the objective is none that a fit could follow. These stay out, and are judged by themselves.
         """
         X, model = self.train_inputs[0], self.search_model()
-        self._is_followed = torch.zeros(len(X), dtype=torch.bool)
         if are_distinct(X):
             return level
         if model.s2_known is None:
             self._noise_of_replicates = new_noise(model, level.fit.theta).item()
         agrees, (_, place) = super().agrees(ALL), X.unique(dim=0, return_inverse=True)
         points = place[agrees & (level.fit.rho > 0)].unique()
-        self._is_followed = agrees & ~torch.isin(place, points)
+        is_followed = agrees & ~torch.isin(place, points)
+        self._is_followed = X, is_followed
         for together in [points, *points.split(1)][: 1 if len(points) == 1 else None]:
-            if self._is_followed[torch.isin(place, together) & agrees].all():
+            these = agrees & torch.isin(place, together)
+            if is_followed[these].all():
                 continue
-            left_out, before = self._pursuit, self._is_followed
-            self._is_followed = before | (agrees & torch.isin(place, together))
+            left_out = self._pursuit
+            self._is_followed = X, is_followed | these
             model = self.search_model()
             self._before = clear(left_out, model), torch.arange(len(X))
             followed, penalty = self._pursue(model), self.options.penalty(model)
             if score(followed, penalty) >= score(level, penalty):
-                level = followed
+                level, is_followed = followed, is_followed | these
             else:
-                self._is_followed = before
+                self._is_followed = X, is_followed
                 self._take(left_out)
         return level
 
@@ -86,20 +87,29 @@ class PursuitOfReplicates(PursuitBelief):
         return diagnosis._replace(is_outlier=is_outlier)
 
     def _judge_left_out(self) -> list[tuple[Tensor, Tensor]]:
-        """The observations of each point at which values agree, and are not followed; how probably they are wrong."""
-        X = self.train_inputs[0]
-        if self._is_followed is None or len(self._is_followed) != len(X) or are_distinct(X):
+        """The observations of each point at which values agree, and are not followed; how probably they are wrong.
+
+        Of a point at which the user has vouched for a value, others are judged beside that, by the fit.
+        """
+        X, is_followed = self.train_inputs[0], self._followed_now()
+        if is_followed is None or are_distinct(X):
             return []
         with torch.no_grad():
             _, place = X.unique(dim=0, return_inverse=True)
-            points = place[super().agrees(ALL) & ~self._is_followed].unique()
-            groups = [(place == point).nonzero().flatten() for point in points]
+            is_judged = super().agrees(ALL) & ~is_followed
+            if self.vouched is not None and len(self.vouched) == len(X):
+                is_judged &= ~torch.isin(place, place[self.vouched])
+            groups = [(place == point).nonzero().flatten() for point in place[is_judged].unique()]
             model, rate = self.search_model(), self.options.rate(len(X))
             return judge_points(model, self.map_estimate, groups, rate, self.noise_dof()) if groups else []
 
+    def _followed_now(self) -> Tensor | None:
+        """Which observations agree with most at their point and are followed; None where the inputs are others."""
+        if self._is_followed is None or not torch.equal(self._is_followed[0], self.train_inputs[0]):
+            return None
+        return self._is_followed[1]
+
     def agrees(self, rows: Tensor | slice) -> Tensor:
-        """Return which observations agree with most at their point, and are followed by the fit; none before it."""
-        if self._is_followed is None:
-            return torch.zeros_like(self.train_targets, dtype=torch.bool)[rows]
-        is_of_fit = len(self._is_followed) == len(self.train_targets)
-        return self._is_followed[rows] if is_of_fit else super().agrees(rows)
+        """Return which observations agree with most at their point; of those of a search, which the fit follows."""
+        is_followed = self._followed_now()
+        return super().agrees(rows) if is_followed is None else is_followed[rows]

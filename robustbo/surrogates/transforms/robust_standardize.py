@@ -54,7 +54,7 @@ class RobustStandardize(Standardize):
         scale, mean_distance = self.spread(Y, center), (Y - center).abs().mean(dim=-2, keepdim=True)
         if X is not None and Y.dim() == X.dim() == 2:
             scale = self._by_places(Y, center, scale, X)
-        least = (ROUNDING * quantile(Y.abs(), 0.75)).clamp_min(MIN_SCALE)
+        least = (ROUNDING * center.abs()).clamp_min(MIN_SCALE)
         scale = torch.where(scale > least, scale, mean_distance)
         self.take(center, torch.where(scale > least, scale, torch.ones_like(scale)))
 

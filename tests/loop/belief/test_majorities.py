@@ -67,3 +67,20 @@ def test_a_word_for_one_value_makes_no_other_right():
     opt.include(24)
     after = {report.trial.number: report for report in opt.outliers()}
     assert after[26].probability_wrong > 0.5
+
+
+@pytest.mark.parametrize(("common", "rare", "is_wrong"), [(8.4, 8.41, False), (5.0, 1e6, True), (0.0, 1e6, True)])
+def test_a_last_digit_that_flickers_once_is_no_error_and_a_gross_value_among_equals_is(common, rare, is_wrong):
+    frame = pd.DataFrame({"x": np.linspace(0, 1, 15), "y": 0.5, "value": [common] * 7 + [rare] + [common] * 7})
+    _, reports = belief(frame)
+    assert reports[7].flagged == is_wrong
+    assert not any(report.flagged for number, report in reports.items() if number != 7)
+
+
+def test_values_that_differ_by_rounding_alone_are_equal():
+    rounded = 29 / 30 + np.array([0, 1, 0, -1, 0, 1, 0, 0, 2, 0, 0, 1, 0, 0]) * 2**-53
+    frame = pd.DataFrame({"x": np.linspace(0, 1, 14), "y": 0.5, "value": rounded})
+    frame.loc[4, "value"], frame.loc[9, "value"], frame.loc[11, "value"] = 0.98, 0.96, 96.7
+    _, reports = belief(frame)
+    assert reports[11].flagged
+    assert not any(report.flagged for number, report in reports.items() if number not in (4, 9, 11))

@@ -153,3 +153,23 @@ def test_all_processes_are_of_the_same_rows_so_that_an_acquisition_takes_them():
     units = outcome_transform(model)
     assert torch.allclose(units.means.item() + units.stdvs.item() * mean, contract.marginals(by_fits(model), TEST)[0])
     assert sum(weights) == pytest.approx(1.0)
+
+
+def test_replicates_of_the_target_clear_each_other_beside_a_source():
+    X = torch.linspace(0, 1, 12, dtype=torch.float64).unsqueeze(-1)
+    Y = torch.sin(6 * X)
+    X, Y = torch.cat([X, X[4:5], X[4:5]]), torch.cat([Y, torch.tensor([[3.02], [2.99]])])
+    Y[4] = 3.0
+    model, zeros = TransferGP(X, Y), torch.zeros(len(Z), dtype=torch.long)
+    unknown = torch.full((len(Z),), torch.nan, dtype=torch.float64)
+    model.auxiliary = AuxiliaryValues(Z, objective(Z) + 0.5, zeros, unknown, zeros > 0, (False,))
+    contract.fit(model)
+    assert model.is_cleared()[[4, 12, 13]].all()
+    assert model.probability_right()[[4, 12, 13]].min() > 0.9
+
+
+@pytest.mark.parametrize("center", [30.0, 5000.0, 1e7])
+def test_a_source_that_reads_far_off_is_related_by_an_offset(center):
+    (source,) = model_of(lambda x: objective(x) + center).relations
+    assert source.relation == "offset"
+    assert abs(source.offset - center) < 0.5

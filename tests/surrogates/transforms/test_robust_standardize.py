@@ -54,3 +54,11 @@ def test_up_to_half_of_the_values_may_be_gross(share):
     transform = RobustStandardize(m=1)
     transform(Y)
     assert 0.5 < transform.stdvs.item() < 5
+
+
+@pytest.mark.parametrize("size", [1e12, 1e20, 1e100])
+def test_three_gross_values_of_ten_do_not_make_the_others_equal(size):
+    Y = torch.tensor([0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, size, -size, size], dtype=torch.float64).unsqueeze(-1)
+    transform = RobustStandardize(m=1)
+    transform(Y)
+    assert transform.stdvs.item() < 5
