@@ -72,16 +72,16 @@ def probabilities(X: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def row(seed: int, name: str, kind: str, n: int) -> Mapping[str, Any]:
-    """What the probabilities are worth with the rule and without."""
+    """Scores of the probabilities, with the rule and without."""
     X, y, is_wrong = data(seed, name, kind, n)
-    found: dict[str, Any] = dict(zip(KEY, (seed, name, kind, n), strict=True)) | {"wrong": int(is_wrong.sum())}
+    line: dict[str, Any] = dict(zip(KEY, (seed, name, kind, n), strict=True)) | {"wrong": int(is_wrong.sum())}
     for rule, share in RULES.items():
         for module in (population, gibbs, probability):
             module.silent_share = share  # type: ignore[attr-defined]
         p = pd.Series(probabilities(X, y))
-        found[f"loss, {rule}"] = round(n * log_loss(p, pd.Series(is_wrong)), 4)
-        found |= {f"flags, {rule}": int((p > 0.5).sum()), f"right, {rule}": int(((p > 0.5) & is_wrong).sum())}
-    return found
+        line[f"loss, {rule}"] = round(n * log_loss(p, pd.Series(is_wrong)), 4)
+        line |= {f"flags, {rule}": int((p > 0.5).sum()), f"right, {rule}": int(((p > 0.5) & is_wrong).sum())}
+    return line
 
 
 def tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:

@@ -102,7 +102,7 @@ class MapGP(ClosedFormGP, Surrogate, RowVariancesGP):
             self.likelihood = self.new_likelihood(self.likelihood.noise)
         self.likelihood.set_outlier_variances(torch.zeros_like(self.train_targets))
         self.to(train_X)
-        self._told = train_Y.squeeze(-1)
+        self._outcomes = train_Y.squeeze(-1)
         self.begin(train_X, train_Y, train_Yvar, input_transform)
 
     def begin(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:

@@ -44,7 +44,7 @@ class RowVariancesGP(SingleTaskGP):
     zero = 0.0
 
     _noise_parts: tuple[Tensor, Tensor] | None = None
-    _told: Tensor  # the outcomes that it was made with
+    _outcomes: Tensor  # those that it was made with
     _resolution: float | None = None
 
     def _least_noise(self) -> float:
@@ -52,7 +52,7 @@ class RowVariancesGP(SingleTaskGP):
         transform = outcome_transform(self)
         scale = transform.stdvs.item() if isinstance(transform, Standardize) else 1.0
         if self._resolution is None:
-            self._resolution = resolution(self._told, self.zero)
+            self._resolution = resolution(self._outcomes, self.zero)
         return max(rounding_variance(self._resolution / scale), (self.least_noise / scale) ** 2)
 
     def set_noise_parts(self, fixed: Tensor, share: Tensor) -> None:

@@ -53,16 +53,16 @@ class PursuitOfReplicates(PursuitBelief):
         is_followed = agrees & ~torch.isin(place, points)
         self._is_followed = X, is_followed
         for together in [points, *points.split(1)][: 1 if len(points) == 1 else None]:
-            these = agrees & torch.isin(place, together)
-            if is_followed[these].all():
+            group = agrees & torch.isin(place, together)
+            if is_followed[group].all():
                 continue
             left_out = self._pursuit
-            self._is_followed = X, is_followed | these
+            self._is_followed = X, is_followed | group
             model = self.search_model()
             self._before = clear(left_out, model), torch.arange(len(X))
             followed, penalty = self._pursue(model), self.options.penalty(model)
             if score(followed, penalty) >= score(level, penalty):
-                level, is_followed = followed, is_followed | these
+                level, is_followed = followed, is_followed | group
             else:
                 self._is_followed = X, is_followed
                 self._take(left_out)
@@ -91,7 +91,7 @@ class PursuitOfReplicates(PursuitBelief):
 
         Of a point at which the user has vouched for a value, others are judged beside that, by the fit.
         """
-        X, is_followed = self.train_inputs[0], self._followed_now()
+        X, is_followed = self.train_inputs[0], self._mask_of_these()
         if is_followed is None or are_distinct(X):
             return []
         with torch.no_grad():
@@ -103,13 +103,13 @@ class PursuitOfReplicates(PursuitBelief):
             model, rate = self.search_model(), self.options.rate(len(X))
             return judge_points(model, self.map_estimate, groups, rate, self.noise_dof()) if groups else []
 
-    def _followed_now(self) -> Tensor | None:
-        """Which observations agree with most at their point and are followed; None where the inputs are others."""
+    def _mask_of_these(self) -> Tensor | None:
+        """The mask of observations that agree with most at their point and are followed; None of other inputs."""
         if self._is_followed is None or not torch.equal(self._is_followed[0], self.train_inputs[0]):
             return None
         return self._is_followed[1]
 
     def agrees(self, rows: Tensor | slice) -> Tensor:
         """Return which observations agree with most at their point; of those of a search, which the fit follows."""
-        is_followed = self._followed_now()
+        is_followed = self._mask_of_these()
         return super().agrees(rows) if is_followed is None else is_followed[rows]
