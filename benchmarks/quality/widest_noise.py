@@ -5,7 +5,7 @@ the range of the values, off by half of their spread, off by twenty; or none wro
 of three degrees of freedom. Each data set is told to an optimizer twice, with the rule (docs/equations.md, 19.13) and
 without. A row has the sums of the log losses of `probability_wrong`, flags, and how many of these are right.
 
-    python -m benchmarks.quality.widest_noise --seeds 0:5 --work runs/widest-noise/rows.csv --out runs/widest-noise
+    python -m benchmarks.quality.widest_noise --work runs/widest-noise/rows.csv --page docs/evidence/doubt.md
 """
 
 from collections.abc import Callable, Mapping, Sequence
