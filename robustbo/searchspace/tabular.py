@@ -122,14 +122,10 @@ def rows_of(
         raise SpaceError(f"{message}; if it was the same in all rows, add it: frame.assign(**{{{missing[0]!r}: ...}})")
     records = frame[accepted].astype(object).to_dict("records")
     numeric = {name for name, parameter in space.parameters if parameter.interval is not None}
+    for row in records:
+        row |= {c: plain_number(row[c]) for c, name in columns.items() if name in numeric}
     rows = [
-        (
-            _existing(
-                space, {name: plain_number(row[c]) if name in numeric else row[c] for c, name in columns.items()}
-            ),
-            {c: row[c] for c in value_columns},
-        )
-        for row in records
+        (_existing(space, {columns[c]: row[c] for c in columns}), {c: row[c] for c in value_columns}) for row in records
     ]
     return list(zip(frame.index, rows, strict=True))
 

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -59,14 +58,7 @@ class Units:
     def to_model(self, values: Numbers) -> Numbers:
         """Values in the model's units; those that differ from the center by rounding alone are there."""
         numbers: Any = values / self.scale - self.center / self.scale
-        rounding = ROUNDING * abs(self.center / self.scale)
-        if rounding > 0:
-            is_center = abs(numbers) <= rounding
-            if isinstance(numbers, Tensor):
-                numbers = torch.where(is_center, 0.0, numbers)
-            else:
-                numbers = np.where(is_center, 0.0, numbers) if np.ndim(numbers) else numbers * (not is_center)
-        return self.sign * numbers
+        return self.sign * (numbers * (abs(numbers) > ROUNDING * abs(self.center / self.scale)))
 
     def to_user(self, numbers: Numbers) -> Numbers:
         """Numbers of the model as values."""

@@ -63,7 +63,7 @@ def new_model(
     if cleared := told.vouched | told.bound_numbers:
         is_cleared = torch.tensor([number in cleared for number in told.numbers])
         model.vouched = is_cleared  # of which a model that is none of ours takes no notice
-    model.zero = float(units.to_model(0.0))
+    model.zero = units.to_model(0.0)
     if (least_noise := settings.quantity.least_noise) > 0:
         model.least_noise = units.sd_to_model(least_noise)  # likewise
     if (parts := noise_parts(told, units)) is not None:

@@ -20,15 +20,12 @@ import torch
 from scipy.special import gammaincc
 from torch import Tensor
 
-from robustbo.numerics.gp.wrong_density import NEEDLE, log_needle_tail, log_wrong_density
+from robustbo.numerics.gp.wrong_density import NEEDLE, RATE, log_needle_tail, log_wrong_density
 from robustbo.numerics.linalg.lapack import Array
 
 MULTIPLES = np.array([1.0, 9.0, 81.0])  # of the noise variance
-NUM_RIGHT = (
-    2  # of these, that a right value's noise has: one with nine times the usual standard deviation says too little
-)
+NUM_RIGHT = 2  # of these, that the noise of a right value has; one with the widest says too little
 DOFS = (2.0, 3.0, 4.0, 6.0, 10.0, 20.0, math.inf)  # equally probable to begin with
-USUAL = 0.1  # rate of wrong values from which on all that have the widest noise count as wrong
 LEAST = 1e-300  # a share that is as good as none
 
 
@@ -54,7 +51,7 @@ def silent_share(rate: float) -> float:
 
     Where the user says that hardly any value is wrong, they are noisy.
     """
-    return min(1.0, rate / USUAL)
+    return min(1.0, rate / RATE)
 
 
 def log_odd(y: Tensor, scale: Tensor, distance: Tensor | None = None) -> tuple[Tensor, Tensor]:

@@ -40,11 +40,8 @@ def resolution(y: Tensor, zero: float = 0.0) -> float:
         return 0.0
     typical = apart.median().item()
     step, tolerance = 0.0, max(TOLERANCE * typical, tolerance)
-    if (
-        apart.max() - apart.min() <= tolerance
-        and len(apart) < OFTEN
-        and not _is_grid(abs(y.median().item() - zero), typical)
-    ):
+    is_alone = apart.max() - apart.min() <= tolerance and len(apart) < OFTEN
+    if is_alone and not _is_grid(abs(y.median().item() - zero), typical):
         return 0.0
     for distance in apart[apart < FAR * typical].unique().tolist():
         step = _common_step(distance, step, tolerance)

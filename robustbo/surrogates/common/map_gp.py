@@ -230,8 +230,9 @@ class MapGP(ClosedFormGP, Surrogate, RowVariancesGP):
     def _theta(self, model: Model) -> Tensor:
         own, named = custom_kernel.get_kernel, self._named
         head = own(self.covar_module) if named is None else priors.get_kernel(self.covar_module, named[1])
-        is_known = model.s2_known is not None
-        return head if is_known else torch.cat([head, self.likelihood.noise.detach().log().reshape(1)])
+        if model.s2_known is not None:
+            return head
+        return torch.cat([head, self.likelihood.noise.detach().log().reshape(1)])
 
     def parameters_now(self) -> Tensor:
         """All parameters in one vector, by which a change of them is seen."""

@@ -52,7 +52,7 @@ class PursuitOfReplicates(PursuitBelief):
         points = place[agrees & (level.fit.rho > 0)].unique()
         is_followed = agrees & ~torch.isin(place, points)
         self._is_followed = X, is_followed
-        for together in [points, *points.split(1)][: 1 if len(points) == 1 else None]:
+        for together in [points, *points.split(1)] if len(points) > 1 else [points]:
             group = agrees & torch.isin(place, together)
             if is_followed[group].all():
                 continue

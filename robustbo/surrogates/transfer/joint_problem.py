@@ -31,13 +31,12 @@ def joint_problem(gp: Any, auxiliary: AuxiliaryValues) -> tuple[Problem, Maps]:
         rows = auxiliary.source == s
         has_levels = bool(depth[rows].any())
         spread, center = robust_spread(z[rows]), z[rows].median().item()
-        is_apart = not (is_trusted or has_levels) and n >= FEWEST and spread > 0
-        is_apart = is_apart and not 1 / APART < spread < APART
-        is_far = not (is_trusted or has_levels) and n >= FEWEST and abs(center) > FAR
+        may_differ = not (is_trusted or has_levels) and n >= FEWEST
+        is_apart = may_differ and spread > 0 and not 1 / APART < spread < APART
+        is_far = may_differ and abs(center) > FAR
         maps.append((center if is_apart or is_far else 0.0, spread if is_apart else 1.0))
         z[rows], sds[rows] = (z[rows] - maps[-1][0]) / maps[-1][1], sds[rows] / maps[-1][1]
-        relations = _possible_relations(is_trusted, has_levels, is_apart)
-        allowed.append(tuple(relation for relation in relations if not (is_far and relation == "same")))
+        allowed.append(_possible_relations(is_trusted, has_levels, is_apart, is_far))
     is_right = gp.is_cleared() if gp.options.num_outliers != 0 else torch.ones(n, dtype=torch.bool)
     rows_of_all = SourceRows(
         torch.cat([X, gp.transform_inputs(auxiliary.X)]),
@@ -62,10 +61,11 @@ def robust_spread(y: Tensor) -> float:
     return (high - low) / SPREAD
 
 
-def _possible_relations(is_trusted: bool, has_levels: bool, is_apart: bool) -> tuple[Relation, ...]:
+def _possible_relations(is_trusted: bool, has_levels: bool, is_apart: bool, is_far: bool) -> tuple[Relation, ...]:
     """The relations that a source may have."""
     if is_trusted:
         return JOINED[:1]
     if has_levels:
         return tuple(relation for relation in RELATIONS if relation != "scaled")
-    return RELATIONS[RELATIONS.index("scaled") :] if is_apart else RELATIONS
+    least: Relation = "scaled" if is_apart else "offset" if is_far else "same"
+    return RELATIONS[RELATIONS.index(least) :]
