@@ -110,7 +110,7 @@ def find_recurring_groups(X: Tensor, y: Tensor) -> Groups:
         >>> find_recurring_groups(torch.arange(7.0).unsqueeze(-1), torch.tensor([0.0, 1.0, 9.0, 9.0, 2.0, 9.0, 3.0]))
         Groups(recurring=((2, 3, 5),))
     """
-    value = _number_values(y)
+    value = number_values(y)
     rows = [(value == i).nonzero().squeeze(-1) for i in (value.bincount() > 1).nonzero().squeeze(-1)]
     places = [len(X[group].unique(dim=0)) for group in rows]
     if sum(k > 1 for k in places) > MAX_RECURRING:
@@ -119,7 +119,7 @@ def find_recurring_groups(X: Tensor, y: Tensor) -> Groups:
     return Groups(tuple(map(tuple, recurring_rows)) if 2 * sum(map(len, recurring_rows)) <= len(y) else ())
 
 
-def _number_values(y: Tensor) -> Tensor:
+def number_values(y: Tensor) -> Tensor:
     """Number values by rank: ``n`` integers, the same where values are."""
     rising, order = y.sort(stable=True)
     is_new = torch.zeros_like(order)
