@@ -17,6 +17,7 @@ NAMES = {  # how an argument is written: what other libraries call it
     "seed=...": "random_state random_seed rng",
     "surrogate=...": "model estimator base_estimator",
     'surrogate_options={"kernel": ...}': "kernel",
+    'surrogate_options={"outlier_rate": ...}': "outlier_rate contamination",
     "acquisition=...": "acq_func acq acquisition_function acqf",
     "num_initial=...": "n_initial n_initial_points init_points n_startup_trials num_initialization_trials",
     "prior_data=...": "data prior initial_points X_init",

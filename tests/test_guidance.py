@@ -34,6 +34,7 @@ MAKING = {
     "no direction": (lambda: rb.Optimizer(SPACE), 'direction must be "minimize" or "maximize", got none; say which'),
     "no space": (lambda: rb.Optimizer(), "Optimizer must be given space"),
     "a seed's other name": (lambda: begun(random_state=0), "write seed="),
+    "a surrogate's option": (lambda: begun(outlier_rate=0.2), 'write surrogate_options={"outlier_rate": ...}'),
     "the loop's argument": (lambda: begun(n_trials=30), "optimize has num_trials"),
     "several directions": (lambda: begun(directions=["maximize"] * 2), "write objectives={NAME: DIRECTION"),
     "a mapping for a space": (lambda: rb.Optimizer({"x": rb.Float(0, 1)}, direction="maximize"), r"robustbo.Space\("),

@@ -110,11 +110,11 @@ def row(seed: int, learner: str, name: str, kind: str, n: int) -> Mapping[str, A
     line["plateau"] = find_plateau(torch.from_numpy(X), torch.from_numpy(y), RATE) is not None
     for rule, find in RULES.items():
         model.find_plateau = find  # type: ignore[attr-defined]
-        line |= _said(rule, probabilities(X, y) if line["plateau"] else None, is_wrong)
+        line |= _scores_of(rule, probabilities(X, y) if line["plateau"] else None, is_wrong)
     return line
 
 
-def _said(rule: str, p: np.ndarray | None, is_wrong: np.ndarray) -> dict[str, Any]:
+def _scores_of(rule: str, p: np.ndarray | None, is_wrong: np.ndarray) -> dict[str, Any]:
     """Scores of probabilities by a rule; empty where there are none."""
     loss = None if p is None else round(len(p) * log_loss(pd.Series(p), pd.Series(is_wrong)), 4)
     line: dict[str, Any] = {f"loss, {rule}": loss}

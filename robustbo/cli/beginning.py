@@ -93,7 +93,7 @@ def create(
         typer.Option(
             "--prior-data",
             metavar="[SOURCE=]FILE",
-            help="Earlier measurements: a table (.csv, .xlsx) or a journal; one for each source.",
+            help="Earlier measurements: a table (.csv, .tsv, .txt, .xlsx) or a journal; one for each source.",
         ),
     ] = None,
     surrogate: Annotated[str | None, typer.Option(help="The surrogate (default: auto); see `robustbo list`.")] = None,

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 OWN = ("prior_data", "columns")  # entries of a source that are no part of it
 OPTION = "--prior-data"
+TABLES = (".csv", ".tsv", ".txt", ".xlsx")
 
 
 class PriorTable(NamedTuple):
@@ -52,9 +53,9 @@ class PriorTable(NamedTuple):
         Raises:
             ValueError: If it cannot be read, or columns are missing; the message begins with its name.
         """
-        if not self.place.lower().endswith((".csv", ".xlsx")):
+        if not self.place.lower().endswith(TABLES):
             if self.columns:
-                raise ValueError(f"columns need a table (.csv or .xlsx), got {self.place!r}; leave them out")
+                raise ValueError(f"columns need a table ({', '.join(TABLES)}), got {self.place!r}; leave them out")
             return self.place
         words = {column: dict(space.parameters)[n] for n, column in self.columns.items() if n in space.names}
         frame = frame_of(_table_file(self.place), {**dict(space.parameters), **words})

@@ -60,7 +60,7 @@ def prior_contents(settings: Settings, prior: Prior, source: str | None = None) 
     if not isinstance(prior, Study | str | PathLike):
         rule = "prior_data must be a data frame, a study, or a journal's file or address"
         raise TypeError(f"{rule}, got {prior!r}; pd.DataFrame(...) makes a frame of rows or columns")
-    if isinstance(prior, str | PathLike) and str(prior).endswith((".csv", ".xlsx")):
+    if isinstance(prior, str | PathLike) and str(prior).lower().endswith((".csv", ".tsv", ".txt", ".xlsx")):
         raise TypeError(
             f"prior_data must be a journal or a data frame, got {hide_passwords(str(prior))!r}; read it by pandas first"
         )

@@ -95,10 +95,11 @@ def test_a_sheet_says_which_source_measures(begun, tmp_path):
     assert (code, "source must be one of those declared" in err) == (2, True)
 
 
-def test_a_table_is_given_as_an_option(cli, tmp_path):
+@pytest.mark.parametrize(("name", "separator"), [("p.csv", ","), ("p.tsv", "\t"), ("P.TXT", ";")])
+def test_a_table_is_given_as_an_option(cli, tmp_path, name, separator):
     (tmp_path / "plain.toml").write_text(SPACE.split("[sources", maxsplit=1)[0])
-    (tmp_path / "p.csv").write_text("temperature,stirring,value\n30,200,1\n")
-    arguments = ("plain.toml", "--direction", "maximize", "--prior-data", "p.csv")
+    (tmp_path / name).write_text("temperature,stirring,value\n30,200,1\n".replace(",", separator))
+    arguments = ("plain.toml", "--direction", "maximize", "--prior-data", name)
     assert cli("create", "b.jsonl", *arguments)[0] == 0
     assert len(rb.Study.resume("b.jsonl").history) == 1
     assert cli("create", "c.jsonl", "plain.toml", "--direction", "maximize", "--prior-data", "none.csv")[0] == 2

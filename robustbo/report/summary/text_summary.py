@@ -123,7 +123,7 @@ def results(overview: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
         _with_label(overview, {key: value for key, value in outlier.items() if key not in omitted})
         for outlier in outliers
     ]
-    by_title["values that look wrong, the most suspicious first"] = names.with_names(doubtful, outliers)
+    by_title["values in doubt, the most suspicious first"] = names.with_names(doubtful, outliers)
     return {title: rows for title, rows in by_title.items() if rows}
 
 

@@ -28,7 +28,8 @@ def test_a_tenth_of_the_scores_is_replaced():
 
 
 def test_the_table_has_what_is_gained():
-    scores = {f"{label}, {rule}": 1 for rule in plateaus.RULES for label in ("flags", "true flags", "sure", "true sure")}
+    labels = ("flags", "true flags", "sure", "true sure")
+    scores = {f"{label}, {rule}": 1 for rule in plateaus.RULES for label in labels}
     row = {"kind": "none", "n": 30, "wrong": 0, "plateau": True, **scores}
     rows = [row | {"loss, with": 1.0, "loss, without": loss} for loss in (3.0, 5.0)]
     (line,) = plateaus.tables(pd.DataFrame([*rows, row | {"plateau": False}]))["PLATEAUS"].to_dict("records")
