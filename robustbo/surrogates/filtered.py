@@ -32,7 +32,7 @@ DETECTORS: dict[str, type[GPyTorchModel]] = {
     "botorch-relevance-pursuit": BoTorchRelevancePursuitGP,
 }
 Between = Literal["keep", "all"]
-TAIL, START, EVERY = 0.02, 10, 1  # by the recorded runs/filter-*; see the README
+TAIL, START, EVERY = 0.02, 10, 1  # chosen on 28 runs: docs/explanation/filtered.md
 EXCLUDED_VARIANCE = 1e9  # times the outcomes' variance: of an observation that is left out
 
 
