@@ -2,9 +2,9 @@
 
 Scores of learners on data sets that scikit-learn ships, cross-validated in three folds, at random hyperparameters: in a
 part of the space each learner does the same, or predicts the largest class. None of the scores is wrong, or a tenth are
-replaced: within the range of the scores, or off by two of their standard deviations. Each data set is told to an
-optimizer twice, with the rule (docs/equations.md, 6.23) and without. A row has the sums of the log losses of
-`probability_wrong`, flags, and values that are called wrong with a probability above 0.99.
+replaced: within the range of the scores, or off by two of their standard deviations; or a fifth, off by a hundred. Each
+data set is told to an optimizer twice, with the rule (docs/equations.md, 6.23) and without. A row has the sums of the
+log losses of `probability_wrong`, flags, and values that are called wrong with a probability above 0.99.
 
     python -m benchmarks.quality.plateaus --work runs/plateaus/rows.csv --page docs/evidence/doubt.md
 """
@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import product
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -27,16 +28,23 @@ from benchmarks.common.commands import parser_of_seeds, record_seeds
 from benchmarks.common.tables import log_loss
 from benchmarks.quality.widest_noise import probabilities
 from robustbo import seeds
-from robustbo.numerics.gp.plateau import find_plateau
-from robustbo.surrogates.pursuit import model
+from robustbo.numerics.gp.plateau import plateau_variances
+from robustbo.surrogates.pursuit import plateau
+from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 
 CLASSES = {"wine": datasets.load_wine, "cancer": datasets.load_breast_cancer, "iris": datasets.load_iris}
-KINDS = {"none": "none", "in-range": "within the range", "off": "two standard deviations off"}
+KINDS = {
+    "none": "none",
+    "in-range": "within the range",
+    "off": "two standard deviations off",
+    "gross": "a fifth, a hundred standard deviations off",
+}
 SIZES = (30, 60)
 RATE = 0.1
+RATES = {"none": 0.0, "gross": 0.2}  # of wrong values
 SURE = 0.99
 KEY = ["seed", "learner", "data", "kind", "n"]
-RULES: dict[str, Callable[..., Any]] = {"with": find_plateau, "without": lambda *_: None}
+RULES: dict[str, Callable[..., Any]] = {"with": plateau_variances, "without": lambda *_: None}
 
 
 def _tree(x: np.ndarray) -> Any:
@@ -94,11 +102,12 @@ def scores(seed: int, learner: str, name: str, n: int) -> tuple[np.ndarray, np.n
 
 
 def replace_some(seed: int, kind: str, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Scores of which a tenth are wrong, and which."""
+    """Scores of which some are wrong, and which."""
     rng, n = np.random.default_rng(seeds.derive(seed, len(y), kind)), len(y)
-    is_wrong = rng.random(n) < (0.0 if kind == "none" else RATE)
-    off = y + 2 * y.std() * np.sign(rng.standard_normal(n))
-    wrong = off if kind == "off" else rng.uniform(y.min(), y.max(), n)
+    is_wrong = rng.random(n) < RATES.get(kind, RATE)
+    off = rng.standard_normal(n)
+    errors = {"off": y + 2 * y.std() * np.sign(off), "gross": y + 100 * y.std() * off}
+    wrong = errors.get(kind, y.min() + np.ptp(y) * rng.random(n))
     return np.where(is_wrong, wrong, y), is_wrong
 
 
@@ -107,10 +116,11 @@ def row(seed: int, learner: str, name: str, kind: str, n: int) -> Mapping[str, A
     X, y = scores(seed, learner, name, n)
     y, is_wrong = replace_some(seed, kind, y)
     line: dict[str, Any] = dict(zip(KEY, (seed, learner, name, kind, n), strict=True)) | {"wrong": int(is_wrong.sum())}
-    line["plateau"] = find_plateau(torch.from_numpy(X), torch.from_numpy(y), RATE) is not None
+    standard = RobustStandardize(m=1)(torch.from_numpy(y).unsqueeze(-1))[0].squeeze(-1)
+    line["plateau"] = plateau_variances(torch.from_numpy(X), standard, RATE) is not None
     for rule, find in RULES.items():
-        model.find_plateau = find  # type: ignore[attr-defined]
-        line |= _scores_of(rule, probabilities(X, y) if line["plateau"] else None, is_wrong)
+        with mock.patch.object(plateau, "plateau_variances", find):
+            line |= _scores_of(rule, probabilities(X, y) if line["plateau"] else None, is_wrong)
     return line
 
 

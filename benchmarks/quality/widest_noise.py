@@ -9,8 +9,10 @@ without. A row has the sums of the log losses of `probability_wrong`, flags, and
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from itertools import product
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -76,9 +78,10 @@ def row(seed: int, name: str, kind: str, n: int) -> Mapping[str, Any]:
     X, y, is_wrong = data(seed, name, kind, n)
     line: dict[str, Any] = dict(zip(KEY, (seed, name, kind, n), strict=True)) | {"wrong": int(is_wrong.sum())}
     for rule, share in RULES.items():
-        for module in (population, gibbs, probability):
-            module.silent_share = share  # type: ignore[attr-defined]
-        p = pd.Series(probabilities(X, y))
+        with ExitStack() as stack:
+            for module in (population, gibbs, probability):
+                stack.enter_context(mock.patch.object(module, "silent_share", share))
+            p = pd.Series(probabilities(X, y))
         line[f"loss, {rule}"] = round(n * log_loss(p, pd.Series(is_wrong)), 4)
         line |= {f"flags, {rule}": int((p > 0.5).sum()), f"right, {rule}": int(((p > 0.5) & is_wrong).sum())}
     return line

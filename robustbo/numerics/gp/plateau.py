@@ -8,8 +8,6 @@ References:
     docs/equations.md section 6.
 """
 
-from typing import NamedTuple
-
 import torch
 from scipy.special import betaln
 from torch import Tensor
@@ -17,53 +15,50 @@ from torch import Tensor
 from robustbo.numerics.gp.replicates import FEW, number_values
 
 STRENGTH = 10.0  # of the Beta prior of the rate of errors, in values
-WIDTH = 0.3  # standard deviation of the value of a plateau, as a part of what most others are away from it
 SHARE = 1 / 3  # of the points, at which the value of a plateau must stand; more than half have a value that recurs
+NEAR = 0.25  # share of the other values that are nearest to it: three of four of these may be gross errors
+FAR = 10.0  # scales of the values from their center, beyond which a value that recurs is a failure's code
+WIDTH = 0.3  # standard deviation of the value of a plateau, as a part of how far these are away from it
 
 
-class Plateau(NamedTuple):
-    """The observations of the value that stands at the most points.
+def plateau_variances(X: Tensor, y: Tensor, rate: float) -> Tensor | None:
+    """Variances by which the process may differ from a plateau: from the value that stands at the most points.
 
-    Attributes:
-        is_on: ``n`` booleans.
-        value: The value.
-        variance: By which the process may differ from it, at its points.
-    """
-
-    is_on: Tensor
-    value: Tensor
-    variance: Tensor
-
-
-def find_plateau(X: Tensor, y: Tensor, rate: float) -> Plateau | None:
-    """Find the value that stands at the most points, if so many others are not errors; None where there is none.
-
-    It stands at a third of the points, and most points have a value that recurs.
+    It stands at a third of the points, most points have a value that recurs, it does not lie far out, and others are
+    not so few that they are more probably errors.
 
     Args:
         X: ``n x d`` inputs.
-        y: ``n`` outcomes.
+        y: ``n`` outcomes, standardized.
         rate: The prior probability that a value is wrong.
+
+    Returns:
+        ``n`` variances, 0 at all other values; None where there is no plateau.
 
     References:
         docs/equations.md (6.23), (6.24).
 
     Example:
         >>> x = torch.linspace(0, 1, 10, dtype=torch.float64)
-        >>> plateau = find_plateau(x.unsqueeze(-1), x.clamp_min(0.6), 0.1)
-        >>> plateau.value.item(), int(plateau.is_on.sum())
-        (0.6, 6)
-        >>> find_plateau(x.unsqueeze(-1), x, 0.1) is None
+        >>> (plateau_variances(x.unsqueeze(-1), x.clamp_min(0.6), 0.1) > 0).sum()
+        tensor(6)
+        >>> plateau_variances(x.unsqueeze(-1), x, 0.1) is None
         True
     """
-    place, number = X.unique(dim=0, return_inverse=True)[1], number_values(y)
+    number = number_values(y)
+    if number.bincount().max() < FEW:
+        return None
+    place = X.unique(dim=0, return_inverse=True)[1]
     at = torch.stack([number, place], -1).unique(dim=0)[:, 0].bincount()  # points at which each value stands
     m, most = int(place.max()) + 1, int(at.max())
     if 2 * int(at[at >= FEW].sum()) <= m or most < SHARE * m or most >= m or _are_errors(m, m - most, rate):
         return None
     is_on = number == at.argmax()
     value = y[is_on][0]
-    return Plateau(is_on, value, (WIDTH * (y[~is_on] - value).abs().median()).square())  # eq. 6.24
+    if value.abs() > FAR:
+        return None
+    away = (y[~is_on] - value).abs().sort().values
+    return torch.where(is_on, (WIDTH * away[int(NEAR * (len(away) - 1))]).square(), 0.0)  # eq. 6.24
 
 
 def _are_errors(m: int, k: int, rate: float) -> bool:

@@ -94,6 +94,9 @@ class OutlierVariances(_GaussianLikelihoodBase):
         new = super().get_fantasy_likelihood(noise=noise, **kwargs)
         rho = self.rho.expand(*noise.shape[:-1], self.rho.shape[-1])
         new.set_outlier_variances(torch.cat([rho, self._more_than_usual(noise.detach())], -1))
+        if self.parts is not None:
+            (fixed, share), unit = self.parts, self.rho.new_ones(noise.shape[-1])
+            new.parts = torch.cat([fixed, 0 * unit]), torch.cat([share, unit])
         return new
 
     def _more_than_usual(self, noise: Tensor) -> Tensor:

@@ -24,11 +24,11 @@ from robustbo.surrogates.common.diagnostics import Diagnostics
 from robustbo.surrogates.common.model_averaging import Component, ModelAveraging
 from robustbo.surrogates.common.rewarped_process import PredictingProcess, RewarpedProcess
 from robustbo.surrogates.common.units import in_model_units, in_outcome_units
-from robustbo.surrogates.common.warped_gp import WarpedGP
+from robustbo.surrogates.pursuit.plateau import BesidePlateauGP
 from robustbo.surrogates.pursuit.predictive import MixturePredictive, TailedNoise
 
 
-class PursuitBelief(ModelAveraging, WarpedGP):
+class PursuitBelief(ModelAveraging, BesidePlateauGP):
     """A GP that names outliers, and says of each value how probable it is that it is wrong."""
 
     _belief: tuple[Any, Belief] | None = None

@@ -5,13 +5,11 @@ from collections.abc import Sequence
 from functools import partial
 
 import torch
-from botorch.models.transforms.input import InputTransform
 from torch import Tensor
 
 from robustbo.numerics.gp import warp
 from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.model import Model
-from robustbo.numerics.gp.plateau import find_plateau
 from robustbo.numerics.gp.prediction_cache import PredictionCache
 from robustbo.numerics.gp.replicates import Groups, find_recurring_groups
 from robustbo.numerics.pursuit import growth
@@ -85,12 +83,6 @@ class RelevancePursuitGP(PursuitOfReplicates):
     _straight: Pursuit | None = None
     _is_warm = False
     _warp_evidence = 0.0
-
-    def begin(self, X: Tensor, Y: Tensor, Yvar: Tensor | None, input_transform: InputTransform | None) -> None:
-        """Let the process differ from a value that stands at many points, where others are no errors."""
-        y = Y.squeeze(-1)
-        if Yvar is None and (plateau := find_plateau(X, y, self.options.rate(len(y)))) is not None:
-            self.set_noise_parts(torch.where(plateau.is_on, plateau.variance, 0.0), torch.ones_like(y))
 
     @property
     def warm_start(self) -> WarmStart | None:

@@ -39,9 +39,15 @@ class MixturePart(NamedTuple):
 class TransferBelief(PursuitBelief):
     """A GP with values of other sources, which says of each value how probable it is that it is wrong."""
 
+    auxiliary: Any
     _averaging: Any
     _auxiliary_wrong: Tensor | None = None
     _mixture: tuple[Any, Sequence[MixturePart]] | None = None
+
+    @property
+    def may_be_flat(self) -> bool:
+        """See `BesidePlateauGP.may_be_flat`; beside values of other sources there is no plateau."""
+        return self.auxiliary is None and super().may_be_flat
 
     def _sample(self, effort: int = 1) -> Belief:
         if self._averaging is None:

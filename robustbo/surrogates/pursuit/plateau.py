@@ -1,0 +1,32 @@
+"""A GP whose process may differ from a value that stands at many points: a plateau of the objective."""
+
+import torch
+from torch import Tensor
+
+from robustbo.numerics.gp.plateau import plateau_variances
+from robustbo.surrogates.common.map_gp import ALL
+from robustbo.surrogates.common.warped_gp import WarpedGP
+
+
+class BesidePlateauGP(WarpedGP):
+    """A GP that takes the observations of a plateau for noisier than others, where noise is inferred.
+
+    References:
+        docs/equations.md (6.23), (6.24).
+    """
+
+    def noise_parts(self, rows: Tensor | slice = ALL) -> tuple[Tensor, Tensor] | None:
+        """See `RowVariancesGP.noise_parts`; with the variances of a plateau."""
+        parts, y = super().noise_parts(), self.train_targets
+        if self.may_be_flat and (variances := self._plateau_variances(y)) is not None:
+            fixed, share = (torch.zeros_like(y), torch.ones_like(y)) if parts is None else parts
+            parts = fixed + variances, share
+        return None if parts is None else (parts[0][rows], parts[1][rows])
+
+    @property
+    def may_be_flat(self) -> bool:
+        """Return whether values may be wrong, and noise is inferred: only then a plateau matters."""
+        return self.options.capabilities.is_robust and self._noise_variances(ALL) is None
+
+    def _plateau_variances(self, y: Tensor) -> Tensor | None:
+        return plateau_variances(self.train_inputs[0], y, self.options.rate(len(y))) if y.dim() == 1 else None
