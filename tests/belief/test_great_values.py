@@ -1,5 +1,7 @@
 """One great value among noisy ones is measured again first: nothing else can win as much."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -24,3 +26,15 @@ def test_it_is_asked_for_again_at_once(seed):
         pytest.fail("the great value was not measured again in two asks")
     opt.tell(trial, 284.0)
     assert opt.best().params == trial.params
+
+
+@pytest.mark.parametrize("code", [1e100, 1e160, sys.float_info.max])
+def test_failures_that_are_told_as_the_largest_number_are_wrong(code):
+    rng = np.random.default_rng(0)
+    points, values = rng.uniform(20, 90, (30, 2)), np.zeros(30)
+    values[12:18], values[18:] = rng.uniform(-1, 1, 6), code
+    opt = study(rb.Space(celsius=rb.Float(20, 90), hours=rb.Float(20, 90)), points, values)
+    flagged = {report.trial.number for report in opt.outliers() if report.flagged}
+    assert flagged >= set(range(18, 30))
+    assert len(flagged) <= 14
+    assert opt.best().trial.value <= 1

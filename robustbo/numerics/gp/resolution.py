@@ -34,11 +34,12 @@ def resolution(y: Tensor, zero: float = 0.0) -> float:
     if len(y) < FEWEST:
         return 0.0
     distances = (y - y.median()).abs()
-    tolerance = DIGITS * y.abs().quantile(0.75).item()
+    tolerance = DIGITS * y.abs().median().item()
     apart = distances[distances > tolerance]
     if not len(apart):
         return 0.0
-    typical = apart.median().item()
+    typical, near = apart.median().item(), apart.quantile(0.25).item()
+    typical = near if typical > FAR * near else typical  # most others are gross where most values are equal
     step, tolerance = 0.0, max(TOLERANCE * typical, tolerance)
     is_alone = apart.max() - apart.min() <= tolerance and len(apart) < OFTEN
     if is_alone and not _is_grid(abs(y.median().item() - zero), typical):
@@ -58,7 +59,7 @@ def _is_grid(level: float, step: float) -> bool:
 
 def rounding_variance(step: float) -> float:
     """The variance of what is rounded away."""
-    return step**2 / 12
+    return step * step / 12  # a power would be an error where this is infinite
 
 
 def _common_step(a: float, b: float, tolerance: float) -> float:

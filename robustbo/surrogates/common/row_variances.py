@@ -53,7 +53,8 @@ class RowVariancesGP(SingleTaskGP):
         scale = transform.stdvs.item() if isinstance(transform, Standardize) else 1.0
         if self._resolution is None:
             self._resolution = resolution(self._outcomes, self.zero)
-        return max(rounding_variance(self._resolution / scale), (self.least_noise / scale) ** 2)
+        least = self.least_noise / scale
+        return max(rounding_variance(self._resolution / scale), least * least)
 
     def set_noise_parts(self, fixed: Tensor, share: Tensor) -> None:
         """Say before a fit what is known of the noise of single observations, where not all of it is.

@@ -44,3 +44,13 @@ def test_of_few_values_it_cannot_be_told():
 def test_of_two_values_alone_the_distance_is_a_step_where_there_is_more_to_say_so(common, rare, step):
     y = torch.tensor([common] * 14 + rare, dtype=torch.float64)
     assert resolution(y) == pytest.approx(step)
+
+
+def test_of_equal_values_and_gross_ones_the_others_say_what_is_typical():
+    others = torch.rand(6, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    y = torch.cat([torch.zeros(12, dtype=torch.float64), others, torch.full((12,), 1e200, dtype=torch.float64)])
+    assert resolution(y) == 0.0
+
+
+def test_a_step_beyond_all_numbers_is_no_error():
+    assert rounding_variance(1e200) == float("inf")
