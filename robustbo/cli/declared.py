@@ -24,6 +24,7 @@ from robustbo.errors import FileError, SpaceError
 from robustbo.foreign.reading import bytes_of
 from robustbo.searchspace.constraints.expression import Expression
 from robustbo.searchspace.space import Space
+from robustbo.searchspace.tabular import TABLES
 from robustbo.sheets.points import TableBytes, frame_of
 from robustbo.trials.declared import Source
 from robustbo.validation import nearest, short_list
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 OWN = ("prior_data", "columns")  # entries of a source that are no part of it
 OPTION = "--prior-data"
-TABLES = (".csv", ".tsv", ".txt", ".xlsx")
 
 
 class PriorTable(NamedTuple):

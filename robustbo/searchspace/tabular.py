@@ -22,6 +22,7 @@ Point: TypeAlias = Union[Mapping[str, Any], "pd.Series"]
 Points: TypeAlias = Union[Point, "pd.DataFrame", Iterable[Point]]
 
 MAX_ROWS_SHOWN = 20  # in an error
+TABLES = (".csv", ".tsv", ".txt", ".xlsx")  # ends of the names of files that are tables
 
 
 def is_point(value: Any) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Union
 from robustbo.censored import to_json
 from robustbo.errors import JournalWarning, SpaceError, warn
 from robustbo.searchspace.measurements import Measurement, measurements_of
-from robustbo.searchspace.tabular import convert_rows, is_frame
+from robustbo.searchspace.tabular import TABLES, convert_rows, is_frame
 from robustbo.study.columns import readable_labels, with_names, with_plain_values
 from robustbo.study.handing import end_events, measurement, value_content
 from robustbo.study.origin import origin_of_cells, origin_to_record
@@ -60,7 +60,7 @@ def prior_contents(settings: Settings, prior: Prior, source: str | None = None) 
     if not isinstance(prior, Study | str | PathLike):
         rule = "prior_data must be a data frame, a study, or a journal's file or address"
         raise TypeError(f"{rule}, got {prior!r}; pd.DataFrame(...) makes a frame of rows or columns")
-    if isinstance(prior, str | PathLike) and str(prior).lower().endswith((".csv", ".tsv", ".txt", ".xlsx")):
+    if isinstance(prior, str | PathLike) and str(prior).lower().endswith(TABLES):
         raise TypeError(
             f"prior_data must be a journal or a data frame, got {hide_passwords(str(prior))!r}; read it by pandas first"
         )

@@ -78,7 +78,7 @@ class PursuitOptions(WarpOptions):
 
     @property
     def is_grouped(self) -> bool:
-        """Return whether a value that recurs counts as one outlier; not so by other rules or with a known number."""
+        """Return whether a value that recurs is one outlier or a plateau; not so by other rules or a known number."""
         return self.num_outliers is None and self.selection == "corrected"
 
     def rule(self, n: int, p: int) -> Rule:

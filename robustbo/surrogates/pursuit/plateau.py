@@ -25,8 +25,8 @@ class BesidePlateauGP(WarpedGP):
 
     @property
     def may_be_flat(self) -> bool:
-        """Return whether values may be wrong, and noise is inferred: only then a plateau matters."""
-        return self.options.capabilities.is_robust and self._noise_variances(ALL) is None
+        """Return whether noise is inferred, and wrong values by our own rule: only there a plateau matters."""
+        return self.options.is_grouped and self._noise_variances(ALL) is None
 
     def _plateau_variances(self, y: Tensor) -> Tensor | None:
         return plateau_variances(self.train_inputs[0], y, self.options.rate(len(y))) if y.dim() == 1 else None

@@ -26,8 +26,10 @@ def test_the_unit_does_not_matter(unit):
     assert torch.equal(is_on_plateau(RelevancePursuitGP(X, unit * Y)), is_on_plateau(RelevancePursuitGP(X, Y)))
 
 
-@pytest.mark.parametrize("arguments", [{"num_outliers": 0}, {"train_Yvar": torch.full((30, 1), 1e-4)}])
-def test_no_plateau_where_no_value_may_be_wrong_or_the_noise_is_known(arguments):
+@pytest.mark.parametrize(
+    "arguments", [{"num_outliers": 0}, {"selection": "botorch"}, {"train_Yvar": torch.full((30, 1), 1e-4)}]
+)
+def test_no_plateau_by_other_rules_or_where_the_noise_is_known(arguments):
     assert is_on_plateau(RelevancePursuitGP(*data(), **arguments)) is None
 
 
