@@ -90,7 +90,7 @@ LEARNERS: dict[str, tuple[int, Callable[[np.ndarray], Any], tuple[str, ...]]] = 
 }
 
 
-@lru_cache(maxsize=len(KINDS))
+@lru_cache(maxsize=1)  # all kinds of errors follow one another
 def scores(seed: int, learner: str, name: str, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Points of the unit cube, and the scores there."""
     d, make, _ = LEARNERS[learner]
@@ -120,18 +120,17 @@ def row(seed: int, learner: str, name: str, kind: str, n: int) -> Mapping[str, A
     line["plateau"] = plateau_variances(torch.from_numpy(X), standard, RATE) is not None
     for rule, find in RULES.items():
         with mock.patch.object(plateau, "plateau_variances", find):
-            line |= _scores_of(rule, probabilities(X, y) if line["plateau"] else None, is_wrong)
+            scored = _scores_of(rule, probabilities(X, y) if line["plateau"] else np.zeros(n), is_wrong)
+        line |= scored if line["plateau"] else dict.fromkeys(scored)
     return line
 
 
-def _scores_of(rule: str, p: np.ndarray | None, is_wrong: np.ndarray) -> dict[str, Any]:
-    """Scores of probabilities by a rule; empty where there are none."""
-    loss = None if p is None else round(len(p) * log_loss(pd.Series(p), pd.Series(is_wrong)), 4)
-    line: dict[str, Any] = {f"loss, {rule}": loss}
+def _scores_of(rule: str, p: np.ndarray, is_wrong: np.ndarray) -> dict[str, Any]:
+    """Scores of probabilities by a rule."""
+    line: dict[str, Any] = {f"loss, {rule}": round(len(p) * log_loss(pd.Series(p), pd.Series(is_wrong)), 4)}
     for limit, label in ((0.5, "flags"), (SURE, "sure")):
-        is_said = None if p is None else p > limit
-        line[f"{label}, {rule}"] = None if is_said is None else int(is_said.sum())
-        line[f"true {label}, {rule}"] = None if is_said is None else int((is_said & is_wrong).sum())
+        is_said = p > limit
+        line |= {f"{label}, {rule}": int(is_said.sum()), f"true {label}, {rule}": int((is_said & is_wrong).sum())}
     return line
 
 

@@ -12,7 +12,7 @@ import torch
 from scipy.special import betaln
 from torch import Tensor
 
-from robustbo.numerics.gp.replicates import FEW, number_values
+from robustbo.numerics.gp.replicates import FEW, count_points
 
 STRENGTH = 10.0  # of the Beta prior of the rate of errors, in values
 SHARE = 1 / 3  # of the points, at which the value of a plateau must stand; more than half have a value that recurs
@@ -45,15 +45,13 @@ def plateau_variances(X: Tensor, y: Tensor, rate: float) -> Tensor | None:
         >>> plateau_variances(x.unsqueeze(-1), x, 0.1) is None
         True
     """
-    number = number_values(y)
-    if number.bincount().max() < FEW:
+    if (counts := count_points(X, y)) is None:
         return None
-    place = X.unique(dim=0, return_inverse=True)[1]
-    at = torch.stack([number, place], -1).unique(dim=0)[:, 0].bincount()  # points at which each value stands
-    m, most = int(place.max()) + 1, int(at.max())
-    if 2 * int(at[at >= FEW].sum()) <= m or most < SHARE * m or most >= m or _are_errors(m, m - most, rate):
+    number, points, m = counts
+    most = int(points.max())
+    if 2 * int(points[points >= FEW].sum()) <= m or most < SHARE * m or most >= m or _are_errors(m, m - most, rate):
         return None
-    is_on = number == at.argmax()
+    is_on = number == points.argmax()
     value = y[is_on][0]
     if value.abs() > FAR:
         return None

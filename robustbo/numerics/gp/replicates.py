@@ -110,16 +110,43 @@ def find_recurring_groups(X: Tensor, y: Tensor) -> Groups:
         >>> find_recurring_groups(torch.arange(7.0).unsqueeze(-1), torch.tensor([0.0, 1.0, 9.0, 9.0, 2.0, 9.0, 3.0]))
         Groups(recurring=((2, 3, 5),))
     """
-    value = number_values(y)
-    rows = [(value == i).nonzero().squeeze(-1) for i in (value.bincount() > 1).nonzero().squeeze(-1)]
-    places = [len(X[group].unique(dim=0)) for group in rows]
-    if sum(k > 1 for k in places) > MAX_RECURRING:
+    if (counts := count_points(X, y)) is None or (counts.points > 1).sum() > MAX_RECURRING:
         return Groups()
-    recurring_rows = [r.tolist() for r, k in zip(rows, places, strict=True) if k >= FEW]
-    return Groups(tuple(map(tuple, recurring_rows)) if 2 * sum(map(len, recurring_rows)) <= len(y) else ())
+    numbers = (counts.points >= FEW).nonzero().squeeze(-1)
+    rows = tuple(tuple((counts.number == i).nonzero().squeeze(-1).tolist()) for i in numbers)
+    return Groups(rows if 2 * sum(map(len, rows)) <= len(y) else ())
 
 
-def number_values(y: Tensor) -> Tensor:
+class PointCounts(NamedTuple):
+    """Numbers of points by value.
+
+    Attributes:
+        number: ``n`` numbers of the values, the same where values are.
+        points: By number, the points at which the value stands.
+        num_points: Of all.
+    """
+
+    number: Tensor
+    points: Tensor
+    num_points: int
+
+
+def count_points(X: Tensor, y: Tensor) -> PointCounts | None:
+    """Count the points at which each value stands, except for rounding; None where none was told `FEW` times.
+
+    Args:
+        X: ``n x d`` inputs.
+        y: ``n`` outcomes.
+    """
+    number = _number_values(y)
+    if number.bincount().max() < FEW:
+        return None
+    place = X.unique(dim=0, return_inverse=True)[1]
+    points = torch.stack([number, place], -1).unique(dim=0)[:, 0].bincount()
+    return PointCounts(number, points, int(place.max()) + 1)
+
+
+def _number_values(y: Tensor) -> Tensor:
     """Number values by rank: ``n`` integers, the same where values are."""
     rising, order = y.sort(stable=True)
     is_new = torch.zeros_like(order)
