@@ -22,7 +22,12 @@ from robustbo.loop.observations.table import Observations
 from robustbo.loop.surrogate.bounds import bound_rows, joint_prediction, noise_variances
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
-from robustbo.numerics.censored.sites import log_probability_of_stuck_sensor, log_probability_of_values, pseudo_values
+from robustbo.numerics.censored.sites import (
+    highest_log_probability,
+    log_probability_of_stuck_sensor,
+    log_probability_of_values,
+    pseudo_values,
+)
 
 FEWEST = 3  # values, at as many points, that make a heap
 SHARE = 0.05  # of all values, likewise
@@ -125,10 +130,12 @@ def _is_limit(told: Observations, heap: Heap, base: FittedSurrogate) -> bool:
     bounds = bound_rows(of_heap, base.units, base.observations.values, 0.0).bounds(
         noise_variances(base.model, X).sqrt().numpy()
     )
-    k, n = len(heap.rows), len(told.values)
-    as_limit = pseudo_values(m, C, bounds).L
+    as_stuck = log_probability_of_stuck_sensor(len(heap.rows), len(told.values))
+    if highest_log_probability(m, C, bounds) <= as_stuck + CONVINCING:
+        return False
     as_values = log_probability_of_values(m, C, bounds, base.units.sd_to_model(_step(told)))
-    return as_limit > max(as_values, log_probability_of_stuck_sensor(k, n)) + CONVINCING
+    as_limit = pseudo_values(m, C, bounds).L
+    return as_limit > max(as_values, as_stuck) + CONVINCING
 
 
 def _step(told: Observations) -> float:

@@ -112,9 +112,32 @@ def verdict(mean: Array, sd: Array, bounds: Bounds) -> tuple[Array, Array]:
         sd: ``k`` standard deviations, noise included.
         bounds: The bounds.
     """
-    log_kept = log_ndtr(bounds.s * (bounds.c - mean) / sd)
+    log_kept = _log_probabilities(mean, sd, bounds)
     log_Z = np.logaddexp(bounds.log_b, np.log1p(-bounds.eps) + log_kept)
     return np.exp(bounds.log_b - log_Z), -log_kept  # eq. 18.3
+
+
+def highest_log_probability(m: Array, C: Array, bounds: Bounds) -> float:
+    """The most that the log probability of all bounds together can be: that of the least probable one.
+
+    Args:
+        m: ``k`` means of the latent values by the values alone.
+        C: ``k x k`` covariance of these.
+        bounds: The bounds, none of which can be wrong.
+
+    Example:
+        >>> one, m, C = np.ones(2), np.zeros(2), np.eye(2)
+        >>> bounds = Bounds(c=np.array([0.0, -2.0]), s=one, sd=0.01 * one, log_b=-np.inf * one, eps=0 * one)
+        >>> round(highest_log_probability(m, C, bounds), 2), round(pseudo_values(m, C, bounds).L, 2)
+        (-3.78, -4.48)
+    """
+    return float(_log_probabilities(m, np.sqrt(C.diagonal() + bounds.sd**2), bounds).min())
+
+
+def _log_probabilities(mean: Array, sd: Array, bounds: Bounds) -> Array:
+    """``k`` log probabilities that measurements keep to their bounds."""
+    with np.errstate(over="ignore"):  # as far out as a number can be, and so is the ratio
+        return log_ndtr(bounds.s * (bounds.c - mean) / sd)
 
 
 def without_sites(mean: Array, covariance: Array, y: Array, variance: Array) -> tuple[Array, Array]:

@@ -22,9 +22,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import erfcx, log_ndtr
 
 from robustbo.numerics.failures.likelihood import BETA, Outcomes, log_outcome
-from robustbo.numerics.gp.evidence import LOG_2PI
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 
@@ -33,6 +33,7 @@ DAMPED = 0.8  # share of the way to a site's moments that a sweep goes
 SLOWLY = 0.3  # likewise, of sites in turn, where full steps go round in circles
 ENOUGH = 1e-3  # change of the posterior means, of a prior standard deviation, at which sweeps end
 FLAT = 1e-10  # least precision of a site
+SURE = 1e4  # sd beyond which a step bends no more, to eight digits
 
 
 class Sites(NamedTuple):
@@ -151,15 +152,39 @@ class StepLikelihood(NamedTuple):
 
     def moments(self, mu: Array, v: Array, tau: Array, nu: Array) -> _Moments:
         """Cavities from the posterior and the sites, and the sites that their moments ask for."""
-        share = np.maximum(1 - tau * v, FLAT)
-        v_, mu_ = v / share, (mu - v * nu) / share  # eq. 15.2
+        left = np.maximum(1 - tau * v, FLAT)
+        v_, mu_ = v / left, (mu - v * nu) / left  # eq. 15.2
         kappa = self.beta * self.s / np.sqrt(1 + self.beta**2 * v_)
         u = kappa * (self.m + mu_)
         log_Z = log_outcome(u, self.log_b, self.log_c)  # eq. 15.3
-        r = np.exp(self.log_c - 0.5 * (u * u + LOG_2PI) - log_Z)
-        bend, mean = kappa * kappa * r * (u + r), mu_ + v_ * kappa * r  # eq. 15.4
-        tau = np.maximum(bend / np.maximum(1 - bend * v_, FLAT), FLAT)  # eq. 15.5
-        return _Moments(mu_, v_, u, log_Z, tau, mean * (1 / v_ + tau) - mu_ / v_)
+        share = np.exp(self.log_c + log_ndtr(u) - log_Z)
+        g = _hazard(u)
+        r = share * g  # eq. 15.4
+        bend = share * (_bend(u) - (1 - share) * g * g)  # r (u + r)
+        tau = np.maximum(self.beta**2 * bend / (1 + self.beta**2 * v_ * (1 - bend)), FLAT)  # eq. 15.5
+        return _Moments(mu_, v_, u, log_Z, tau, mu_ * tau + kappa * r * (1 + v_ * tau))
+
+
+def _hazard(u: Array) -> Array:
+    """phi(u) / Phi(u), however far out.
+
+    Example:
+        >>> _hazard(np.array([-1e9, 0.0])).round(3).tolist()
+        [1000000000.0, 0.798]
+    """
+    return math.sqrt(2 / math.pi) / erfcx(-u / math.sqrt(2))
+
+
+def _bend(u: Array) -> Array:
+    """g (u + g) for the hazard g, between 0 and 1: far out, the difference would be lost, and it is next to 1.
+
+    Example:
+        >>> _bend(np.array([-1e9, -1.0, 0.0])).round(6).tolist()
+        [1.0, 0.800902, 0.63662]
+    """
+    near = np.maximum(u, -SURE)
+    g = _hazard(near)
+    return g * (near + g)
 
 
 def _in_turn(likelihood: StepLikelihood, Sig: Array, mu: Array, sites: Sites, step: float) -> Sites:

@@ -1,5 +1,6 @@
 """Values that all read as the limit: taken for bounds where that explains them best, and said."""
 
+import sys
 import warnings
 
 import numpy as np
@@ -52,6 +53,18 @@ def test_good_values_beside_a_heap_at_a_limit_are_not_flagged(n, d, share, unit,
     assert text.startswith(f"{len(heap)} of {n} values are ")
     assert f", the {end} of all: the surrogate takes them for" in text
     assert f"rb.{bound}(" in text
+
+
+@pytest.mark.few(2)
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("code", [1e3, 1e9, 1e200, sys.float_info.max])
+def test_failures_that_were_told_as_a_number_are_wrong_however_large_it_is(code):
+    X, f = table(40, 2, seed=2)
+    failed = np.arange(0, 40, 7)
+    f[failed] = code
+    doubted, texts = flagged(X, f, direction="minimize")
+    assert {*failed.tolist()} <= doubted
+    assert not texts
 
 
 @pytest.mark.few(1)

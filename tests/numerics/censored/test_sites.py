@@ -7,6 +7,7 @@ from scipy import integrate, stats
 
 from robustbo.numerics.censored.sites import (
     Bounds,
+    highest_log_probability,
     log_probability_of_stuck_sensor,
     log_probability_of_values,
     pseudo_values,
@@ -105,3 +106,14 @@ def test_the_probabilities_of_a_heap():
     assert_allclose(log_probability_of_values(M, C, bounds, 0.01), density + 4 * math.log(0.01), rtol=1e-9)
     rate = integrate.quad(lambda p: p**4 * (1 - p) ** 16, 0, 1)[0]
     assert_allclose(log_probability_of_stuck_sensor(4, 20), math.log(rate), rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("far", [1e3, 1e6, 1e9])
+def test_bounds_far_from_what_is_expected_are_as_good_as_measurements(far):
+    m, C = np.zeros(3), np.array([[1.0, 0.6, 0.6], [0.6, 1.0, 1.0], [0.6, 1.0, 1.0]])  # two of them at one point
+    bounds = bounds_of([far] * 3, [-1] * 3, 0.5)
+    told = pseudo_values(m, C, bounds)
+    assert_allclose(told.y, far, rtol=1e-4)  # as if the bounds themselves had been measured
+    assert_allclose(told.variance, 0.25, rtol=1e-4)
+    assert told.L < highest_log_probability(m, C, bounds) < -0.3 * far**2
