@@ -1,5 +1,6 @@
 """A client of Ax as our decisions see it: a view of its trials, and the arm that each of them is."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -8,7 +9,7 @@ from robustbo.ax.experiment import Run, history_of, runs_of
 from robustbo.ax.levels import with_levels
 from robustbo.ax.options import StrategyOptions, options_of
 from robustbo.ax.space import space_of
-from robustbo.ax.stored_digits import round_to_storage
+from robustbo.ax.stored_digits import is_kept, round_to_storage
 from robustbo.ax.wanted import Goals, goals_of, metrics_of
 from robustbo.errors import SpaceError
 from robustbo.lazy import cached_property
@@ -128,7 +129,7 @@ class ExperimentReader:
         for run in own:
             _check_source(declared, run)
         runs = with_levels(self.experiment, declared, own, metrics)
-        return [_round_values(run) for run in (*self.sources.old_runs(self.space, metrics), *runs)]
+        return _round_values([*self.sources.old_runs(self.space, metrics), *runs])
 
     def _view(
         self, part: str, settings: Settings, *metrics: str, is_named: bool = False, fits: FitCache | None = None
@@ -190,10 +191,23 @@ def _check_source(declared: Declared, run: Run) -> None:
         raise ValueError(f"trial {run.trial_index}: {error}") from None
 
 
-def _round_values(run: Run) -> Run:
-    """A run with values that are the same after storage."""
-    values = {
-        metric: (round_to_storage([mean]).item(), None if sd is None else round_to_storage([sd]).item())
-        for metric, (mean, sd) in run.values.items()
-    }
-    return run._replace(values=values)
+def _round_values(runs: Sequence[Run]) -> list[Run]:
+    """Runs with values that are the same after storage."""
+    means: dict[str, list[float]] = {}
+    for run in runs:
+        for metric, (mean, _) in run.values.items():
+            means.setdefault(metric, []).append(mean)
+    is_stored = {metric: is_kept(metric, values) for metric, values in means.items()}
+
+    def rounded(metric: str, value: float) -> float:
+        return float(round_to_storage([value], is_stored=is_stored[metric])[0])
+
+    return [
+        run._replace(
+            values={
+                metric: (rounded(metric, mean), None if sd is None else rounded(metric, sd))
+                for metric, (mean, sd) in run.values.items()
+            }
+        )
+        for run in runs
+    ]

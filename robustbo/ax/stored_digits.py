@@ -5,10 +5,39 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from robustbo.errors import NumericsWarning, warn
+
 DIGITS = 10
 DECIMALS = 10  # of a value in the JSON of an Ax client (pandas has so many)
+COARSE = 1e-5  # a spread of values of which storage leaves five digits
 
 
-def round_to_storage(values: Iterable[float]) -> NDArray[np.float64]:
-    """Round as Ax's JSON does, then to `DIGITS`: what was saved could else lie beyond a tie."""
-    return np.array([float(f"{float(f'{value:.{DECIMALS}f}'):.{DIGITS}g}") for value in values])
+def round_to_storage(values: Iterable[float], *, is_stored: bool = True) -> NDArray[np.float64]:
+    """Round as Ax's JSON does, then to `DIGITS`: what was saved could else lie beyond a tie.
+
+    Args:
+        values: Any number.
+        is_stored: Whether the JSON keeps what tells the values of a metric apart (`is_kept`); if not, its decimals are
+            not counted.
+    """
+    kept = (float(f"{value:.{DECIMALS}f}") if is_stored else value for value in values)
+    return np.array([float(f"{value:.{DIGITS}g}") for value in kept])
+
+
+def is_kept(metric: str, values: Iterable[float]) -> bool:
+    """Return whether the JSON of an Ax client keeps what tells the values of a metric apart; warn if not.
+
+    Args:
+        metric: Its name.
+        values: All of them.
+    """
+    array = np.array([*values])
+    array = array[np.isfinite(array)]
+    if not array.any() or (np.ptp(array) or abs(array[0])) >= COARSE:
+        return True
+    warn(
+        f"values of metric {metric!r} differ by less than {COARSE:g}, and Ax saves {DECIMALS} decimals of a value: "
+        "they count in full now, but will not in a client that was saved and loaded; use a smaller unit",
+        NumericsWarning,
+    )
+    return False

@@ -35,7 +35,7 @@ from robustbo.ax.acquisition import SeededAcquisition
 from robustbo.ax.adapter import RobustGenerators
 from robustbo.ax.declared import with_target
 from robustbo.ax.old_experiments import PURPOSE, OldExperiment, arms_of, is_old_experiment
-from robustbo.ax.stored_digits import round_to_storage
+from robustbo.ax.stored_digits import is_kept, round_to_storage
 from robustbo.ax.viability import HandOverFailures
 from robustbo.surrogates.baselines.variational import VariationalGP
 from robustbo.surrogates.common.contract import outcome_class
@@ -48,8 +48,6 @@ from robustbo.validation import name_in_registry, one_of, short_list, whole_numb
 NUM_INITIAL = 5  # Ax's
 # As many as Ax climbs at once. Its 20 of 1024 led higher by over 0.01 in one of 60 asks (Hartmann6, 7 to 90 values).
 CLIMBS = {"num_restarts": 5, "raw_samples": 512}
-DIGITS = 10
-DECIMALS = 10  # of a value in the JSON of an Ax client (pandas has so many)
 
 
 class LowerBound(VariationalELBO):
@@ -77,10 +75,12 @@ class RobustStandardizeY(StandardizeY):
         self, search_space: Any = None, experiment_data: Any = None, adapter: Any = None, config: Any = None
     ) -> None:
         Transform.__init__(self, search_space, experiment_data, adapter, config)
-        self.Ymean, self.Ystd = {}, {}
+        self.Ymean, self.Ystd, self._is_stored = {}, {}, dict[str, bool]()
         for metric, column in experiment_data.observation_data["mean"].items():
-            scale = RobustStandardize(m=1)
-            scale.learn(as_tensor(round_to_storage(column.dropna().to_numpy(dtype=float))).unsqueeze(-1))
+            scale, values = RobustStandardize(m=1), column.dropna().to_numpy(dtype=float)
+            self._is_stored[metric] = is_kept(metric, values)
+            rounded = round_to_storage(values, is_stored=self._is_stored[metric])
+            scale.learn(as_tensor(rounded).unsqueeze(-1))
             self.Ymean[metric], self.Ystd[metric] = scale.means.item(), scale.stdvs.item()
 
     def transform_experiment_data(self, experiment_data: Any) -> Any:
@@ -88,7 +88,8 @@ class RobustStandardizeY(StandardizeY):
         observed = experiment_data.observation_data
         for column in ("mean", "sem"):
             for metric in self.Ymean:
-                observed[column, metric] = round_to_storage(observed[column, metric].to_numpy(dtype=float))
+                values = observed[column, metric].to_numpy(dtype=float)
+                observed[column, metric] = round_to_storage(values, is_stored=self._is_stored[metric])
         return super().transform_experiment_data(experiment_data)
 
 

@@ -8,7 +8,7 @@ is not recorded again.
 import math
 from collections.abc import Sequence
 
-from robustbo.gest.results import DECIMALS, Result
+from robustbo.gest.results import Result, as_stored
 from robustbo.searchspace.space import Space
 from robustbo.study.handing import end_event
 from robustbo.trials import worker
@@ -16,7 +16,8 @@ from robustbo.trials.declared import Declared, source_in
 from robustbo.trials.history import History, Trial
 from robustbo.trials.storage.line import Event
 
-SAME = 1e-9  # of a value, and of the unit interval in every parameter
+SAME = 1e-9  # of the unit interval in every parameter
+EQUAL = 1e-14  # of a value: what a number loses that is written with 15 digits
 
 
 def events_of(space: Space, history: History, results: Sequence[Result], declared: Declared = ()) -> list[Event]:
@@ -79,4 +80,5 @@ def _gave(trial: Trial, result: Result) -> bool:
     """Return whether a trial ended as a result says."""
     if trial.value is None or result.kind == "fail":
         return trial.value is None and result.kind == "fail"
-    return math.isclose(trial.value, result.content["value"], rel_tol=SAME, abs_tol=DECIMALS)
+    value = result.content["value"]
+    return any(math.isclose(kept, value, rel_tol=EQUAL) for kept in (trial.value, as_stored(trial.value)))

@@ -18,7 +18,7 @@ from robustbo.validation import plain_scalar, real
 REASON = 2000  # characters of an error that are kept: its end, where the exception is
 SHOWN = 20  # results that an error tells of
 NEARLY = 1e-6  # of a variable's range and value: what is left of a point after 32 bits
-DECIMALS = 1e-10  # what pandas leaves of a number in JSON
+DECIMALS = 10  # that pandas leaves of a number in JSON
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,16 @@ def results_of(
     return results
 
 
+def as_stored(number: float) -> float:
+    """What is left of a number in the JSON of a loop that has a data frame.
+
+    Example:
+        >>> as_stored(2 / 3), as_stored(1e-13)
+        (0.6666666667, 0.0)
+    """
+    return round(number, DECIMALS)
+
+
 def _read(
     problem: VocsProblem, history: History, row: Mapping[str, Any], labels: Mapping[str, str], declared: Declared
 ) -> Result:
@@ -146,7 +156,8 @@ def _measured_place(problem: VocsProblem, trial: Trial, row: Mapping[str, Any]) 
             is_there = value == suggested
         else:
             low, high = parameter.interval
-            is_there = abs(real(name, value) - suggested) <= NEARLY * (high - low + abs(suggested)) + DECIMALS
+            far = min(abs(real(name, value) - place) for place in (suggested, as_stored(suggested)))
+            is_there = far <= NEARLY * (high - low + abs(suggested))
         if not is_there and isinstance(parameter, Choice):
             raise ValueError(
                 f"{name} must be {suggested!r}, as suggested with {ID} {trial.number}, got {value!r}; "

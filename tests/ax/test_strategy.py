@@ -19,7 +19,8 @@ from ax.storage.sqa_store.db import create_all_tables, get_engine, init_engine_a
 
 from robustbo.ax import best, complete, generation_strategy, outliers
 from robustbo.ax.acquisition import SeededAcquisition
-from robustbo.ax.stored_digits import round_to_storage
+from robustbo.ax.stored_digits import is_kept, round_to_storage
+from robustbo.errors import NumericsWarning
 from robustbo.surrogates.registry import SURROGATES
 from robustbo_problems.synthetic import branin
 
@@ -129,6 +130,24 @@ def test_a_value_counts_alike_before_and_after_json():
     for scale in (1e-3, 1.0, 1e3, -1.0):
         x = scale * value
         assert round_to_storage(np.array([x])) == round_to_storage(np.array([float(f"{x:.10f}")]))
+
+
+def test_the_unit_of_a_metric_changes_no_candidate():
+    first, small = (go_on(client(), 7, function=lambda p, u=u: u * branin(p)) for u in (1.0, 2.0**-43))
+    with pytest.warns(NumericsWarning, match="'f' differ by less than 1e-05, and Ax saves 10 decimals"):
+        candidates = small.get_next_trials(max_trials=1)
+    ((_, expected),) = first.get_next_trials(max_trials=1).items()
+    ((_, params),) = candidates.items()
+    assert params == pytest.approx(expected, abs=1e-3)
+
+
+def test_a_metric_without_a_spread_is_as_storage_has_it():
+    assert is_kept("f", [0.0, 0.0])
+    assert is_kept("f", [3.0])
+    assert is_kept("f", [math.nan, 1.0, 1.00002])
+    with pytest.warns(NumericsWarning):
+        assert not is_kept("f", [1.0, 1.000002])
+    assert round_to_storage([1e-13], is_stored=False).tolist() == [1e-13]
 
 
 @pytest.mark.slow

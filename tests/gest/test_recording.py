@@ -55,6 +55,14 @@ def test_what_is_there_already_is_not_recorded_again(generator):
     assert len(generator.optimizer.history) == 10
 
 
+@pytest.mark.parametrize("values", [[1e-13, 5e-13, 9e-13], [1e9, 1e9 + 0.3, 1e9 + 0.6]])
+def test_values_of_a_point_that_differ_by_little_are_all_kept(generator, values):
+    (point,) = generator.suggest(1)
+    for value in values:
+        generator.ingest([point | {"f": value}])
+    assert [trial.value for trial in generator.optimizer.history] == values
+
+
 def test_a_value_that_equals_an_earlier_one_ends_the_trial_that_repeats_it(generator):
     generator.ingest([p | {"f": (p["x"] - 0.3) ** 2} for p in generator.suggest(7)])
     (point,) = generator.suggest(1)

@@ -59,6 +59,15 @@ def test_a_point_may_lose_digits_on_the_way(generator):
     assert trial(generator).params["x"] == point["x"]
 
 
+@pytest.mark.parametrize("digits", [13, 10])
+def test_a_variable_of_tiny_range_is_where_it_was_measured(digits):
+    generator = RobustGenerator(VOCS(variables={"x": [0, 1e-9]}, objectives={"f": "MINIMIZE"}), seed=0)
+    first, second = generator.suggest(2)
+    generator.ingest([first | {"x": round(first["x"], digits), "f": 1.0}, second | {"x": 0.95e-9, "f": 2.0}])
+    kept = [trial(generator, number).params["x"] for number in (0, 1)]
+    assert kept == [first["x"] if digits == 10 else round(first["x"], 13), 0.95e-9]
+
+
 @pytest.mark.parametrize("missing", [{}, {"_id": None}, {"_id": math.nan}, {"_id": pd.NA}])
 def test_a_point_of_another_is_a_measurement_of_its_own(generator, missing):
     generator.suggest(1)

@@ -8,7 +8,7 @@ from robustbo.errors import SpaceError
 from robustbo.searchspace.constraints.constraint import Constraint
 from robustbo.searchspace.parameters import Float, Parameter
 
-NOTHING = 1e-10  # relative: a coefficient that is left over by rounding
+NOTHING = 1e-10  # of the largest term of an equation: a term that is left over by rounding
 
 
 class Dependent(NamedTuple):
@@ -39,11 +39,11 @@ def solve(
         SpaceError: If an equation contradicts the others, or what is fixed.
     """
     rows = [_row(equation, fixed_values) for equation in equations]
-    sizes = [max([1.0, abs(c), *map(abs, row.values())]) for row, c in rows]
+    sizes = [_size(equation, parameters) for equation in equations]
     order: list[tuple[int, str]] = []
     for i, equation in enumerate(equations):
         row, constant = rows[i]
-        row = {name: a for name, a in row.items() if abs(a) > NOTHING * sizes[i]}
+        row = {name: a for name, a in row.items() if abs(a) * _most(parameters[name]) > NOTHING * sizes[i]}
         if not row:
             if abs(constant) > NOTHING * sizes[i]:
                 fixed = f" at {dict(fixed_values)}" if fixed_values else ""
@@ -68,6 +68,18 @@ def _row(equation: Constraint, fixed_values: Mapping[str, float]) -> tuple[dict[
     coefficients = dict(linear.coefficients)
     constant = linear.constant + sum(a * fixed_values[name] for name, a in coefficients.items() if name in fixed_values)
     return {name: a for name, a in coefficients.items() if name not in fixed_values}, constant
+
+
+def _size(equation: Constraint, parameters: Mapping[str, Parameter]) -> float:
+    """The most that a term of an equation can be."""
+    linear = equation.excess.linear
+    assert linear is not None, equation
+    return max([abs(linear.constant), *(abs(a) * _most(parameters[name]) for name, a in linear.coefficients)])
+
+
+def _most(parameter: Parameter) -> float:
+    """The most that a parameter can be, without its sign."""
+    return max(map(abs, parameter.interval or (1.0,))) or 1.0
 
 
 def _ease(parameter: Parameter, coefficient: float) -> tuple[bool, bool, float]:

@@ -87,3 +87,20 @@ def test_the_order_of_the_equations_does_not_matter_to_what_holds():
         assert point["a"] + point["b"] + point["c"] == pytest.approx(1)
         assert point["a"] - point["b"] == pytest.approx(0.25)
         assert point["d"] == pytest.approx(2 * point["c"])
+
+
+@pytest.mark.parametrize("unit", [1e-100, 1e-12, 1.0, 2e10, 1e12, 1e100])
+def test_the_unit_of_parameters_and_of_an_equation_does_not_matter(unit):
+    box = {name: rb.Float(0, 2 * unit) for name in ("a", "b")}
+    for times in (1.0, 1e-12, 1e12):
+        (only,) = solve(parse(f"{times!r} * a + {times!r} * b == {times * unit!r}", ("a", "b")), box, {})
+        assert only.constant == pytest.approx(unit)
+        assert [*only.coefficients.values()] == [-1.0]
+
+
+def test_values_that_are_fixed_may_be_large():
+    box = {name: rb.Float(0, 2e12) for name in ("a", "b")}
+    (equation,) = parse("a + b == 1e12", ("a", "b"))
+    assert solve([equation], box, {"a": 0.3e12, "b": 0.7e12}) == []
+    with pytest.raises(SpaceError, match="can never hold"):
+        solve([equation], box, {"a": 0.3e12, "b": 0.7e12 + 1000})
