@@ -131,7 +131,7 @@ class Loop:
             with self._interrupts.let_in():
                 request = self._asking.next()
                 if request is not None and request.history is not None:
-                    warn_of_sources(self._optimizer)
+                    warn_of_sources(self._optimizer, self._optimizer.view)
                 return request
         except Exception as error:
             self._interrupts.check()  # which may be what has led to it

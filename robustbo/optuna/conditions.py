@@ -6,7 +6,7 @@ little, since Optuna asks for a parameter where it needs it, whatever was expect
 is there is one more thing that a point has: values with it and without it are not held against each other.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
@@ -67,7 +67,14 @@ def presence_indicators(named: Mapping[str, BaseDistribution], trials: Iterable[
         presence = tuple(name in trial.distributions for trial in completed)
         if not all(presence) and name not in explained:
             by_presence.setdefault(presence, []).append(name)
-    return {f"{' and '.join(names)} there": names for names in by_presence.values()}
+    return {_new_name(f"{' and '.join(names)} there", named): names for names in by_presence.values()}
+
+
+def _new_name(name: str, names: Collection[str]) -> str:
+    """A name that no parameter has."""
+    while name in names:
+        name += "_"
+    return name
 
 
 def _on(

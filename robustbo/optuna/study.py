@@ -51,7 +51,7 @@ def study_view(study: Study) -> StudyView:
     Raises:
         ValueError: If no trial of it has ended that has parameters of a range, or it has more than four objectives.
     """
-    sampler = study.sampler if isinstance(study.sampler, RobustSampler) else RobustSampler(seed=0)
+    sampler = robust_sampler(study) or RobustSampler(seed=0)
     trials = study.get_trials(deepcopy=False)
     if (space := _space(trials)) is None:
         text = f"a completed trial with a parameter to choose, it has {len(trials)} trials"
@@ -59,6 +59,14 @@ def study_view(study: Study) -> StudyView:
     searched = search_space(trials)
     gathered = sampler.gather(study, space, searched, trials)
     return StudyView(sampler.view(study, gathered), gathered)
+
+
+def robust_sampler(study: Study) -> RobustSampler | None:
+    """The `RobustSampler` of a study, also where Optuna's `PartialFixedSampler` is around it; None where it has none."""
+    sampler: Any = study.sampler
+    while not isinstance(sampler, RobustSampler) and sampler is not None:
+        sampler = getattr(sampler, "_base_sampler", None)
+    return sampler
 
 
 def _space(trials: Sequence[FrozenTrial]) -> Space | None:

@@ -1,13 +1,15 @@
 """Columns of a table as inputs of a surrogate: numbers between 0 and 1, a column for each category."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
-from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncoder
 
 FROM_DTYPE = "from_dtype"
 
@@ -82,6 +84,16 @@ def _place(column: Any, names: Sequence[Any], d: int) -> int:
     return int(column) % d
 
 
+def _orders_of_magnitude(rows: NDArray[np.float64]) -> NDArray[np.int_]:
+    """The binary orders of magnitude of the ranges of columns."""
+    return np.frexp(rows.max(0) / 2 - rows.min(0) / 2)[1]
+
+
+def _divided(rows: Any, by: NDArray[np.int_]) -> NDArray[np.float64]:
+    """Columns divided by their orders of magnitude, which loses nothing."""
+    return np.ldexp(np.asarray(rows, dtype=np.float64), -by)
+
+
 class FeatureEncoder:
     """Inputs of a surrogate from rows of a table.
 
@@ -96,7 +108,10 @@ class FeatureEncoder:
     def __init__(self, X: Any, categorical: Sequence[int]) -> None:
         encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
         numbers = [i for i in range(X.shape[1]) if i not in set(categorical)]
-        parts = [("numbers", MinMaxScaler(), numbers), ("categories", encoder, list(categorical))]
+        rows = np.asarray(getattr(X, "iloc", X)[:, numbers], dtype=np.float64)
+        of_order_1 = FunctionTransformer(partial(_divided, by=_orders_of_magnitude(rows)))
+        scaler = make_pipeline(of_order_1, MinMaxScaler())  # which takes a range below 2e-15 for none
+        parts = [("numbers", scaler, numbers), ("categories", encoder, list(categorical))]
         self._columns = ColumnTransformer([part for part in parts if part[2]]).fit(X)
 
     def __call__(self, X: Any) -> NDArray[np.float64]:

@@ -1,17 +1,20 @@
 """A surrogate fitted to a table's rows, in arrays."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
 from botorch.models.gpytorch import GPyTorchModel
+from gpytorch.settings import min_variance
 from numpy.typing import NDArray
 from scipy.special import ndtri
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
 
 from robustbo.determinism.isolation import seed_everything
+from robustbo.loop.observations.units import center_and_scale
 from robustbo.numerics.sources.labels import SourceLabels
 from robustbo.sklearn.arguments import RowNoise
 from robustbo.sklearn.fit_progress import FitProgress
@@ -27,6 +30,8 @@ Array = NDArray[np.float64]
 
 AT_ONCE = 4096  # rows that are judged together
 HALF = 0.5  # probability beyond which a value is called wrong
+SMALLEST, LARGEST = 1e-150, 1e150  # differences whose squares are numbers
+LEAST_VARIANCE = 1e-10  # of a prediction, where values differ by numbers of the order of 1
 
 
 class Weightless(NamedTuple):
@@ -84,6 +89,21 @@ def _check_noise(name: str, can: Capabilities, noise: RowNoise) -> None:
     raise ValueError(f"noise_sd must be known for all rows or for none with {name!r}, got NaN among them")
 
 
+def _scale_of(y: Array) -> float:
+    """The order of magnitude of the differences between values.
+
+    Raises:
+        ValueError: If their squares are no numbers.
+    """
+    scale = center_and_scale(tuple(y.tolist()))[1]
+    if not SMALLEST <= scale <= LARGEST:
+        raise ValueError(
+            f"y must have values that differ by {SMALLEST:g} to {LARGEST:g}, got differences of about {scale:.2g}; "
+            "divide y by a power of ten"
+        )
+    return scale
+
+
 @dataclass(frozen=True)
 class FittedRegression:
     """A fitted surrogate, asked and answering in arrays.
@@ -91,12 +111,14 @@ class FittedRegression:
     Attributes:
         model: The surrogate.
         seed: Of methods that draw.
+        scale: The order of magnitude of the differences between values.
         grouped: What is believed of groups of rows; None where there are none.
         weightless: The rows that were not fitted to, as they do not count; None where all do.
     """
 
     model: GPyTorchModel
     seed: int
+    scale: float
     grouped: GroupedFit | None = None
     weightless: Weightless | None = None
 
@@ -121,6 +143,9 @@ class FittedRegression:
             noise: What is known of the noise, and how much rows count.
             seed: Of methods that draw.
             groups: Labels of the rows, of which a group may be in error.
+
+        Raises:
+            ValueError: If an option, the noise or the magnitude of the values breaks a rule.
         """
         registry.check_options(name, options)
         model_class: Any = registry.model_class(name)
@@ -132,6 +157,8 @@ class FittedRegression:
             fitted = cls.fit(name, options, X[counts], y[counts], noise.at(counts), seed, labels)
             return replace(fitted, weightless=Weightless(counts, X[~counts], y[~counts]))
 
+        scale = _scale_of(y)
+
         def build(values: Array) -> Any:
             columns = [torch.tensor(x) for x in (values, noise.complete) if x is not None]
             model = model_class(torch.tensor(X), *(column.unsqueeze(-1) for column in columns), **options)
@@ -142,13 +169,13 @@ class FittedRegression:
         with seed_everything(seed):
             model = contract.fit(build(y))
             if groups is None:
-                return cls(model, seed)
+                return cls(model, seed, scale)
             grouped = fit_beside_groups(model, y, groups, build)
-            return cls(grouped.model, seed, grouped)
+            return cls(grouped.model, seed, scale, grouped)
 
     def diagnose(self, progress: FitProgress) -> dict[str, Any]:
         """Expectations and verdicts on the ``n`` values, by the regressor's attributes."""
-        with seed_everything(self.seed), quiet(), torch.no_grad():
+        with self._asked():
             with progress.stage(f"judging {len(self.model.train_targets):,} rows"):
                 of_others, right = contract.diagnose(self.model), contract.probability_right(self.model)
             judged = _verdicts(of_others, right)
@@ -158,6 +185,13 @@ class FittedRegression:
                 judged = self.weightless.among(judged, self.model, progress)
         return judged | {"group_errors_": None if self.grouped is None else self.grouped.table}
 
+    @contextmanager
+    def _asked(self, seed: int | None = None) -> Iterator[None]:
+        """Run the block with draws, warnings and the least variance as they are for all questions to the model."""
+        least = min_variance(double_value=LEAST_VARIANCE * self.scale**2)
+        with seed_everything(self.seed if seed is None else seed), quiet(), torch.no_grad(), least:
+            yield
+
     @property
     def approximation(self) -> str:
         """Sentence on how the posterior is computed, and which rows are only judged."""
@@ -166,24 +200,24 @@ class FittedRegression:
 
     def marginals(self, X: Array) -> tuple[Array, Array]:
         """Means and standard deviations of the function at ``m x d`` inputs."""
-        with seed_everything(self.seed), quiet(), torch.no_grad():
+        with self._asked():
             mean, sd = contract.marginals(self.model, torch.from_numpy(X))
         return mean.numpy(), sd.numpy()
 
     def quantiles(self, X: Array, probabilities: Array) -> Array:
         """``m x q`` quantiles of a right measurement at ``m x d`` inputs."""
-        with seed_everything(self.seed), quiet(), torch.no_grad():
+        with self._asked():
             return contract.quantiles(self.model, torch.from_numpy(X), ndtri(probabilities).tolist()).numpy()
 
     def joint(self, X: Array) -> tuple[Array, Array]:
         """Means, and the ``m x m`` covariance, of the function at ``m x d`` inputs."""
-        with seed_everything(self.seed), quiet(), torch.no_grad():
+        with self._asked():
             mean, covariance = contract.joint(self.model, torch.from_numpy(X))
         return mean.numpy(), covariance.numpy()
 
     def samples(self, X: Array, count: int, seed: int) -> Array:
         """``m x count`` samples of the function at ``m x d`` inputs."""
-        with seed_everything(seed), quiet(), torch.no_grad():
+        with self._asked(seed):
             posterior: Any = self.model.posterior(torch.from_numpy(X))
             samples: Array = posterior.rsample(torch.Size([count])).squeeze(-1).T.numpy()
             return samples

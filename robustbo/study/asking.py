@@ -104,6 +104,8 @@ class Asking(Recording):
             view = views.View(settings_at(self._store.settings, history), history, self.fits)
             events = next_trials.hand_out(view, count, asker, fixed, labels)
             self._warn(events, fixed)  # before anything is recorded: a warning may be made an error
+            if any(event.get("origin") == "model" for event in events):
+                warn_of_sources(self, view)
             return events
 
         events = self._store.decide(decide, next_trials.as_of_now) or ()
@@ -111,8 +113,6 @@ class Asking(Recording):
         trials = [own(history[event["trial"]]) for event in events if event["event"] in ("ask", "assign")]
         for trial in trials:
             log.info("asked: %s", line_of(trial, self._store.settings.quantities))
-        if any(trial.origin == "model" for trial in trials):
-            warn_of_sources(self)
         return trials[0] if n is None else trials
 
     def _warn(self, events: Sequence[Event], fixed: Fixed) -> None:

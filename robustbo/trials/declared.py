@@ -144,18 +144,28 @@ def fidelity_levels(
         levels: The levels, the target's last.
         cost: Cost of a value at a level, as a function or a list; by default proportional to the level.
 
+    Raises:
+        ValueError: If there is only one level, two are equal, or there is not one cost for each.
+
     Example:
         >>> fidelity_levels("epochs", [10, 100])
         {'epochs=10': Source(cost=0.1, level=10.0), 'epochs=100': Source(target=True, level=100.0)}
     """
     if len(levels) < 2:
         raise ValueError(f"levels must have at least two entries, the target's last, got {list(levels)}")
+    if len({*levels}) < len(levels):
+        raise ValueError(f"levels must all be different, got {list(levels)}")
     of = cost if callable(cost) else (lambda level: level / levels[-1])
     costs = [of(level) for level in levels] if cost is None or callable(cost) else list(cost)
     if len(costs) != len(levels):
         raise ValueError(f"cost must have one number for each level, got {len(costs)} of {len(levels)}")
-    named = {f"{name}={level:g}": (level, c) for level, c in zip(levels, costs, strict=True)}
-    return {key: Source(target=level == levels[-1], cost=c, level=level) for key, (level, c) in named.items()}
+    texts = [f"{level:g}" for level in levels]
+    if len({*texts}) < len(texts):
+        texts = [repr(level) for level in levels]
+    return {
+        f"{name}={text}": Source(target=level == levels[-1], cost=c, level=level)
+        for text, level, c in zip(texts, levels, costs, strict=True)
+    }
 
 
 def target_of(declared: Declared) -> str | None:

@@ -67,6 +67,12 @@ def test_of_what_depends_on_a_real_number_a_point_says_whether_it_is_there():
     assert space.existing({"C there": False, "x": 0.1}) == {"C there", "x"}
 
 
+def test_what_says_whether_a_parameter_is_there_has_a_name_of_its_own():
+    found = trials({"x there": 0.1, "x": 0.1}, {"x there": 0.9}, **{"x there": UNIT, "x": UNIT})
+    assert presence_indicators(search_space(found), found) == {"x there_": ["x"]}
+    assert space_of(search_space(found), found).names == ["x there_", "x", "x there"]
+
+
 @pytest.mark.parametrize("state", [optuna.trial.TrialState.FAIL, optuna.trial.TrialState.PRUNED])
 def test_completed_trials_say_what_the_space_is_and_where_there_are_none_the_others(state):
     ended = optuna.create_trial(state=state, params={"y": 0.1}, distributions={"y": UNIT})

@@ -1,5 +1,6 @@
 """Old studies as sources of a study of Optuna's."""
 
+import copy
 import math
 import pickle
 import re
@@ -36,6 +37,14 @@ def learned(old):
     study = optuna.create_study(sampler=sampler)
     study.optimize(objective, n_trials=7)
     return study
+
+
+@pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
+def test_a_sampler_that_fixes_parameters_is_looked_through(learned):
+    study = copy.copy(learned)
+    study.sampler = optuna.samplers.PartialFixedSampler({"x": 0.5}, learned.sampler)
+    assert best(study) == best(learned)
+    assert sources(study).equals(sources(learned))
 
 
 def test_an_old_study_is_learned_from(learned):

@@ -247,3 +247,25 @@ def test_lists_have_outliers_and_columns_of_one_name_are_refused():
     assert len(outliers([[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 2.0, 3.0])) == 4
     with pytest.raises(ValueError, match="columns of X must have different names"):
         RobustGPRegressor().fit(pd.DataFrame([[0.0, 1.0], [1.0, 2.0]], columns=["a", "a"]), [0.0, 1.0])
+
+
+@pytest.mark.parametrize("method", ["standard", "student-t", "relevance-pursuit"])
+def test_the_units_of_targets_and_columns_do_not_matter(method):
+    rng = np.random.default_rng(0)
+    X = rng.random((25, 2))
+    y = np.sin(4 * X[:, 0]) + X[:, 1] + 0.05 * rng.normal(size=25)
+    results = []
+    for unit in (1.0, 1e-8, 1e100):
+        regressor = RobustGPRegressor(method, random_state=0).fit(X * [1.0, unit**0.9 * 1e-8], unit * y)
+        inputs = X[:2] * [1.0, unit**0.9 * 1e-8]
+        _, sd = regressor.predict(inputs, return_std=True)
+        mean, ends = regressor.predict(inputs, quantiles=[0.05, 0.95])
+        covariance = regressor.predict(inputs, return_cov=True)[1]
+        results.append(np.column_stack([mean, sd, ends, np.sqrt(np.diag(covariance))]) / unit)
+    np.testing.assert_allclose(results[1:], [results[0]] * 2, rtol=1e-3)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_targets_whose_squares_are_no_numbers_are_refused(unit):
+    with pytest.raises(ValueError, match=r"y must have values that differ by 1e-150 to 1e\+150, got differences of about"):
+        RobustGPRegressor("standard").fit([[0.0], [1.0], [2.0]], np.array([1.0, 2.0, 4.0]) * unit)

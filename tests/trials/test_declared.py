@@ -98,6 +98,9 @@ def test_levels_of_one_thing_are_sources_whose_last_is_the_target():
     assert target_of(sources_by_name(sources)) == "epochs=100"
     assert [s.cost for s in fidelity_levels("mesh", [4, 1], cost=lambda width: width**-2).values()] == [1 / 16, 1.0]
     assert Settings.from_dict(Settings(SPACE, sources=sources).to_dict()).sources == sources_by_name(sources)
+    assert [*fidelity_levels("rows", [1_000_000, 1_000_001])] == ["rows=1000000", "rows=1000001"]
+    with pytest.raises(ValueError, match=r"levels must all be different, got \[10, 10, 100\]"):
+        fidelity_levels("epochs", [10, 10, 100])
     with pytest.raises(ValueError, match="cost must have one number for each level"):
         fidelity_levels("epochs", [10, 100], cost=[1.0])
     with pytest.raises(ValueError, match="levels must have at least two entries"):

@@ -31,7 +31,10 @@ class Expectation(NamedTuple):
     @property
     def latent_sd(self) -> float:
         """Standard deviation of what is expected of the objective."""
-        return math.sqrt(max(self.sd**2 - self.noise_sd**2, 0.0)) if self.noise is not None else self.noise_sd
+        noise = self.noise_sd
+        if self.noise is None:
+            return noise
+        return math.sqrt(max(self.sd - noise, 0.0)) * math.sqrt(self.sd + noise)  # whose squares may be no numbers
 
     @property
     def noise_sd(self) -> float:

@@ -1,6 +1,7 @@
 """Asks of other sources: of several outcomes, where a source alone fails, by level, beside a worker's error."""
 
 import math
+import warnings
 
 import pandas as pd
 import pytest
@@ -84,8 +85,12 @@ def test_an_error_of_a_worker_is_corrected_beside_an_old_study():
     for i, x in enumerate(POINTS):
         shift, noise = (0.8 if i % 3 == 1 else 0.0), 0.02 * math.sin(50 * i)
         opt.tell({"x": x}, objective(x) + shift + noise, source={"source": "lab", "worker": "ABC"[i % 3]})
-    with pytest.warns(rb.SourceWarning, match="worker B reads"):
-        opt.ask()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", rb.SourceWarning)
+        with pytest.raises(rb.SourceWarning, match="worker B reads"):
+            opt.ask()
+    assert opt.pending() == []  # nothing is recorded, and it is said once
+    assert opt.ask().origin == "model"
     (report,) = opt.sources().to_dict("records")[:1]
     assert report["relation"] == "offset"
     assert report["b"] == pytest.approx(2.0, abs=0.1)
