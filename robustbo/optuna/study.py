@@ -62,7 +62,7 @@ def study_view(study: Study) -> StudyView:
 
 
 def robust_sampler(study: Study) -> RobustSampler | None:
-    """The `RobustSampler` of a study, also where Optuna's `PartialFixedSampler` is around it; None where it has none."""
+    """The `RobustSampler` of a study, also inside Optuna's `PartialFixedSampler`; None where it has none."""
     sampler: Any = study.sampler
     while not isinstance(sampler, RobustSampler) and sampler is not None:
         sampler = getattr(sampler, "_base_sampler", None)

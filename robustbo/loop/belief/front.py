@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -194,11 +195,11 @@ def _corner_of(reference: Reference, points: MeasuredPoints) -> Tensor:
 def chances_of(seed: int, points: MeasuredPoints) -> Tensor:
     """The probability of each of ``m`` points that it is feasible and beaten by no other; 0 for those far from it."""
     Y, chances = points.objectives, torch.zeros(len(points.objectives), dtype=torch.float64)
-    indices = torch.arange(len(Y))
+    indices = _own_order(points.X)
     if len(Y) > MOST:
         span = (Y.amax(0) - Y.amin(0)).clamp_min(1e-300)
         beaten = ((Y.unsqueeze(0) - Y.unsqueeze(1)) / span).amin(-1).amax(-1)  # by how much the most
-        indices = beaten.argsort(stable=True)[:MOST].sort().values
+        indices = indices[beaten[indices].argsort(stable=True)[:MOST]]
     samples, feasible = [], torch.ones(NUM_SAMPLES, len(indices), dtype=torch.bool)
     for model in points.models:
         values = _samples(model.fitted, points.X[indices], seeds.derive(seed, len(Y), f"front {model.outcome.name}"))
@@ -206,6 +207,11 @@ def chances_of(seed: int, points: MeasuredPoints) -> Tensor:
         feasible &= (model.outcome.low <= values) & (values <= model.outcome.high)
     chances[indices] = membership(larger_is_better(points.models, torch.stack(samples, -1)), feasible)
     return chances
+
+
+def _own_order(X: Tensor) -> Tensor:
+    """``m`` indices of points in an order that follows from where they are, whatever that of the trials is."""
+    return torch.from_numpy(np.lexsort(X.numpy().T))
 
 
 def _samples(fitted: FittedSurrogate, X: Tensor, seed: int) -> Tensor:

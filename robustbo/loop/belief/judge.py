@@ -127,7 +127,8 @@ def judge(data: Data, fitted: FittedSurrogate) -> OutlierReports:
         disbelieved = probably_wrong(wrong)
     else:
         disbelieved = {number for number, appraisal in appraisals.items() if appraisal.is_outlier}
-    out = frozenset(disbelieved.union(fitted.quarantined)) - data.vouched
+    confirmed = {n for point in surprising.values() for n in point.wrong} - disbelieved  # whatever the fit left out
+    out = frozenset(disbelieved.union(fitted.quarantined)) - confirmed - data.vouched
     reports = []
     for number, appraisal in appraisals.items():
         trial = data.trials[number]

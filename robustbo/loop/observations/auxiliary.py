@@ -5,13 +5,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from robustbo.censored import is_bound
+from robustbo.loop.observations.digest import digest
 from robustbo.trials.aside import set_aside
 from robustbo.trials.declared import Declared, Source, others_of
 from robustbo.trials.sources import DEFAULT_KIND, Labels
 from robustbo.trials.tree import Trials
 from robustbo.trials.trial import Trial
 
-MOST = 600  # values of other sources that a surrogate is fitted to: of more, so many evenly
+MOST = 600  # values of other sources that a surrogate is fitted to; of more, a fair sample
 
 Row = tuple[float, ...]  # unit-cube coordinates
 
@@ -110,20 +111,26 @@ class AuxiliaryTrials(NamedTuple):
         names = tuple(name for name, _ in self.sources if self.told(name))
         if not names:
             return None
-        told = sorted((t for name in names for t in self.told(name)), key=lambda t: t.number)
-        told = told if len(told) <= MOST else [told[i * len(told) // MOST] for i in range(MOST)]
         trusted, place = dict(self.sources), {name: i for i, name in enumerate(names)}
+        rows = [(t, tuple(row_of(t.params))) for name in names for t in self.told(name)]
+        told, X = zip(*sorted(rows, key=lambda row: _own_place(place[str(row[0].source)], *row))[:MOST], strict=True)
         return AuxiliaryObservations(
             names,
             tuple(trusted[name].trusted for name in names),
             tuple(self.depth(name) for name in names),
             tuple(t.number for t in told),
             tuple(place[str(t.source)] for t in told),
-            tuple(tuple(row_of(t.params)) for t in told),
+            X,
             tuple(t.measured for t in told),
             tuple(t.sd for t in told),
             tuple(t.is_vouched for t in told),
         )
+
+
+def _own_place(source: int, trial: Trial, row: Row) -> tuple[bytes, bytes, int, int]:
+    """What values are ordered by, whatever the order of trials is, so that the first are a fair sample of all."""
+    value = digest(trial.measured, math.nan if trial.sd is None else trial.sd, trial.is_vouched)
+    return digest(*row), value, source, trial.number
 
 
 def split_trials(declared: Declared, trials: Trials) -> tuple[Trials, AuxiliaryTrials]:

@@ -1,13 +1,12 @@
 """The values that a surrogate is fitted to, with their points and what is known of their noise: frozen, hashable."""
 
-import hashlib
-import struct
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from robustbo.censored import is_bound
 from robustbo.loop.observations.auxiliary import AuxiliaryObservations, Row
 from robustbo.loop.observations.correction import SourceCorrection
+from robustbo.loop.observations.digest import digest
 
 
 class Observations(NamedTuple):
@@ -93,10 +92,3 @@ class Observations(NamedTuple):
         errors = correction.error_of(self.numbers)
         values = tuple(v if is_bound(v) else v - e for v, e in zip(self.values, errors, strict=True))
         return self._replace(values=values, correction=correction)
-
-
-def digest(*numbers: float) -> bytes:
-    """A hash of numbers, the same on every machine: what it orders is a fair sample as far as one looks."""
-    return hashlib.blake2b(
-        struct.pack(f"<{len(numbers)}d", *(number + 0.0 for number in numbers)), digest_size=8
-    ).digest()

@@ -1,5 +1,6 @@
 """Beliefs are one account: a value's own noise, the study's own rate, any units, and no fall as an error grows."""
 
+import dataclasses
 import itertools
 import math
 import pickle
@@ -8,6 +9,9 @@ import numpy as np
 import pytest
 
 import robustbo as rb
+from robustbo.loop.belief.judge import judge
+from robustbo.loop.observations.table import observations
+from robustbo.loop.surrogate import fit
 
 SPACE = rb.Space(x=rb.Float(0, 1))
 
@@ -83,6 +87,18 @@ def test_what_the_user_says_of_the_rate_reaches_the_quarantine(report_on_last):
     rare, usual = (report_on_last("relevance-pursuit", 0.9, rate=rate) for rate in (1e-6, 0.1))
     assert (rare.status, usual.status) == ("inlier", "quarantined")
     assert rare.probability_wrong < 0.5 < usual.probability_wrong
+
+
+def test_values_in_quarantine_that_confirm_each_other_are_not_flagged():
+    rng, opt = np.random.default_rng(0), optimizer("relevance-pursuit")
+    for x in np.linspace(0, 1, 16).tolist():
+        opt.tell({"x": x}, objective(x) + 0.05 * rng.standard_normal())
+    without = fit.fit(opt.settings, opt.history)
+    for value in (-1.0, -1.02):
+        opt.tell({"x": 0.33}, value)
+    fitted = dataclasses.replace(without, quarantined=(16, 17))
+    reports = [r for r in judge(observations(opt.settings, opt.history), fitted) if r.trial.number > 15]
+    assert [(r.status, r.flagged, r.probability_wrong < 0.1) for r in reports] == [("confirmed", False, True)] * 2
 
 
 def beliefs(surrogate, direction, a=1.0, b=0.0):
