@@ -12,7 +12,7 @@ from robustbo.censored import from_json
 from robustbo.serve.bench import Bench
 from robustbo.serve.forms import Fields, author_in, labels_in, number_in, row_in, text_in, value_and_noise, values_in
 from robustbo.serve.served import ChangedMeanwhile, TrialStamp, stamp
-from robustbo.study.handing import measurement
+from robustbo.study.copied import measurement
 from robustbo.trials.history import Trial
 from robustbo.trials.values import values_to_record
 

@@ -79,9 +79,18 @@ def _is_own(settings: Settings, frame: Any, name: str) -> bool:
     return is_frames or name in parameter_columns(settings.space, frame)
 
 
-def readable_labels(settings: Settings, frame: pd.DataFrame, value: str) -> dict[str, str]:
-    """The columns of a table that are nothing else, and whose cells are labels, as `label_columns_of` has them."""
+def readable_labels(settings: Settings, frame: pd.DataFrame, value: str, count: str | None) -> dict[str, str]:
+    """The columns of a table that are nothing else, and whose cells are labels, as `label_columns_of` has them.
+
+    Args:
+        settings: Those of the study.
+        frame: A table with plain names.
+        value: The column of values.
+        count: The column of how many measurements they are means of; a column "n" that is none is a label.
+    """
     columns = label_columns_of(settings, frame, True, [value, sign_column(value)])
+    if count is None and "n" in {*frame.columns} - {*parameter_columns(settings.space, frame)}:
+        columns[f"{OF_LABEL}n"] = "n"
     readable = {key: column for key, column in columns.items() if all(map(_is_label, frame[column]))}
     return dict(list(readable.items())[: limits.LABELS])
 

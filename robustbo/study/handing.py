@@ -9,9 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from robustbo.censored import from_json, to_json
-from robustbo.errors import SpaceWarning, warn
-from robustbo.searchspace.measurements import Measurement
+from robustbo.censored import to_json
 from robustbo.study.origin import OF_TRIAL
 from robustbo.trials import worker
 from robustbo.trials.declared import Declared, source_in
@@ -146,29 +144,6 @@ def end_events(
             events.append({"event": kind, "trial": number, **content, "params": params, **author})
             number += 1
     return events
-
-
-def warn_of_copies(history: History, rows: Sequence[Measurement]) -> None:
-    """Say so where measured rows (point, value, noise) are told that have been told before, as by the same table twice.
-
-    Failed rows are no copies: nothing confirms itself by them.
-    """
-    at = {point: history.trials.at(point) for point in {point_of(row.params) for row in rows}}
-    told = [trial for trials in at.values() for trial in trials if trial.state == "told"]
-    measurements = {measurement(trial.point, trial.values or trial.value) for trial in told}
-    if copies := sum(measurement(point_of(row.params), row.value) in measurements for row in rows):
-        statement = f"{copies} of {len(rows)} rows are in this study already, with the same values"
-        warn(
-            f"{statement}: robustbo keeps them as repeats, so that a wrong value confirms itself; exclude the copies",
-            SpaceWarning,
-        )
-
-
-def measurement(point: Any, value: Any) -> Any:
-    """Key that tells a value at a point, or those of several outcomes, from others: hashable."""
-    if isinstance(value, Mapping):
-        return point, tuple(sorted((name, from_json(number)) for name, number in value.items()))
-    return point, from_json(value)
 
 
 def enqueue_events(history: History, points: Iterable[Mapping[str, Any]]) -> list[Event]:

@@ -13,7 +13,8 @@ from robustbo.errors import JournalWarning, SpaceError, warn
 from robustbo.searchspace.measurements import Measurement, measurements_of
 from robustbo.searchspace.tabular import TABLES, convert_rows, is_frame
 from robustbo.study.columns import readable_labels, with_names, with_plain_values
-from robustbo.study.handing import end_events, measurement, value_content
+from robustbo.study.copied import measurement, warn_of_equal_rows
+from robustbo.study.handing import end_events, value_content
 from robustbo.study.origin import origin_of_cells, origin_to_record
 from robustbo.study.possible import check_possible
 from robustbo.study.source_columns import check_table, with_values_of_sources
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Prior: TypeAlias = Union["pd.DataFrame", Study, str, PathLike[str]]  # a journal by its place
+COUNT = "n"  # a column
 LATER = "leave the row out, and keep it, if need be, by tell_frame(..., out_of_range='exclude')"
 Content = tuple[Mapping[str, Any], str, Mapping[str, Any]]  # point, kind of event, what else it holds
 
@@ -80,20 +82,34 @@ def _contents_of_table(settings: Settings, frame: Any, source: str | None) -> li
     names, check = [outcome.name for outcome in settings.outcomes], check_possible(settings, LATER)
     table, value = with_plain_values(settings, with_names(frame), VALUE)
     check_table(settings, table, source)
+    warn_of_equal_rows(settings.space, table, names or [value])
     table = with_values_of_sources(settings, table, [source] * len(table))
+    count = _count_column(settings, table)
     rows = measurements_of(
         settings.space,
         table,
         value=value,
         sd=None,
+        n=count,
         ignore_extra=True,
         outcomes=names,
         check=check,
-        origins=readable_labels(settings, table, value),
+        origins=readable_labels(settings, table, value, count),
         read_origin=origin_of_cells,
         is_checked=lambda _: source is None or source == target_of(settings.sources),
     )
     return [(row.params, *_content_of(settings.outcomes, row)) for row in rows]
+
+
+def _count_column(settings: Settings, table: pd.DataFrame) -> str | None:
+    """The column "n", if it can be how many measurements the values are means of, and does not number the rows."""
+    if settings.outcomes or COUNT not in table.columns or COUNT in settings.space.names:
+        return None
+    counts = [n for n in table[COUNT].dropna().tolist() if isinstance(n, int | float) and not isinstance(n, bool)]
+    if not counts or len(counts) < table[COUNT].count() or not all(n >= 1 and n % 1 == 0 for n in counts):
+        return None
+    is_numbering = len(counts) > 2 and sorted(counts) == [min(counts) + i for i in range(len(table))]
+    return None if is_numbering else COUNT
 
 
 def _contents_of_history(settings: Settings, history: History, source: str | None) -> list[Content]:

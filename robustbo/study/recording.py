@@ -13,7 +13,8 @@ from robustbo.searchspace.tabular import (
     warn_of_violations,
 )
 from robustbo.study.columns import label_columns_of, with_names, with_plain_values
-from robustbo.study.handing import TrialLike, end_events, warn_of_copies
+from robustbo.study.copied import warn_of_copies, warn_of_equal_rows
+from robustbo.study.handing import TrialLike, end_events
 from robustbo.study.judging import Judging
 from robustbo.study.origin import MEASURED_AT, OF_TRIAL, check_time, origin_of_cells, origin_to_record
 from robustbo.study.possible import is_of_target, value_check, with_exclusions
@@ -209,6 +210,7 @@ class Recording(Judging):
             is_checked=lambda origin: source_in(self.settings.sources, origin.get("source", {})) is None,
         )
         warn_of_violations(space, [row.params for row in rows])
+        warn_of_equal_rows(space, table, outcomes or [value])
         warn_of_copies(self.history, rows)
         contents = [self._content(row) for row in rows]
         for _, _, content in contents:

@@ -75,7 +75,7 @@ class TestTellFrame:
     def test_a_row_at_the_point_of_an_open_trial_is_its_value(self):
         opt = optimizer()
         asked = opt.ask(3)
-        told = opt.tell_frame(pd.DataFrame([t.params | {"value": 1.0} for t in asked] * 2))
+        told = opt.tell_frame(pd.DataFrame([t.params | {"value": value} for value in (1.0, 1.5) for t in asked]))
         assert [t.number for t in told] == [0, 1, 2, 3, 4, 5]
         assert opt.history.counts()["pending"] == 0
 

@@ -1,0 +1,60 @@
+"""Rows that are told twice: a table given again, or pasted below itself. A copy of a wrong value confirms it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from robustbo.censored import from_json
+from robustbo.errors import SpaceWarning, warn
+from robustbo.searchspace.measurements import Measurement
+from robustbo.searchspace.space import Space
+from robustbo.trials.history import History
+from robustbo.trials.trial import point_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CONFIRMS = "robustbo keeps them as repeats, so that a wrong value confirms itself"
+MOST = 0.5  # of the rows of a table: as many copies are no replicates that happen to agree
+
+
+def warn_of_copies(history: History, rows: Sequence[Measurement]) -> None:
+    """Say so where measured rows (point, value, noise) are told that have been told before, as by the same table twice.
+
+    Failed rows are no copies: nothing confirms itself by them.
+    """
+    at = {point: history.trials.at(point) for point in {point_of(row.params) for row in rows}}
+    told = [trial for trials in at.values() for trial in trials if trial.state == "told"]
+    measurements = {measurement(trial.point, trial.values or trial.value) for trial in told}
+    if copies := sum(measurement(point_of(row.params), row.value) in measurements for row in rows):
+        statement = f"{copies} of {len(rows)} rows are in this study already, with the same values"
+        warn(f"{statement}: {CONFIRMS}; exclude the copies", SpaceWarning)
+
+
+def warn_of_equal_rows(space: Space, table: pd.DataFrame, values: Collection[str]) -> None:
+    """Say so where rows of a table are the same in all columns, and are no replicates that happen to agree.
+
+    They may be, where nothing but the point and the value would tell replicates apart, and most rows are different.
+
+    Args:
+        space: Whose points the rows are.
+        table: One row for each measurement.
+        values: The columns of values.
+    """
+    told = table.dropna(subset=[name for name in values if name in table.columns], how="all")
+    try:
+        copies = int(told.duplicated().sum())
+    except TypeError:  # cells that are lists, which something else refuses
+        return
+    further = {*told.columns} - {*space.names, *values}
+    if copies and (copies >= MOST * len(told) or any(told[name].nunique() > 1 for name in further)):
+        statement = f"{copies} of {len(table)} rows are the same as another row in all columns"
+        warn(f"{statement}: {CONFIRMS}; if they are copies, drop them, by frame.drop_duplicates()", SpaceWarning)
+
+
+def measurement(point: Any, value: Any) -> Any:
+    """Key that tells a value at a point, or those of several outcomes, from others: hashable."""
+    if isinstance(value, Mapping):
+        return point, tuple(sorted((name, from_json(number)) for name, number in value.items()))
+    return point, from_json(value)

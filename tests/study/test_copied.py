@@ -1,0 +1,55 @@
+"""Rows of a table that are the same as others: said, unless they may be replicates that happen to agree."""
+
+import pandas as pd
+import pytest
+
+import robustbo as rb
+
+SPACE = rb.Space(x=rb.Float(0, 1))
+TABLE = pd.DataFrame({"x": [0.1, 0.2, 0.3, 0.3], "value": [1.0, 2.0, 3.0, 3.1], "day": ["Mon", "Tue", "Tue", "Wed"]})
+COPIED = r" rows are the same as another row in all columns: .* a wrong value confirms itself"
+
+
+def tell_as_prior(table):
+    return rb.Optimizer(SPACE, direction="minimize", seed=0, prior_data=table)
+
+
+def tell_as_frame(table):
+    opt = rb.Optimizer(SPACE, direction="minimize", seed=0)
+    opt.tell_frame(table, labels=True)
+    return opt
+
+
+@pytest.mark.parametrize("told", [tell_as_prior, tell_as_frame])
+def test_rows_that_are_copied_are_said(told):
+    for table, copies in ((TABLE, 4), (TABLE[:1], 1), (TABLE.drop(columns="day"), 4)):
+        both = pd.concat([TABLE[table.columns], table], ignore_index=True)
+        with pytest.warns(rb.SpaceWarning, match=f"^{copies} of {len(both)}{COPIED}"):
+            opt = told(both)
+        assert len(opt.history) == len(both)  # nothing is lost
+
+
+@pytest.mark.filterwarnings("error::robustbo.SpaceWarning")
+@pytest.mark.parametrize("told", [tell_as_prior, tell_as_frame])
+def test_replicates_that_may_agree_are_none(told):
+    plain = TABLE.drop(columns="day")
+    told(pd.concat([plain, plain[:1]], ignore_index=True))  # nothing would tell them apart
+    told(pd.concat([TABLE, TABLE[:1].assign(day="Thu")], ignore_index=True))
+    told(pd.DataFrame({"x": [0.5, 0.5, 0.7], "value": [None, None, 1.0]}))  # two that failed
+
+
+@pytest.mark.parametrize(
+    ("column", "counts", "labels"),
+    [
+        ([9, 4, 4], [9, 4, 4], [None] * 3),
+        ([3, None, 2], [3, 1, 2], [None] * 3),
+        ([1, 2, 3], [1, 1, 1], [1, 2, 3]),  # it numbers the rows
+        ([1.5, 1.3, 1.4], [1, 1, 1], [1.5, 1.3, 1.4]),  # an index of refraction
+        (["two", "x", "y"], [1, 1, 1], ["two", "x", "y"]),
+        ([True, False, True], [1, 1, 1], [True, False, True]),
+    ],
+)
+def test_a_column_n_of_prior_data_counts_measurements_if_it_can(column, counts, labels):
+    opt = tell_as_prior(pd.DataFrame({"x": [0.1, 0.2, 0.3], "value": [3.0, 4.0, 5.0], "n": column}))
+    assert [trial.n for trial in opt.history] == counts
+    assert [trial.labels.get("n") for trial in opt.history] == labels
