@@ -26,6 +26,7 @@ from robustbo.numerics.linalg.lapack import Array
 MULTIPLES = np.array([1.0, 9.0, 81.0])  # of the noise variance
 NUM_RIGHT = 2  # of these, that the noise of a right value has; one with the widest says too little
 DOFS = (2.0, 3.0, 4.0, 6.0, 10.0, 20.0, math.inf)  # equally probable to begin with
+WITHIN, FARTHEST_WARPED = 0.9, 100.0  # a share of outcomes, and how many times as far off as these a right one may be
 LEAST = 1e-300  # a share that is as good as none
 
 
@@ -70,6 +71,22 @@ def log_odd(y: Tensor, scale: Tensor, distance: Tensor | None = None) -> tuple[T
     wrong, distance = log_wrong_density(y, scale), y if distance is None else distance
     log_density = torch.logaddexp(wrong, math.log(NEEDLE) + wrong + log_needle_tail(distance, scale))  # eq. 19.2
     return log_density, (wrong - log_density).exp()
+
+
+def log_beyond_warp(distance: Tensor, among: Tensor) -> Tensor:
+    """By how much values are less probably right than a warp says, that lie far beyond all that it was learned from.
+
+    Args:
+        distance: ``n`` values less the outcomes' center, as they are.
+        among: ``m`` that the warp was learned from, likewise.
+
+    Example:
+        >>> among = torch.linspace(-2, 2, 21, dtype=torch.float64)
+        >>> log_beyond_warp(torch.tensor([2.0, 5000.0], dtype=torch.float64), among).round(decimals=2).tolist()
+        [0.0, 6.65]
+    """
+    widest = FARTHEST_WARPED * among.abs().quantile(WITHIN)
+    return 2 * torch.hypot(torch.ones_like(distance), distance / widest).log()  # eq. 19.14
 
 
 def log_right(e: Tensor, v: Tensor, s2: Tensor, log_share: Array) -> Tensor:

@@ -11,11 +11,15 @@ FEWEST = 8  # observations of which it can be told
 TOLERANCE, DIGITS = 1e-9, 1e-14  # of the typical distance, and of the values: what is a whole number of steps
 FINEST = 1e-5  # of the typical distance: a finer step changes nothing
 OFTEN, DEEP = 3, 10  # values at the only distance that there is, or steps from 0 to the median: else it may be an error
+LEVELS, SHARE = 5, 0.05  # distances that recur, by which it is known of all but a share of the values
 FAR = 20  # typical distances beyond which a value is not asked: a gross one has fewer digits
 
 
 def resolution(y: Tensor, zero: float = 0.0) -> float:
     """The largest step that all values are whole multiples of, apart; 0 where there is none that matters.
+
+    One value in twenty may be no multiple, where values at several distances recur and are: of whole numbers, 1.9 is an
+    error for 19, and no sign of a finer step.
 
     Of two values that are told alone, the distance is a step if the rarer one is told several times, or the other one
     is many such steps from zero: else the rarer one may be an error.
@@ -40,15 +44,27 @@ def resolution(y: Tensor, zero: float = 0.0) -> float:
         return 0.0
     typical, near = apart.median().item(), apart.quantile(0.25).item()
     typical = near if typical > FAR * near else typical  # most others are gross where most values are equal
-    step, tolerance = 0.0, max(TOLERANCE * typical, tolerance)
+    tolerance = max(TOLERANCE * typical, tolerance)
     is_alone = apart.max() - apart.min() <= tolerance and len(apart) < OFTEN
     if is_alone and not _is_grid(abs(y.median().item() - zero), typical):
         return 0.0
-    for distance in apart[apart < FAR * typical].unique().tolist():
-        step = _common_step(distance, step, tolerance)
-        if step < FINEST * typical:
-            return 0.0
+    levels, counts = apart[apart < FAR * typical].unique(return_counts=True)
+    step = _step_of(levels, tolerance, FINEST * typical)
+    if (recurring := levels[counts > 1]).numel() >= LEVELS:
+        coarse = _step_of(recurring, tolerance, FINEST * typical)
+        rest = (distances / coarse - (distances / coarse).round()).abs() * coarse if coarse else distances
+        step = coarse if (rest > tolerance).sum() <= SHARE * len(y) else step
     return float(f"{step:.6g}")
+
+
+def _step_of(distances: Tensor, tolerance: float, finest: float) -> float:
+    """The largest step that all distances are multiples of; 0 where it is finer than matters."""
+    step = 0.0
+    for distance in distances.tolist():
+        step = _common_step(distance, step, tolerance)
+        if step < finest:
+            return 0.0
+    return step
 
 
 def _is_grid(level: float, step: float) -> bool:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from robustbo.determinism.generator import no_draws
-from robustbo.numerics.belief.densities import NUM_RIGHT, log_odd, silent_share
+from robustbo.numerics.belief.densities import NUM_RIGHT, log_beyond_warp, log_odd, silent_share
 from robustbo.numerics.belief.draws import Draw
 from robustbo.numerics.belief.left_out import Expectations, Mixtures
 from robustbo.numerics.belief.probability import Belief, WeightedFit, sample_belief
@@ -220,7 +220,11 @@ class PursuitBelief(ModelAveraging, BesidePlateauGP):
         scale = torch.ones_like(z) if s2_known is None else (1 + s2_known).sqrt()
         if self.least_noise > 0:  # else nothing changes, to the bit
             scale = scale.clamp_min(math.sqrt(1 + self._least_noise()))
-        return log_odd(z, scale, None if self._warp is None else self._warp.expand(z))
+        if self._warp is None:
+            return log_odd(z, scale)
+        distance, among = self._warp.expand(z), self._warp.expand(self.search_model().y)
+        log_density, share = log_odd(z, scale, distance)
+        return log_density + log_beyond_warp(distance, among), share
 
 
 def _fixed_noise(model: Model) -> Tensor | None:

@@ -14,6 +14,20 @@ def test_the_step_that_all_values_are_multiples_of_is_found(step, level):
     assert resolution(y) == pytest.approx(step)
 
 
+@pytest.mark.parametrize(("wrong", "step"), [(1, 1.0), (2, 1.0), (4, 0.1)])
+def test_a_few_values_with_a_digit_more_hide_no_step(wrong, step):
+    y = 20 + torch.randint(0, 12, (40,), generator=torch.Generator().manual_seed(3)).double()
+    y[:wrong] = y[:wrong] / 10
+    y[:wrong] += 0.1 * (y[:wrong] == y[:wrong].round())
+    assert resolution(y) == pytest.approx(step)
+
+
+def test_values_that_recur_at_a_few_levels_alone_are_no_grid():
+    y = torch.rand(40, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    y[:38] = (3 * y[:38]).round()
+    assert resolution(y) == 0
+
+
 def test_a_last_digit_that_flickers_is_a_step():
     y = torch.full((40,), 8.4, dtype=torch.float64)
     y[[3, 17, 31]] = 8.41
