@@ -199,13 +199,13 @@ def _round_values(runs: Sequence[Run]) -> list[Run]:
             means.setdefault(metric, []).append(mean)
     is_stored = {metric: is_kept(metric, values) for metric, values in means.items()}
 
-    def rounded(metric: str, value: float) -> float:
+    def round_one(metric: str, value: float) -> float:
         return float(round_to_storage([value], is_stored=is_stored[metric])[0])
 
     return [
         run._replace(
             values={
-                metric: (rounded(metric, mean), None if sd is None else rounded(metric, sd))
+                metric: (round_one(metric, mean), None if sd is None else round_one(metric, sd))
                 for metric, (mean, sd) in run.values.items()
             }
         )

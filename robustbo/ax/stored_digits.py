@@ -20,8 +20,8 @@ def round_to_storage(values: Iterable[float], *, is_stored: bool = True) -> NDAr
         is_stored: Whether the JSON keeps what tells the values of a metric apart (`is_kept`); if not, its decimals are
             not counted.
     """
-    kept = (float(f"{value:.{DECIMALS}f}") if is_stored else value for value in values)
-    return np.array([float(f"{value:.{DIGITS}g}") for value in kept])
+    in_json = (float(f"{value:.{DECIMALS}f}") if is_stored else value for value in values)
+    return np.array([float(f"{value:.{DIGITS}g}") for value in in_json])
 
 
 def is_kept(metric: str, values: Iterable[float]) -> bool:

@@ -136,7 +136,8 @@ def create(
                 ) from None
             raise JournalExists(f"{display_name(journal)}: exists; --if-exists resume continues it") from None
     s = opt.settings
-    first = f"{s.num_initial} space-filling points come first" if not len(opt.history) else f"{len(opt.history)} trials"
+    count = len(opt.history)
+    first = f"{count} trial{'s' * (count > 1)}" if count else f"{s.num_initial} space-filling points come first"
     rows = f"; {s.space.size} rows to choose from" if s.space.is_pool else ""
     if pool is not None:  # what its columns were taken for
         kinds = [f"{name} ({type(parameter).__name__})" for name, parameter in s.space.parameters]

@@ -86,11 +86,11 @@ def results_of(
     return results
 
 
-def as_stored(number: float) -> float:
-    """What is left of a number in the JSON of a loop that has a data frame.
+def round_to_storage(number: float) -> float:
+    """Round a number as the JSON of a data frame does.
 
     Example:
-        >>> as_stored(2 / 3), as_stored(1e-13)
+        >>> round_to_storage(2 / 3), round_to_storage(1e-13)
         (0.6666666667, 0.0)
     """
     return round(number, DECIMALS)
@@ -156,7 +156,7 @@ def _measured_place(problem: VocsProblem, trial: Trial, row: Mapping[str, Any]) 
             is_there = value == suggested
         else:
             low, high = parameter.interval
-            far = min(abs(real(name, value) - place) for place in (suggested, as_stored(suggested)))
+            far = min(abs(real(name, value) - place) for place in (suggested, round_to_storage(suggested)))
             is_there = far <= NEARLY * (high - low + abs(suggested))
         if not is_there and isinstance(parameter, Choice):
             raise ValueError(

@@ -127,7 +127,10 @@ def _number(name: str, cell: Any) -> float:
     if (bound := censored_value(cell)) is not None:
         return bound
     if isinstance(cell := plain_number(cell), str):
-        advice = "leave the cell empty where there is no value"
+        has_digits = any(character.isdigit() for character in cell)
+        advice = (
+            "write a plain number, such as -1234.5" if has_digits else "leave the cell empty where there is no value"
+        )
         if not isinstance(plain_number(cell.replace(",", ".")), str):
             advice = "read a decimal comma by read_csv(..., decimal=',')"
         if (pair := number_and_unit(cell)) is not None:

@@ -89,7 +89,8 @@ def warn_of_violations(space: Space, points: Iterable[Mapping[str, Any]]) -> Non
     if outside:
         first = next(iter(outside))
         subject = f"{points[first]} is outside the space ({outside[first]})"
-        more = f", and so are {len(outside) - 1} others" if len(outside) > 1 else ""
+        further = len(outside) - 1
+        more = f", and so {'is 1 other' if further == 1 else f'are {further} others'}" if further else ""
         warn(f"{subject}{more}; robustbo keeps it where it was measured, and does not ask for it", SpaceWarning)
     for point in points:
         if broken := space.broken(point):

@@ -99,11 +99,12 @@ def cell_value(text: str, decimal: str) -> CellValue:
     has_digits, has_letters = re.search("[0-9]", word), re.search(r"[^\W\d_]", word)
     is_waiting = word.casefold() in WAITING or not has_letters
     if (is_waiting or has_digits or word.startswith("#")) and not (FAILED.match(word) or WITHDRAWN.match(word)):
-        advice = (
-            "leave the cell empty where nothing has been measured yet"
-            if is_waiting
-            else ("write units into the header, and before a reason with digits in it the word failed")
-        )
+        if has_digits and not has_letters:
+            advice = "write the number alone, and a unit such as % into the header"
+        elif is_waiting:
+            advice = "leave the cell empty where nothing has been measured yet"
+        else:
+            advice = "write units into the header, and before a reason with digits in it the word failed"
         raise ValueError(f"must be a number, or words that say why there is none, got {word!r}; {advice}")
     return CellValue(text, math.nan, word)
 

@@ -89,7 +89,7 @@ def _orders_of_magnitude(rows: NDArray[np.float64]) -> NDArray[np.int_]:
     return np.frexp(rows.max(0) / 2 - rows.min(0) / 2)[1]
 
 
-def _divided(rows: Any, by: NDArray[np.int_]) -> NDArray[np.float64]:
+def _divide(rows: Any, by: NDArray[np.int_]) -> NDArray[np.float64]:
     """Columns divided by their orders of magnitude, which loses nothing."""
     return np.ldexp(np.asarray(rows, dtype=np.float64), -by)
 
@@ -109,7 +109,7 @@ class FeatureEncoder:
         encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
         numbers = [i for i in range(X.shape[1]) if i not in set(categorical)]
         rows = np.asarray(getattr(X, "iloc", X)[:, numbers], dtype=np.float64)
-        of_order_1 = FunctionTransformer(partial(_divided, by=_orders_of_magnitude(rows)))
+        of_order_1 = FunctionTransformer(partial(_divide, by=_orders_of_magnitude(rows)))
         scaler = make_pipeline(of_order_1, MinMaxScaler())  # which takes a range below 2e-15 for none
         parts = [("numbers", scaler, numbers), ("categories", encoder, list(categorical))]
         self._columns = ColumnTransformer([part for part in parts if part[2]]).fit(X)

@@ -175,7 +175,7 @@ class FittedRegression:
 
     def diagnose(self, progress: FitProgress) -> dict[str, Any]:
         """Expectations and verdicts on the ``n`` values, by the regressor's attributes."""
-        with self._asked():
+        with self._context():
             with progress.stage(f"judging {len(self.model.train_targets):,} rows"):
                 of_others, right = contract.diagnose(self.model), contract.probability_right(self.model)
             judged = _verdicts(of_others, right)
@@ -186,7 +186,7 @@ class FittedRegression:
         return judged | {"group_errors_": None if self.grouped is None else self.grouped.table}
 
     @contextmanager
-    def _asked(self, seed: int | None = None) -> Iterator[None]:
+    def _context(self, seed: int | None = None) -> Iterator[None]:
         """Run the block with draws, warnings and the least variance as they are for all questions to the model."""
         least = min_variance(double_value=LEAST_VARIANCE * self.scale**2)
         with seed_everything(self.seed if seed is None else seed), quiet(), torch.no_grad(), least:
@@ -200,24 +200,24 @@ class FittedRegression:
 
     def marginals(self, X: Array) -> tuple[Array, Array]:
         """Means and standard deviations of the function at ``m x d`` inputs."""
-        with self._asked():
+        with self._context():
             mean, sd = contract.marginals(self.model, torch.from_numpy(X))
         return mean.numpy(), sd.numpy()
 
     def quantiles(self, X: Array, probabilities: Array) -> Array:
         """``m x q`` quantiles of a right measurement at ``m x d`` inputs."""
-        with self._asked():
+        with self._context():
             return contract.quantiles(self.model, torch.from_numpy(X), ndtri(probabilities).tolist()).numpy()
 
     def joint(self, X: Array) -> tuple[Array, Array]:
         """Means, and the ``m x m`` covariance, of the function at ``m x d`` inputs."""
-        with self._asked():
+        with self._context():
             mean, covariance = contract.joint(self.model, torch.from_numpy(X))
         return mean.numpy(), covariance.numpy()
 
     def samples(self, X: Array, count: int, seed: int) -> Array:
         """``m x count`` samples of the function at ``m x d`` inputs."""
-        with self._asked(seed):
+        with self._context(seed):
             posterior: Any = self.model.posterior(torch.from_numpy(X))
             samples: Array = posterior.rsample(torch.Size([count])).squeeze(-1).T.numpy()
             return samples

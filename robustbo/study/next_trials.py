@@ -49,7 +49,9 @@ def hand_out(
                 if not new_events:
                     raise
                 left = sum(event["event"] in ("ask", "assign") for event in new_events)
-                raise SpaceExhausted(f"{n} points were requested, and only {left} are left; ask for {left}") from error
+                raise SpaceExhausted(
+                    f"{n} points were requested, and only {left} {'is' if left == 1 else 'are'} left; ask for {left}"
+                ) from error
             own = ask.get("source", {}) | author.get("source", {})
             events = [*diagnosis, {**ask, **author, **_source(own)}]
         view = View(view.settings, view.history.apply_all(events), view.fits)

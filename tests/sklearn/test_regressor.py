@@ -267,5 +267,7 @@ def test_the_units_of_targets_and_columns_do_not_matter(method):
 
 @pytest.mark.parametrize("unit", [1e-200, 1e200])
 def test_targets_whose_squares_are_no_numbers_are_refused(unit):
-    with pytest.raises(ValueError, match=r"y must have values that differ by 1e-150 to 1e\+150, got differences of about"):
+    with pytest.raises(
+        ValueError, match=r"y must have values that differ by 1e-150 to 1e\+150, got differences of about"
+    ):
         RobustGPRegressor("standard").fit([[0.0], [1.0], [2.0]], np.array([1.0, 2.0, 4.0]) * unit)

@@ -128,7 +128,7 @@ class AuxiliaryTrials(NamedTuple):
 
 
 def _own_place(source: int, trial: Trial, row: Row) -> tuple[bytes, bytes, int, int]:
-    """What values are ordered by, whatever the order of trials is, so that the first are a fair sample of all."""
+    """Key of an order that does not follow from the numbers of trials: the first values are a fair sample of all."""
     value = digest(trial.measured, math.nan if trial.sd is None else trial.sd, trial.is_vouched)
     return digest(*row), value, source, trial.number
 

@@ -74,7 +74,7 @@ def log_odd(y: Tensor, scale: Tensor, distance: Tensor | None = None) -> tuple[T
 
 
 def log_beyond_warp(distance: Tensor, among: Tensor) -> Tensor:
-    """By how much values are less probably right than a warp says, that lie far beyond all that it was learned from.
+    """Log factor of the odds that values are not right, if they lie far beyond those that a warp was learned from.
 
     Args:
         distance: ``n`` values less the outcomes' center, as they are.
