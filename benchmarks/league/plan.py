@@ -65,6 +65,12 @@ DATA = "ROBUSTBO_DATA"  # the folder of data that are not ours to ship
 if (photo := Path(os.environ.get(DATA, ""), "transfer", "photo_pce10.csv")).is_file():
     PROBLEMS["photo"] = ProblemEntry("table", {"file": str(photo), "direction": "minimize"}, settings=OF_REPEATS)
 
+OF_DATA = {"svr", "boosting", "crossed-barrel", "hplc", "photo"}  # learners of real data, and real measurements
+GROUPS = {  # of problems, which have tables of their own, since a peer may be recorded on one alone
+    "functions": [name for name in PROBLEMS if name not in OF_DATA],
+    "data": [name for name in PROBLEMS if name in OF_DATA],
+}
+
 LITTLE = {"share": 0.02}
 GROSS = {"good": ("too-good", {"ranges": 1.0}), "bad": ("too-good", {"ranges": -1.0}), "any": ("in-range", {})}
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -133,6 +139,18 @@ METHODS = {  # with seconds an ask at 5 to 25 values of branin; at 100 values, o
 OURS = ("default", "student-t", "standard", "informed", "oracle")
 FIRST = "default"  # with which all others are compared
 KNOW_MORE = ("informed", "oracle")  # than a user can
+
+
+class Table(NamedTuple):
+    """A setting and a group of problems that a table compares methods in."""
+
+    setting: str
+    group: str
+
+    @property
+    def name(self) -> str:
+        """Its name on the page."""
+        return self.setting if self.group == "functions" else f"{self.setting}, {self.group}"
 
 
 def is_allowed(problem: str, setting: str) -> bool:

@@ -169,10 +169,14 @@ def _difference(regrets: Resampled, method: str) -> dict[str, float]:
     return {"difference": difference, "error": error, "p": p}
 
 
-def all_scores(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Scores of each setting that can be shown, with p-values after Holm's correction over all that are shown."""
-    tables = {setting: setting_scores(rows[rows["setting"] == setting]) for setting in plan.SETTINGS}
-    shown_tables = {setting: table for setting, table in tables.items() if len(table)}
+def all_scores(rows: pd.DataFrame) -> dict[plan.Table, pd.DataFrame]:
+    """Scores of each table that can be shown, with p-values after Holm's correction over all that are shown."""
+    tables = {
+        plan.Table(setting, group): setting_scores(rows[(rows["setting"] == setting) & rows["problem"].isin(problems)])
+        for group, problems in plan.GROUPS.items()
+        for setting in plan.SETTINGS
+    }
+    shown_tables = {which: table for which, table in tables.items() if len(table)}
     p = np.concatenate([table["p"].to_numpy() for table in shown_tables.values()]) if shown_tables else np.empty(0)
     corrected, at = holm(p), 0
     for table in shown_tables.values():
