@@ -24,16 +24,16 @@ def markdown(rows: pd.DataFrame) -> str:
     if not tables:
         return NOTHING
     text = [f"![Ranks by setting, with intervals]({PICTURE})\n", _heading(tables)]
-    for which, table in tables.items():
+    for key, table in tables.items():
         first = table.iloc[0]
         many = f"{first['problems']} problems, at least {first['replications']} replications of each"
-        text.append(f"### {which.name}: {plan.ABOUT[which.setting]}\n\n{many}.\n\n{_table(table)}")
+        text.append(f"### {key.name}: {plan.ABOUT[key.setting]}\n\n{many}.\n\n{_table(table)}")
     return "\n".join([*text, _failures(rows)])
 
 
 def _heading(tables: Mapping[plan.Table, pd.DataFrame]) -> str:
     comparisons = sum(int(table["p"].notna().sum()) for table in tables.values())
-    hidden = [setting for setting in plan.SETTINGS if setting not in {which.setting for which in tables}]
+    hidden = [setting for setting in plan.SETTINGS if setting not in {key.setting for key in tables}]
     rest = f" Too little is recorded of {', '.join(hidden)}." if hidden else ""
     return (
         "Ranks are among the methods of a table, 1 is best, with 95 % intervals of a paired bootstrap. Regret is the "
@@ -78,14 +78,14 @@ def draw(rows: pd.DataFrame, file: Path) -> None:
     height = -(-len(tables) // columns)
     figure = Figure(figsize=(4.2 * columns, 2.8 * height), layout="constrained")
     axes = figure.subplots(height, columns, squeeze=False).flatten()
-    for axis, (which, table) in zip(axes, tables.items(), strict=False):
+    for axis, (key, table) in zip(axes, tables.items(), strict=False):
         ranked = table[table["rank"].notna()][::-1]
         reach = [ranked["rank"] - ranked["rank_low"], ranked["rank_high"] - ranked["rank"]]
         colors = ["tab:red" if method in plan.OURS else "tab:blue" for method in ranked["method"]]
         axis.barh(
             ranked["method"], ranked["rank"], xerr=[part.clip(lower=0) for part in reach], color=colors, alpha=0.6
         )
-        axis.set_title(which.name, fontsize=9)
+        axis.set_title(key.name, fontsize=9)
         axis.tick_params(labelsize=7)
     for axis in axes[len(tables) :]:
         axis.set_visible(False)

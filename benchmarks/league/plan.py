@@ -149,7 +149,7 @@ class Table(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its name on the page."""
+        """The name that the page has for it."""
         return self.setting if self.group == "functions" else f"{self.setting}, {self.group}"
 
 

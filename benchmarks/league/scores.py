@@ -176,7 +176,7 @@ def all_scores(rows: pd.DataFrame) -> dict[plan.Table, pd.DataFrame]:
         for group, problems in plan.GROUPS.items()
         for setting in plan.SETTINGS
     }
-    shown_tables = {which: table for which, table in tables.items() if len(table)}
+    shown_tables = {key: table for key, table in tables.items() if len(table)}
     p = np.concatenate([table["p"].to_numpy() for table in shown_tables.values()]) if shown_tables else np.empty(0)
     corrected, at = holm(p), 0
     for table in shown_tables.values():

@@ -64,7 +64,7 @@ def table(name: str) -> pd.DataFrame:
 
 
 def row(seed: int, name: str) -> Mapping[str, Any]:
-    """What is said of a table with a slip, with the factor and without."""
+    """The verdicts on a table with a slip, with the factor and without."""
     frame = table(name)
     y = frame.iloc[:, -1].to_numpy(dtype=float).copy()
     slip = int(np.random.default_rng(seeds.derive(seed, len(y), name)).choice(np.flatnonzero(y)))
@@ -80,7 +80,7 @@ def row(seed: int, name: str) -> Mapping[str, Any]:
 
 
 def tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """How many slips are found, and how many other values are flagged: of tables where this differs, and of all."""
+    """Numbers of slips found, and of other values flagged: of tables where they differ with the factor, and of all."""
     lines = []
     parts = [(str(name), part) for name, part in rows.groupby("table", sort=False) if _differs(part)]
     for name, part in [*parts, (f"all {rows['table'].nunique()} tables", rows)]:

@@ -1,15 +1,17 @@
 """The digits of a value that count: Ax's storage drops the last, and a client that was loaded is to go on alike."""
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robustbo.errors import NumericsWarning, warn
+from robustbo.foreign.frame_json import DECIMALS, number_in_json
+from robustbo.loop.observations.units import center_and_scale
 
 DIGITS = 10
-DECIMALS = 10  # of a value in the JSON of an Ax client (pandas has so many)
-COARSE = 1e-5  # a spread of values of which storage leaves five digits
+COARSE = 1e-5  # a typical difference of values of which storage leaves five digits
 
 
 def round_to_storage(values: Iterable[float], *, is_stored: bool = True) -> NDArray[np.float64]:
@@ -20,7 +22,7 @@ def round_to_storage(values: Iterable[float], *, is_stored: bool = True) -> NDAr
         is_stored: Whether the JSON keeps what tells the values of a metric apart (`is_kept`); if not, its decimals are
             not counted.
     """
-    in_json = (float(f"{value:.{DECIMALS}f}") if is_stored else value for value in values)
+    in_json = (number_in_json(value) if is_stored else value for value in values)
     return np.array([float(f"{value:.{DIGITS}g}") for value in in_json])
 
 
@@ -31,9 +33,8 @@ def is_kept(metric: str, values: Iterable[float]) -> bool:
         metric: Its name.
         values: All of them.
     """
-    array = np.array([*values])
-    array = array[np.isfinite(array)]
-    if not array.any() or (np.ptp(array) or abs(array[0])) >= COARSE:
+    finite = tuple(value for value in values if math.isfinite(value))
+    if not finite or center_and_scale(finite)[1] >= COARSE:
         return True
     warn(
         f"values of metric {metric!r} differ by less than {COARSE:g}, and Ax saves {DECIMALS} decimals of a value: "

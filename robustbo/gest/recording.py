@@ -8,7 +8,8 @@ is not recorded again.
 import math
 from collections.abc import Sequence
 
-from robustbo.gest.results import Result, round_to_storage
+from robustbo.foreign.frame_json import number_in_json
+from robustbo.gest.results import Result
 from robustbo.searchspace.space import Space
 from robustbo.study.handing import end_event
 from robustbo.trials import worker
@@ -81,4 +82,4 @@ def _gave(trial: Trial, result: Result) -> bool:
     if trial.value is None or result.kind == "fail":
         return trial.value is None and result.kind == "fail"
     value = result.content["value"]
-    return any(math.isclose(mine, value, rel_tol=EQUAL) for mine in (trial.value, round_to_storage(trial.value)))
+    return any(math.isclose(mine, value, rel_tol=EQUAL) for mine in (trial.value, number_in_json(trial.value)))

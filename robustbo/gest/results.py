@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from robustbo.foreign.frame_json import number_in_json
 from robustbo.gest.problem import ID, VocsProblem, in_words
 from robustbo.searchspace.parameters import Choice, Value
 from robustbo.trials.declared import Declared, check_source_name, source_in
@@ -18,7 +19,6 @@ from robustbo.validation import plain_scalar, real
 REASON = 2000  # characters of an error that are kept: its end, where the exception is
 SHOWN = 20  # results that an error tells of
 NEARLY = 1e-6  # of a variable's range and value: what is left of a point after 32 bits
-DECIMALS = 10  # that pandas leaves of a number in JSON
 
 
 @dataclass(frozen=True)
@@ -86,16 +86,6 @@ def results_of(
     return results
 
 
-def round_to_storage(number: float) -> float:
-    """Round a number as the JSON of a data frame does.
-
-    Example:
-        >>> round_to_storage(2 / 3), round_to_storage(1e-13)
-        (0.6666666667, 0.0)
-    """
-    return round(number, DECIMALS)
-
-
 def _read(
     problem: VocsProblem, history: History, row: Mapping[str, Any], labels: Mapping[str, str], declared: Declared
 ) -> Result:
@@ -156,7 +146,7 @@ def _measured_place(problem: VocsProblem, trial: Trial, row: Mapping[str, Any]) 
             is_there = value == suggested
         else:
             low, high = parameter.interval
-            far = min(abs(real(name, value) - place) for place in (suggested, round_to_storage(suggested)))
+            far = min(abs(real(name, value) - place) for place in (suggested, number_in_json(suggested)))
             is_there = far <= NEARLY * (high - low + abs(suggested))
         if not is_there and isinstance(parameter, Choice):
             raise ValueError(

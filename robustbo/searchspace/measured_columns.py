@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from robustbo.censored import censored_value, value_at_limit
+from robustbo.censored import censored_value, is_bound, value_at_limit
 from robustbo.errors import SpaceError
 from robustbo.lazy import Module
 from robustbo.searchspace.labels import has_other_unit, nearest_label, parts
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
 else:
     pd = Module("pandas")
+
+COUNT = "n"  # the column of how many measurements values are the mean of, where it is not said otherwise
 
 
 class MeasuredColumns(NamedTuple):
@@ -35,11 +37,17 @@ class MeasuredColumns(NamedTuple):
     signs: dict[str, str]
     counts: dict[str, str]
 
-    def means_of(self, cells: Mapping[str, Any]) -> dict[str, int | None]:
-        """The number of measurements that each value in a row is the mean of, checked; None where that is not said."""
+    def means_of(self, cells: Mapping[str, Any], values: Mapping[str, float]) -> dict[str, int | None]:
+        """The number of measurements that each value in a row is the mean of, checked; None of bounds, or if not said.
+
+        Args:
+            cells: Of the row, by column.
+            values: The values in it, by their columns.
+        """
         of = {name: cells.get(self.counts[name]) if name in self.counts else None for name in self.noise}
         numbers = {name: int(n) if isinstance(n, float) and n.is_integer() else n for name, n in of.items()}
-        return {name: None if is_missing(n) else whole_number("n", n, 1) for name, n in numbers.items()}
+        counts = {name: None if is_missing(n) else whole_number("n", n, 1) for name, n in numbers.items()}
+        return {name: None if is_bound(values.get(name)) else n for name, n in counts.items()}
 
     def noise_sds(self, cells: Mapping[str, Any]) -> dict[str, Any]:
         """The noise sd beside each value in a row, checked; None where there is none."""
@@ -98,9 +106,9 @@ def count_columns(
         if n not in frame.columns or n in parameter_columns(space, frame):
             raise SpaceError(f"n: there must be a column {n!r}, as you named it, got {columns_and_hint(frame, n)}")
         return dict.fromkeys(names, n)
-    columns = {name: "n" if len(names) == 1 and f"{name}.n" not in frame.columns else f"{name}.n" for name in names}
-    own = {*frame.columns} - {*parameter_columns(space, frame)}
-    return {name: column for name, column in columns.items() if column in own and not (is_free and column == "n")}
+    columns = {name: COUNT if len(names) == 1 and f"{name}.n" not in frame.columns else f"{name}.n" for name in names}
+    own = {*frame.columns} - {*parameter_columns(space, frame), *names}
+    return {name: column for name, column in columns.items() if column in own and not (is_free and column == COUNT)}
 
 
 def _rename_advice(space: Space, frame: pd.DataFrame, missing: str, outcomes: Mapping[str, Any]) -> str:

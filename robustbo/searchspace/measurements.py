@@ -97,12 +97,14 @@ def measurements_of(
                 check({name: number for name, number in (values or {}).items() if math.isfinite(number)})
             if values is None:
                 return None
-            return Measurement(point, values, {name: sds[name] for name in values}, origin, columns.means_of(row[1]))
+            return Measurement(
+                point, values, {name: sds[name] for name in values}, origin, columns.means_of(row[1], values)
+            )
         number = columns.number(value, row[1])
         check_noise(number, sds[value])
         if math.isfinite(number) and is_checked(origin):
             check(number)
-        return Measurement(point, number, sds[value], origin, columns.means_of(row[1])[value])
+        return Measurement(point, number, sds[value], origin, columns.means_of(row[1], {value: number})[value])
 
     cells += columns.counts.values()
     value_columns = [*cells, *columns.excluded.values(), *columns.signs.values(), *origins.values()]

@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
 from robustbo.sklearn.arguments import RowNoise, probabilities
 from robustbo.sklearn.features import FROM_DTYPE, FeatureEncoder, categorical_columns, dates_as_numbers
@@ -192,7 +192,7 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
             X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
             return X, np.asarray(y, dtype=np.float64)
         _, y = validate_data(self, X, y, skip_check_array=True)
-        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+        y = column_or_1d(check_array(y, ensure_2d=False, dtype=np.float64, input_name="y"))
         if len(y) != len(X):
             raise ValueError(f"X and y must have as many rows, got {len(X)} and {len(y)}")
         return X, y

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from robustbo import limits
 from robustbo.errors import SpaceError
+from robustbo.searchspace.measured_columns import COUNT
 from robustbo.searchspace.measurements import sign_column
 from robustbo.searchspace.tabular import is_frame, parameter_columns
 from robustbo.searchspace.units import without
@@ -89,8 +90,8 @@ def readable_labels(settings: Settings, frame: pd.DataFrame, value: str, count: 
         count: The column of how many measurements they are means of; a column "n" that is none is a label.
     """
     columns = label_columns_of(settings, frame, True, [value, sign_column(value)])
-    if count is None and "n" in {*frame.columns} - {*parameter_columns(settings.space, frame)}:
-        columns[f"{OF_LABEL}n"] = "n"
+    if count is None and COUNT in {*frame.columns} - {*parameter_columns(settings.space, frame), value}:
+        columns = {OF_LABEL + COUNT: COUNT} | columns
     readable = {key: column for key, column in columns.items() if all(map(_is_label, frame[column]))}
     return dict(list(readable.items())[: limits.LABELS])
 

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from robustbo.censored import from_json
 from robustbo.errors import SpaceWarning, warn
+from robustbo.searchspace.measured_columns import COUNT
 from robustbo.searchspace.measurements import Measurement
 from robustbo.searchspace.space import Space
+from robustbo.searchspace.tabular import parameter_columns
 from robustbo.trials.history import History
 from robustbo.trials.trial import point_of
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CONFIRMS = "robustbo keeps them as repeats, so that a wrong value confirms itself"
-MOST = 0.5  # of the rows of a table: as many copies are no replicates that happen to agree
+SEVERAL = 3  # different rows, all as often there: a table below itself, and no replicates that happen to agree
 
 
 def warn_of_copies(history: History, rows: Sequence[Measurement]) -> None:
@@ -35,7 +37,8 @@ def warn_of_copies(history: History, rows: Sequence[Measurement]) -> None:
 def warn_of_equal_rows(space: Space, table: pd.DataFrame, values: Collection[str]) -> None:
     """Say so where rows of a table are the same in all columns, and are no replicates that happen to agree.
 
-    They may be, where nothing but the point and the value would tell replicates apart, and most rows are different.
+    They may be, where nothing but the point, the value and its noise would tell replicates apart; but not if every row
+    is there as often as all others.
 
     Args:
         space: Whose points the rows are.
@@ -44,11 +47,14 @@ def warn_of_equal_rows(space: Space, table: pd.DataFrame, values: Collection[str
     """
     told = table.dropna(subset=[name for name in values if name in table.columns], how="all")
     try:
-        copies = int(told.duplicated().sum())
+        times = told.value_counts(dropna=False)
     except TypeError:  # cells that are lists, which something else refuses
         return
-    further = {*told.columns} - {*space.names, *values}
-    if copies and (copies >= MOST * len(told) or any(told[name].nunique() > 1 for name in further)):
+    copies = len(told) - len(times)
+    of_values = {f"{name}{suffix}" for name in values for suffix in ("", ".sd", ".n", ".sign", ".excluded")}
+    further = {*told.columns} - {*parameter_columns(space, told), *of_values, "sd", COUNT}
+    is_pasted = len(times) >= SEVERAL and times.nunique() == 1
+    if copies and (is_pasted or any(told[name].nunique() > 1 for name in further)):
         statement = f"{copies} of {len(table)} rows are the same as another row in all columns"
         warn(f"{statement}: {CONFIRMS}; if they are copies, drop them, by frame.drop_duplicates()", SpaceWarning)
 

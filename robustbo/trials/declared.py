@@ -161,7 +161,7 @@ def fidelity_levels(
         raise ValueError(f"cost must have one number for each level, got {len(costs)} of {len(levels)}")
     texts = [f"{level:g}" for level in levels]
     if len({*texts}) < len(texts):
-        texts = [repr(level) for level in levels]
+        texts = [repr(plain_scalar(level)) for level in levels]
     return {
         f"{name}={text}": Source(target=level == levels[-1], cost=c, level=level)
         for text, level, c in zip(texts, levels, costs, strict=True)

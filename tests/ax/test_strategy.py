@@ -145,8 +145,9 @@ def test_a_metric_without_a_spread_is_as_storage_has_it():
     assert is_kept("f", [0.0, 0.0])
     assert is_kept("f", [3.0])
     assert is_kept("f", [math.nan, 1.0, 1.00002])
-    with pytest.warns(NumericsWarning):
-        assert not is_kept("f", [1.0, 1.000002])
+    for small in ([1.0, 1.000002, 1.000004], [1e-12, 3e-12, 2e-12, 1e-3]):  # whatever one value is
+        with pytest.warns(NumericsWarning):
+            assert not is_kept("f", small)
     assert round_to_storage([1e-13], is_stored=False).tolist() == [1e-13]
 
 

@@ -1,5 +1,9 @@
 """Several values of a point, and results that are given once more."""
 
+import io
+import math
+
+import pandas as pd
 import pytest
 from gest_api.vocs import VOCS
 
@@ -61,6 +65,15 @@ def test_values_of_a_point_that_differ_by_little_are_all_kept(generator, values)
     for value in values:
         generator.ingest([point | {"f": value}])
     assert [trial.value for trial in generator.optimizer.history] == values
+
+
+@pytest.mark.parametrize("unit", [1e-17, 1e-3, 1.0, 1e17])
+def test_values_that_went_through_json_are_not_recorded_again(generator, unit):
+    rows = [point | {"f": math.pi * unit * (1 + i)} for i, point in enumerate(generator.suggest(4))]
+    generator.ingest(rows)
+    text = pd.DataFrame(rows).to_json(orient="records")
+    generator.ingest(pd.read_json(io.StringIO(text)).to_dict("records"))
+    assert len(generator.optimizer.history) == 4
 
 
 def test_a_value_that_equals_an_earlier_one_ends_the_trial_that_repeats_it(generator):

@@ -36,14 +36,18 @@ def test_replicates_that_may_agree_are_none(told):
     told(pd.concat([plain, plain[:1]], ignore_index=True))  # nothing would tell them apart
     told(pd.concat([TABLE, TABLE[:1].assign(day="Thu")], ignore_index=True))
     told(pd.DataFrame({"x": [0.5, 0.5, 0.7], "value": [None, None, 1.0]}))  # two that failed
+    told(pd.DataFrame({"x": [0.5, 0.5], "value": [3.0, 3.0]}))
+    told(pd.DataFrame({"x": [0.5, 0.1] * 10, "value": [0.0, 1.0, 1.0, 1.0] * 5}))  # pass or fail
+    told(pd.DataFrame({"x": [0.5, 0.5, 0.1, 0.2, 0.3], "value": [3.0, 3.0, 1.0, 2.0, 5.0], "sd": [1, 1, 2, 1, 2]}))
 
 
+@pytest.mark.filterwarnings("ignore:column 'n' is read as how many measurements")
 @pytest.mark.parametrize(
     ("column", "counts", "labels"),
     [
         ([9, 4, 4], [9, 4, 4], [None] * 3),
         ([3, None, 2], [3, 1, 2], [None] * 3),
-        ([1, 2, 3], [1, 1, 1], [1, 2, 3]),  # it numbers the rows
+        ([1, 2, 4], [1, 1, 1], [1, 2, 4]),  # it numbers the rows, of which one is left out
         ([1.5, 1.3, 1.4], [1, 1, 1], [1.5, 1.3, 1.4]),  # an index of refraction
         (["two", "x", "y"], [1, 1, 1], ["two", "x", "y"]),
         ([True, False, True], [1, 1, 1], [True, False, True]),
@@ -53,3 +57,20 @@ def test_a_column_n_of_prior_data_counts_measurements_if_it_can(column, counts, 
     opt = tell_as_prior(pd.DataFrame({"x": [0.1, 0.2, 0.3], "value": [3.0, 4.0, 5.0], "n": column}))
     assert [trial.n for trial in opt.history] == counts
     assert [trial.labels.get("n") for trial in opt.history] == labels
+
+
+def test_it_is_said_that_a_column_n_counts_measurements():
+    table = pd.DataFrame({"x": [0.1, 0.2, 0.3], "value": ["<1", 4.0, 5.0], "n": [2, 4, 4]})
+    with pytest.warns(rb.SpaceWarning, match="column 'n' is read as how many measurements each value is the mean of"):
+        opt = tell_as_prior(table)
+    assert [trial.n for trial in opt.history] == [1, 4, 4]  # a bound is the mean of none
+
+
+def test_values_that_are_called_n_count_nothing():
+    table = pd.DataFrame({"x": [0.1, 0.2, 0.3], "n": [5.0, 6.0, 5.0]})
+    outcome = rb.Outcome("n")
+    opt = rb.Optimizer(SPACE, direction="minimize", seed=0, outcome=outcome, prior_data=table)
+    other = rb.Optimizer(SPACE, direction="minimize", seed=0, outcome=outcome)
+    other.tell_frame(table)
+    for trials in (opt.history, other.history):
+        assert [(trial.value, trial.n, trial.labels) for trial in trials] == [(5.0, 1, {}), (6.0, 1, {}), (5.0, 1, {})]

@@ -73,7 +73,7 @@ def bound_rows(told: Observations, units: Units, among: Sequence[float], rate: f
     c = units.to_model(np.array([float(told.values[i]) for i in rows]))
     median, spread = center_and_spread(units.to_model(np.array([float(v) for v in among])))
     eps = np.array([0.0 if told.numbers[i] in told.vouched else rate for i in rows])
-    keeps = 0.5 + np.arctan(s * (c - median) / spread) / math.pi
+    keeps = np.arctan2(spread, -s * (c - median)) / math.pi  # 1/2 + atan(s (c - median) / spread) / pi, however far
     with np.errstate(divide="ignore"):
         return BoundRows(rows, c, s, np.log(eps * keeps), eps)
 

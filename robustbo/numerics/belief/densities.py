@@ -77,7 +77,7 @@ def log_beyond_warp(distance: Tensor, among: Tensor) -> Tensor:
     """Log factor of the odds that values are not right, if they lie far beyond those that a warp was learned from.
 
     Args:
-        distance: ``n`` values less the outcomes' center, as they are.
+        distance: ``n`` standardized values less the outcomes' center, as they are.
         among: ``m`` that the warp was learned from, likewise.
 
     Example:
@@ -85,7 +85,7 @@ def log_beyond_warp(distance: Tensor, among: Tensor) -> Tensor:
         >>> log_beyond_warp(torch.tensor([2.0, 5000.0], dtype=torch.float64), among).round(decimals=2).tolist()
         [0.0, 6.65]
     """
-    widest = FARTHEST_WARPED * among.abs().quantile(WITHIN)
+    widest = FARTHEST_WARPED * among.abs().quantile(WITHIN).clamp_min(1.0)  # of standardized outcomes
     return 2 * torch.hypot(torch.ones_like(distance), distance / widest).log()  # eq. 19.14
 
 

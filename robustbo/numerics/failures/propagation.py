@@ -33,7 +33,7 @@ DAMPED = 0.8  # share of the way to a site's moments that a sweep goes
 SLOWLY = 0.3  # likewise, of sites in turn, where full steps go round in circles
 ENOUGH = 1e-3  # change of the posterior means, of a prior standard deviation, at which sweeps end
 FLAT = 1e-10  # least precision of a site
-SURE = 1e4  # sd beyond which a step bends no more, to eight digits
+FAR = -100.0  # sd from a step, beyond which its expansion is exact to twelve digits
 
 
 class Sites(NamedTuple):
@@ -160,8 +160,9 @@ class StepLikelihood(NamedTuple):
         share = np.exp(self.log_c + log_ndtr(u) - log_Z)
         g = _hazard(u)
         r = share * g  # eq. 15.4
-        bend = share * (_bend(u) - (1 - share) * g * g)  # r (u + r)
-        tau = np.maximum(self.beta**2 * bend / (1 + self.beta**2 * v_ * (1 - bend)), FLAT)  # eq. 15.5
+        slack = share * _slack(u) + (1 - share) * (1 + share * g * g)
+        bend = np.where(u > FAR, r * (u + r), 1 - slack)
+        tau = np.maximum(self.beta**2 * bend / (1 + self.beta**2 * v_ * slack), FLAT)  # eq. 15.5
         return _Moments(mu_, v_, u, log_Z, tau, mu_ * tau + kappa * r * (1 + v_ * tau))
 
 
@@ -175,16 +176,16 @@ def _hazard(u: Array) -> Array:
     return math.sqrt(2 / math.pi) / erfcx(-u / math.sqrt(2))
 
 
-def _bend(u: Array) -> Array:
-    """g (u + g) for the hazard g, between 0 and 1: far out, the difference would be lost, and it is next to 1.
+def _slack(u: Array) -> Array:
+    """1 - g (u + g) for the hazard g, between 0 and 1, by its expansion where the difference would be lost.
 
     Example:
-        >>> _bend(np.array([-1e9, -1.0, 0.0])).round(6).tolist()
-        [1.0, 0.800902, 0.63662]
+        >>> _slack(np.array([-1e5, -1.0, 0.0])).round(12).tolist()
+        [1e-10, 0.19909766557, 0.363380227632]
     """
-    near = np.maximum(u, -SURE)
+    near, t = np.maximum(u, FAR), 1 / np.square(np.minimum(u, FAR))
     g = _hazard(near)
-    return g * (near + g)
+    return np.where(u > FAR, 1 - g * (near + g), t * (1 - 6 * t + 50 * t**2 - 518 * t**3))
 
 
 def _in_turn(likelihood: StepLikelihood, Sig: Array, mu: Array, sites: Sites, step: float) -> Sites:

@@ -8,7 +8,14 @@ from robustbo.errors import SpaceError
 from robustbo.searchspace.constraints.constraint import Constraint
 from robustbo.searchspace.parameters import Float, Parameter
 
-NOTHING = 1e-10  # of the largest term of an equation: a term that is left over by rounding
+NOTHING = 1e-10  # of the largest contribution to a number: what is left over by rounding
+
+
+class Row(NamedTuple):
+    """An equation of what is not known: the sum of ``coefficients`` times parameters, and of ``constant``, is zero."""
+
+    coefficients: dict[str, float]
+    constant: float
 
 
 class Dependent(NamedTuple):
@@ -39,21 +46,23 @@ def solve(
         SpaceError: If an equation contradicts the others, or what is fixed.
     """
     rows = [_row(equation, fixed_values) for equation in equations]
-    sizes = [_size(equation, parameters) for equation in equations]
+    largest = [_magnitudes(equation, fixed_values) for equation in equations]
     order: list[tuple[int, str]] = []
     for i, equation in enumerate(equations):
         row, constant = rows[i]
-        row = {name: a for name, a in row.items() if abs(a) * _most(parameters[name]) > NOTHING * sizes[i]}
+        row = {name: a for name, a in row.items() if abs(a) > NOTHING * largest[i].coefficients[name]}
         if not row:
-            if abs(constant) > NOTHING * sizes[i]:
+            if abs(constant) > NOTHING * largest[i].constant:
                 fixed = f" at {dict(fixed_values)}" if fixed_values else ""
                 raise SpaceError(f"{equation.text!r} can never hold{fixed}, with what else must hold")
             continue
         pivot = max(row, key=lambda name: _ease(parameters[name], row[name]))
-        rows[i] = {name: a / row[pivot] for name, a in row.items()}, constant / row[pivot]
+        rows[i] = Row({name: a / row[pivot] for name, a in row.items()}, constant / row[pivot])
         for k in range(len(rows)):
-            if k != i and pivot in rows[k][0]:
-                rows[k] = _less(rows[k], rows[i], rows[k][0][pivot], pivot)
+            if k != i and pivot in rows[k].coefficients:
+                times = rows[k].coefficients[pivot]
+                largest[k] = _larger(largest[k], largest[i], abs(times / row[pivot]))
+                rows[k] = _less(rows[k], rows[i], times, pivot)
         order.append((i, pivot))
     return [
         Dependent(pivot, -rows[i][1], {name: -a for name, a in rows[i][0].items() if name != pivot})
@@ -61,25 +70,25 @@ def solve(
     ]
 
 
-def _row(equation: Constraint, fixed_values: Mapping[str, float]) -> tuple[dict[str, float], float]:
+def _row(equation: Constraint, fixed_values: Mapping[str, float]) -> Row:
     """The coefficients of what is not known, and the constant, which sum to zero."""
     linear = equation.excess.linear
     assert linear is not None, equation
     coefficients = dict(linear.coefficients)
     constant = linear.constant + sum(a * fixed_values[name] for name, a in coefficients.items() if name in fixed_values)
-    return {name: a for name, a in coefficients.items() if name not in fixed_values}, constant
+    return Row({name: a for name, a in coefficients.items() if name not in fixed_values}, constant)
 
 
-def _size(equation: Constraint, parameters: Mapping[str, Parameter]) -> float:
-    """The most that a term of an equation can be."""
+def _magnitudes(equation: Constraint, fixed_values: Mapping[str, float]) -> Row:
+    """The largest contributions, without signs, to the coefficients and the constant of a row."""
     linear = equation.excess.linear
     assert linear is not None, equation
-    return max([abs(linear.constant), *(abs(a) * _most(parameters[name]) for name, a in linear.coefficients)])
-
-
-def _most(parameter: Parameter) -> float:
-    """The most that a parameter can be, without its sign."""
-    return max(map(abs, parameter.interval or (1.0,))) or 1.0
+    coefficients = {name: abs(a) for name, a in linear.coefficients}
+    constants = [a * abs(fixed_values[name]) for name, a in coefficients.items() if name in fixed_values]
+    return Row(
+        {name: a for name, a in coefficients.items() if name not in fixed_values},
+        max([abs(linear.constant), *constants]),
+    )
 
 
 def _ease(parameter: Parameter, coefficient: float) -> tuple[bool, bool, float]:
@@ -88,8 +97,20 @@ def _ease(parameter: Parameter, coefficient: float) -> tuple[bool, bool, float]:
     return is_real, not getattr(parameter, "log", False), abs(coefficient) * (high - low)
 
 
-def _less(
-    row: tuple[dict[str, float], float], other: tuple[dict[str, float], float], times: float, pivot: str
-) -> tuple[dict[str, float], float]:
-    names = [name for name in dict.fromkeys([*row[0], *other[0]]) if name != pivot]
-    return {name: row[0].get(name, 0.0) - times * other[0].get(name, 0.0) for name in names}, row[1] - times * other[1]
+def _less(row: Row, other: Row, times: float, pivot: str) -> Row:
+    """A row less a multiple of another, without the pivot, whose coefficients cancel."""
+    coefficients = {
+        name: row.coefficients.get(name, 0.0) - times * other.coefficients.get(name, 0.0)
+        for name in dict.fromkeys([*row.coefficients, *other.coefficients])
+        if name != pivot
+    }
+    return Row(coefficients, row.constant - times * other.constant)
+
+
+def _larger(largest: Row, other: Row, times: float) -> Row:
+    """The largest contributions where a multiple of another row is subtracted."""
+    coefficients = {
+        name: max(largest.coefficients.get(name, 0.0), times * other.coefficients.get(name, 0.0))
+        for name in dict.fromkeys([*largest.coefficients, *other.coefficients])
+    }
+    return Row(coefficients, max(largest.constant, times * other.constant))

@@ -63,7 +63,9 @@ def test_a_problem_that_a_method_cannot_search_is_left_out(scores, page):
 def test_functions_and_data_have_tables_of_their_own(scores, page):
     functions = rows_of({"default": 0.0, "cma": 1.0, "ax": 2.0})
     data = rows_of({"default": 0.0, "cma": 1.0}, problems=("svr", "hplc"))
-    tables = {which.name: [*table["method"]] for which, table in scores.all_scores(pd.concat([functions, data])).items()}
+    tables = {
+        which.name: [*table["method"]] for which, table in scores.all_scores(pd.concat([functions, data])).items()
+    }
     assert tables == {"clean": ["default", "cma", "ax"], "clean, data": ["default", "cma"]}
     assert "### clean, data: exact values" in page.markdown(pd.concat([functions, data]))
 

@@ -104,3 +104,22 @@ def test_values_that_are_fixed_may_be_large():
     assert solve([equation], box, {"a": 0.3e12, "b": 0.7e12}) == []
     with pytest.raises(SpaceError, match="can never hold"):
         solve([equation], box, {"a": 0.3e12, "b": 0.7e12 + 1000})
+
+
+@pytest.mark.parametrize(
+    ("box", "text"),
+    [
+        ({"a": rb.Float(0, 1e-11), "b": rb.Float(0, 1)}, "a == b"),
+        ({"a": rb.Float(0, 0), "b": rb.Float(0, 2e-12)}, "a + b == 1e-12"),
+        ({"a": rb.Float(0, 1e11), "b": rb.Float(0, 1)}, "a == 3 * b"),
+    ],
+)
+def test_a_coefficient_that_somebody_wrote_is_never_taken_for_rounding(box, text):
+    (only,) = solve(parse(text, ("a", "b")), box, {})
+    assert len(only.coefficients) == 1
+
+
+def test_fixed_values_that_break_an_equation_are_refused_in_a_large_space():
+    box = {"a": rb.Float(0, 1e11), "b": rb.Float(0, 1e11)}
+    with pytest.raises(SpaceError, match="can never hold at"):
+        solve(parse("a + b == 1", ("a", "b")), box, {"a": 0.3, "b": 1.7})

@@ -27,3 +27,12 @@ def test_values_over_several_orders_of_magnitude_are_right():
     x = np.linspace(0, 1, 30)
     y = np.exp(12 * x + 0.05 * np.random.default_rng(0).standard_normal(30))  # from 1 to 160,000
     assert not RobustGPRegressor(random_state=0).fit(x[:, None], y).outlier_mask_.any()
+
+
+@pytest.mark.parametrize("different", [[], [4], [4, 7]])
+def test_of_values_that_are_equal_the_others_are_judged(different):
+    y = np.full(30, 3.0)
+    y[different] = 4000.0
+    regressor = RobustGPRegressor(random_state=0).fit(np.linspace(0, 1, 30)[:, None], y)
+    assert np.flatnonzero(regressor.outlier_mask_).tolist() == different
+    np.testing.assert_allclose(regressor.predict(np.linspace(0, 1, 5)[:, None]), 3.0, atol=0.2)
