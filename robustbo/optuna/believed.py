@@ -39,8 +39,9 @@ class Believed:
 
     Attributes:
         values: Of all trials that have one.
-        best: By each of them: the posterior mean at the best point measured until then, as it is believed today; NaN
-            before there is one. It ends at the mean of `robustbo.optuna.best`.
+        best: By each of them: the best posterior mean at a point measured until then, as it is believed today; NaN
+            before there is one. It ends at the mean of `robustbo.optuna.best`, or near it: that also counts the value
+            that was measured at a point.
     """
 
     values: tuple[Valued, ...]

@@ -40,8 +40,8 @@ LOOKS: dict[
 def plot_optimization_history(study: Study | Sequence[Study], *, target_name: str = "Objective Value") -> go.Figure:
     """The values of all trials, which of them look wrong, and the best believed after each.
 
-    The line is the posterior mean at the best point measured until then, by what is believed today. So it takes one
-    fit, which the sampler has made already as a rule, and ends at ``best(study).mean``; a value that looked good at
+    The line is the best posterior mean at a point measured until then, by what is believed today. So it takes one fit,
+    which the sampler has made already as a rule, and ends at or near ``best(study).mean``; a value that looked good at
     first and is disbelieved by now never moves it.
 
     Args:

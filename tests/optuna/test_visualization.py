@@ -55,7 +55,8 @@ def test_a_wild_value_is_at_the_edge_and_says_what_it_is(study):
 
 def test_the_line_ends_at_the_best_and_never_follows_a_wrong_value(study):
     line = traces(visualization.plot_optimization_history(study))["Best Believed Value"]
-    assert line.y[-1] == pytest.approx(best(study).mean, rel=1e-6)
+    assert line.y[-1] == pytest.approx(best(study).mean, abs=1e-4)  # which also counts the value measured there
+    assert line.y[-1] <= best(study).mean
     assert min(line.y) > -0.1
     assert list(line.y) == sorted(line.y, reverse=True)
     assert len(line.x) == 20
