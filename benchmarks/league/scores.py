@@ -23,7 +23,7 @@ ROWS = "rows.csv.gz"
 CASE = ["setting", "problem", "replication"]
 KEY = [*CASE, "method"]
 FLOOR = 1e-8  # of the spread of the problem's values: less regret is not told from none
-FLOOR_OF_SEEN = 1e-3  # likewise, where only the best value ever seen is known
+FLOOR_OF_SEEN = 1e-3  # likewise, where only the best value ever seen is known, or values are means of real repeats
 RESAMPLES = 2000
 VALUES, REGRETS = (tuple(f"{name}_{budget}" for budget in plan.BUDGETS) for name in ("value", "regret"))
 LAST = REGRETS[-1]
@@ -54,7 +54,8 @@ def row(cell: Cell, entry: dict[str, Any]) -> dict[str, Any]:
 def floor_of(name: str) -> float:
     """The least regret of a problem that is told from none, in its values' unit."""
     problem = plan.problem_of(name)
-    share = FLOOR if problem.optimum is not None else FLOOR_OF_SEEN
+    is_exact = problem.optimum is not None and not plan.PROBLEMS[name].has_repeats
+    share = FLOOR if is_exact else FLOOR_OF_SEEN
     return share * float(problem.sample.std())
 
 
