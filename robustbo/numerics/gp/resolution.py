@@ -50,10 +50,11 @@ def resolution(y: Tensor, zero: float = 0.0) -> float:
         return 0.0
     levels, counts = apart[apart < FAR * typical].unique(return_counts=True)
     step = _step_of(levels, tolerance, FINEST * typical)
-    if (recurring := levels[counts > 1]).numel() >= LEVELS:
-        coarse = _step_of(recurring, tolerance, FINEST * typical)
-        rest = (distances / coarse - (distances / coarse).round()).abs() * coarse if coarse else distances
-        step = coarse if (rest > tolerance).sum() <= SHARE * len(y) else step
+    recurring = levels[counts > 1]
+    if len(recurring) >= LEVELS and (coarse := _step_of(recurring, tolerance, FINEST * typical)):
+        steps = distances / coarse
+        is_between = (steps - steps.round()).abs() * coarse > tolerance
+        step = coarse if is_between.sum() <= SHARE * len(y) else step
     return float(f"{step:.6g}")
 
 
