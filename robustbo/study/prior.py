@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 from robustbo.censored import to_json
 from robustbo.errors import JournalWarning, SpaceError, SpaceWarning, warn
-from robustbo.searchspace.measured_columns import COUNT
+from robustbo.searchspace.measured_columns import COUNT, count_columns
 from robustbo.searchspace.measurements import Measurement, measurements_of
-from robustbo.searchspace.tabular import TABLES, convert_rows, is_frame, parameter_columns
+from robustbo.searchspace.tabular import TABLES, convert_rows, is_frame
 from robustbo.study.columns import readable_labels, with_names, with_plain_values
 from robustbo.study.copied import measurement, warn_of_equal_rows
 from robustbo.study.handing import end_events, value_content
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Prior: TypeAlias = Union["pd.DataFrame", Study, str, PathLike[str]]  # a journal by its place
-WHAT_COUNT_IS = "how many measurements each value is the mean of"
 LATER = "leave the row out, and keep it, if need be, by tell_frame(..., out_of_range='exclude')"
 Content = tuple[Mapping[str, Any], str, Mapping[str, Any]]  # point, kind of event, what else it holds
 
@@ -104,7 +103,9 @@ def _contents_of_table(settings: Settings, frame: Any, source: str | None) -> li
 
 def _count_column(settings: Settings, table: pd.DataFrame, value: str) -> str | None:
     """The column "n", if it can be how many measurements the values are means of, and does not number the rows."""
-    if settings.outcomes or COUNT not in {*table.columns} - {*parameter_columns(settings.space, table), value}:
+    if settings.outcomes:
+        return None
+    if count_columns(settings.space, table, {value: None}, None, is_free=False).get(value) != COUNT:
         return None
     counts = [n for n in table[COUNT].dropna().tolist() if isinstance(n, int | float) and not isinstance(n, bool)]
     if not counts or len(counts) < table[COUNT].count() or not all(n >= 1 and n % 1 == 0 for n in counts):
@@ -112,7 +113,8 @@ def _count_column(settings: Settings, table: pd.DataFrame, value: str) -> str | 
     if len({*counts}) == len(counts) > 2:
         return None
     if max(counts) > 1:
-        warn(f"column {COUNT!r} is read as {WHAT_COUNT_IS}; rename it if it is something else", SpaceWarning)
+        meaning = "how many measurements each value is the mean of"
+        warn(f"column {COUNT!r} is read as {meaning}; rename it if it is something else", SpaceWarning)
     return COUNT
 
 

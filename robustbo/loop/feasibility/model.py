@@ -19,7 +19,8 @@ from torch import Tensor
 
 from robustbo import seeds
 from robustbo.lazy import cached_property
-from robustbo.loop.observations.table import Data, Row, digest
+from robustbo.loop.observations.digest import digest
+from robustbo.loop.observations.table import Data, Row
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.numerics.failures.likelihood import Outcomes
 from robustbo.numerics.failures.map_fit import FailureModel, evaluate, search

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from robustbo.censored import is_bound
-from robustbo.loop.observations.digest import digest
+from robustbo.loop.observations.digest import own_place
 from robustbo.trials.aside import set_aside
 from robustbo.trials.declared import Declared, Source, others_of
 from robustbo.trials.sources import DEFAULT_KIND, Labels
@@ -111,15 +111,15 @@ class AuxiliaryTrials(NamedTuple):
         names = tuple(name for name, _ in self.sources if self.told(name))
         if not names:
             return None
-        trusted, place = dict(self.sources), {name: i for i, name in enumerate(names)}
-        rows = [(t, tuple(row_of(t.params))) for name in names for t in self.told(name)]
-        told, X = zip(*sorted(rows, key=lambda row: _own_place(place[str(row[0].source)], *row))[:MOST], strict=True)
+        trusted = dict(self.sources)
+        rows = [(t, tuple(row_of(t.params)), place) for place, name in enumerate(names) for t in self.told(name)]
+        told, X, source = zip(*sorted(rows, key=lambda row: _place(*row))[:MOST], strict=True)
         return AuxiliaryObservations(
             names,
             tuple(trusted[name].trusted for name in names),
             tuple(self.depth(name) for name in names),
             tuple(t.number for t in told),
-            tuple(place[str(t.source)] for t in told),
+            source,
             X,
             tuple(t.measured for t in told),
             tuple(t.sd for t in told),
@@ -127,10 +127,10 @@ class AuxiliaryTrials(NamedTuple):
         )
 
 
-def _own_place(source: int, trial: Trial, row: Row) -> tuple[bytes, bytes, int, int]:
-    """Key of an order that does not follow from the numbers of trials: the first values are a fair sample of all."""
-    value = digest(trial.measured, math.nan if trial.sd is None else trial.sd, trial.is_vouched)
-    return digest(*row), value, source, trial.number
+def _place(trial: Trial, row: Row, source: int) -> tuple[bytes, bytes, int, int]:
+    """Key of the order of values, whatever that of the trials is."""
+    sd = math.nan if trial.sd is None else trial.sd
+    return *own_place(row, trial.measured, sd, trial.is_vouched), source, trial.number
 
 
 def split_trials(declared: Declared, trials: Trials) -> tuple[Trials, AuxiliaryTrials]:

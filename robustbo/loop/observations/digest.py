@@ -2,6 +2,7 @@
 
 import hashlib
 import struct
+from collections.abc import Sequence
 
 
 def digest(*numbers: float) -> bytes:
@@ -9,3 +10,13 @@ def digest(*numbers: float) -> bytes:
     return hashlib.blake2b(
         struct.pack(f"<{len(numbers)}d", *(number + 0.0 for number in numbers)), digest_size=8
     ).digest()
+
+
+def own_place(row: Sequence[float], *value: float) -> tuple[bytes, bytes]:
+    """Key of an order in which the first observations are a fair sample, and those at one point stand together.
+
+    Args:
+        row: The point.
+        value: What was measured there, its noise, and whatever else tells it from others.
+    """
+    return digest(*row), digest(*value)

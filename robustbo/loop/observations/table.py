@@ -11,7 +11,7 @@ from robustbo.loop.observations.auxiliary import AuxiliaryTrials, split_trials, 
 from robustbo.loop.observations.correction import SourceCorrection
 from robustbo.loop.observations.groups import PointGroup
 from robustbo.loop.observations.shared_sources import OutcomeEvidence
-from robustbo.loop.observations.values import Observations, Row, digest
+from robustbo.loop.observations.values import Observations, Row
 from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.region import Fixed, Region
 from robustbo.searchspace.space import Space
@@ -23,7 +23,7 @@ from robustbo.trials.sources import Labels
 from robustbo.trials.tree import ASIDE, BARRED, LOST, OPENED, Trials
 from robustbo.trials.trial import Point
 
-__all__ = ["Data", "Observations", "Row", "digest", "observations"]
+__all__ = ["Data", "Observations", "Row", "observations"]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from robustbo.censored import is_bound
 from robustbo.loop.observations.auxiliary import AuxiliaryObservations, Row
 from robustbo.loop.observations.correction import SourceCorrection
-from robustbo.loop.observations.digest import digest
+from robustbo.loop.observations.digest import own_place
 
 
 class Observations(NamedTuple):
@@ -60,11 +60,11 @@ class Observations(NamedTuple):
         It is that of a hash of their points, and at one point of their values: so the first of them are a fair sample,
         in which those at one point stand together. Observations that are the same in all are so in the order of trials.
         """
-        points = [digest(*row) for row in self.X]
         sds = (0.0,) * len(self.values) if self.sds is None else self.sds
         is_vouched = [number in self.vouched for number in self.numbers]
-        values = [digest(*value) for value in zip(self.values, sds, is_vouched, strict=True)]
-        return self.take(sorted(range(len(points)), key=lambda i: (points[i], values[i], self.numbers[i])))
+        values = zip(self.values, sds, is_vouched, strict=True)
+        places = [own_place(row, *value) for row, value in zip(self.X, values, strict=True)]
+        return self.take(sorted(range(len(places)), key=lambda i: (*places[i], self.numbers[i])))
 
     def without(self, numbers: Collection[int]) -> "Observations":
         """The observations of all but some trials."""

@@ -160,7 +160,7 @@ class StepLikelihood(NamedTuple):
         share = np.exp(self.log_c + log_ndtr(u) - log_Z)
         g = _hazard(u)
         r = share * g  # eq. 15.4
-        slack = share * _slack(u) + (1 - share) * (1 + share * g * g)
+        slack = share * _slack(u, g) + (1 - share) * (1 + share * g * g)
         bend = np.where(u > FAR, r * (u + r), 1 - slack)
         tau = np.maximum(self.beta**2 * bend / (1 + self.beta**2 * v_ * slack), FLAT)  # eq. 15.5
         return _Moments(mu_, v_, u, log_Z, tau, mu_ * tau + kappa * r * (1 + v_ * tau))
@@ -176,16 +176,16 @@ def _hazard(u: Array) -> Array:
     return math.sqrt(2 / math.pi) / erfcx(-u / math.sqrt(2))
 
 
-def _slack(u: Array) -> Array:
+def _slack(u: Array, g: Array) -> Array:
     """1 - g (u + g) for the hazard g, between 0 and 1, by its expansion where the difference would be lost.
 
     Example:
-        >>> _slack(np.array([-1e5, -1.0, 0.0])).round(12).tolist()
+        >>> u = np.array([-1e5, -1.0, 0.0])
+        >>> _slack(u, _hazard(u)).round(12).tolist()
         [1e-10, 0.19909766557, 0.363380227632]
     """
-    near, t = np.maximum(u, FAR), 1 / np.square(np.minimum(u, FAR))
-    g = _hazard(near)
-    return np.where(u > FAR, 1 - g * (near + g), t * (1 - 6 * t + 50 * t**2 - 518 * t**3))
+    t = 1 / np.square(np.minimum(u, FAR))
+    return np.where(u > FAR, 1 - g * (u + g), t * (1 - 6 * t + 50 * t**2 - 518 * t**3))
 
 
 def _in_turn(likelihood: StepLikelihood, Sig: Array, mu: Array, sites: Sites, step: float) -> Sites:

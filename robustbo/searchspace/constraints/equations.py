@@ -1,7 +1,8 @@
 """Linear equations between parameters, solved for some of them, which follow from the others."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from robustbo.errors import SpaceError
@@ -61,8 +62,9 @@ def solve(
         for k in range(len(rows)):
             if k != i and pivot in rows[k].coefficients:
                 times = rows[k].coefficients[pivot]
-                largest[k] = _larger(largest[k], largest[i], abs(times / row[pivot]))
-                rows[k] = _less(rows[k], rows[i], times, pivot)
+                largest[k] = _combine(largest[k], largest[i], partial(_larger, times=abs(times / row[pivot])))
+                rows[k] = _combine(rows[k], rows[i], partial(_less, times=times))
+                del rows[k].coefficients[pivot]  # which cancels
         order.append((i, pivot))
     return [
         Dependent(pivot, -rows[i][1], {name: -a for name, a in rows[i][0].items() if name != pivot})
@@ -97,20 +99,18 @@ def _ease(parameter: Parameter, coefficient: float) -> tuple[bool, bool, float]:
     return is_real, not getattr(parameter, "log", False), abs(coefficient) * (high - low)
 
 
-def _less(row: Row, other: Row, times: float, pivot: str) -> Row:
-    """A row less a multiple of another, without the pivot, whose coefficients cancel."""
+def _combine(row: Row, other: Row, how: Callable[[float, float], float]) -> Row:
+    """A row of what becomes of the numbers of two."""
     coefficients = {
-        name: row.coefficients.get(name, 0.0) - times * other.coefficients.get(name, 0.0)
+        name: how(row.coefficients.get(name, 0.0), other.coefficients.get(name, 0.0))
         for name in dict.fromkeys([*row.coefficients, *other.coefficients])
-        if name != pivot
     }
-    return Row(coefficients, row.constant - times * other.constant)
+    return Row(coefficients, how(row.constant, other.constant))
 
 
-def _larger(largest: Row, other: Row, times: float) -> Row:
-    """The largest contributions where a multiple of another row is subtracted."""
-    coefficients = {
-        name: max(largest.coefficients.get(name, 0.0), times * other.coefficients.get(name, 0.0))
-        for name in dict.fromkeys([*largest.coefficients, *other.coefficients])
-    }
-    return Row(coefficients, max(largest.constant, times * other.constant))
+def _less(a: float, b: float, times: float) -> float:
+    return a - times * b
+
+
+def _larger(a: float, b: float, times: float) -> float:
+    return max(a, times * b)

@@ -62,7 +62,7 @@ class PursuitBelief(ModelAveraging, BesidePlateauGP):
             model = self.search_model()
             fits = [WeightedFit(weight, fit, self._cache_at(model, fit)) for weight, fit, *_ in self.components]
             fits = fits or [WeightedFit(1.0, self.fit_now(model), lambda: self.prediction_cache)]
-            log_density, _ = self._odd(model.y, _fixed_noise(model))
+            log_density, _ = self._odd(model.y, model.y, _fixed_noise(model))
             return sample_belief(model, fits, log_density, rate=self.options.rate(len(model.y)), effort=effort)
 
     def predictors(self) -> Sequence[tuple[float, PredictingProcess]]:
@@ -109,7 +109,7 @@ class PursuitBelief(ModelAveraging, BesidePlateauGP):
     def _share_wrong(self) -> Tensor:
         """``n`` probabilities that an odd observation is wrong."""
         model = self.search_model()
-        return self._odd(model.y, _fixed_noise(model))[1]
+        return self._odd(model.y, model.y, _fixed_noise(model))[1]
 
     def _new_noise(self, components: Sequence[Component]) -> float:
         """Noise variance of a new measurement: that of right ones, tails included, where values may be wrong."""
@@ -145,7 +145,7 @@ class PursuitBelief(ModelAveraging, BesidePlateauGP):
             measured, right = predictive.mixtures(t), predictive.mixtures(t, NUM_RIGHT)
             expectations = right.expectations(z.numpy())
             price = self.options.penalty(model).of_another(model.groups.of(self.support))
-            log_density, share = self._odd(z)
+            log_density, share = self._odd(z, model.y)
             rate, share_right = self.options.rate(len(model.y)), torch.from_numpy(measured.share(NUM_RIGHT))
             log_measured = torch.from_numpy(measured.log_density(z.numpy()))
             told = torch.logaddexp(log_measured, log_density + math.log(rate / (1 - rate)))
@@ -215,16 +215,22 @@ class PursuitBelief(ModelAveraging, BesidePlateauGP):
             return lambda: self.prediction_cache
         return partial(prediction_cache, model, fit.theta, fit.rho)
 
-    def _odd(self, z: Tensor, s2_known: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """``n`` log densities of odd observations before a warp, and the shares of the wrong among these."""
+    def _odd(self, z: Tensor, y: Tensor, s2_known: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """``n`` log densities of odd observations before a warp, and the shares of the wrong among these.
+
+        Args:
+            z: ``n`` observations.
+            y: Those that the model was fitted to.
+            s2_known: ``n`` noise variances that are known.
+        """
         scale = torch.ones_like(z) if s2_known is None else (1 + s2_known).sqrt()
         if self.least_noise > 0:  # else nothing changes, to the bit
             scale = scale.clamp_min(math.sqrt(1 + self._least_noise()))
         if self._warp is None:
             return log_odd(z, scale)
-        distance, among = self._warp.expand(z), self._warp.expand(self.search_model().y)
+        distance = self._warp.expand(z)
         log_density, share = log_odd(z, scale, distance)
-        return log_density + log_beyond_warp(distance, among), share
+        return log_density + log_beyond_warp(distance, self._warp.expand(y)), share
 
 
 def _fixed_noise(model: Model) -> Tensor | None:

@@ -61,8 +61,8 @@ class TransferBelief(PursuitBelief):
         with torch.no_grad():
             for weight, configuration in likely:
                 belief, share = self._sample_group(configuration.fit, effort), weight / total
-                q_of_all = self._certain(count)
-                q_of_all[configuration.fit.numbers] = belief.q * self._odd(configuration.fit.model.y)[1]
+                q_of_all, y = self._certain(count), configuration.fit.model.y
+                q_of_all[configuration.fit.numbers] = belief.q * self._odd(y, y)[1]
                 q += share * q_of_all
                 shares += share * belief.shares
                 own = belief.predictions.without(np.arange(n, len(belief.q)))
@@ -75,7 +75,7 @@ class TransferBelief(PursuitBelief):
         """The belief in the values of a configuration's fit, at its noise."""
         model, theta = fit.without_noise
         at = fit.level.fit._replace(theta=theta)
-        log_density, _ = self._odd(model.y)
+        log_density, _ = self._odd(model.y, model.y)
         rate = self.options.rate(len(model.y))
         return sample_belief(model, [WeightedFit(1.0, at, lambda: fit.cache)], log_density, rate=rate, effort=effort)
 
