@@ -4,11 +4,14 @@ An added variance enters the search as t = log(1 + rho / v), v its leave-one-out
 observation the log likelihood is -(t + q exp(-t)) / 2 + const, whose curvature at the optimum is 1/2 however gross the
 outlier. The convex variable s = 1 - exp(-t) lies within 1e-10 of its bound there, and a search in it stalls.
 
+Observations that are right or wrong together (`replicates.Groups`) share one variance: two of them at one point would
+else agree with each other, and need none.
+
 Notation (no batch dimensions: a search is one search):
     theta  p  hyperparameters, see `log_posterior`
     rho    n  added variances, zero outside the support
-    z      k  the search's variables for rho on the support
-    v      k  their scales
+    z      g  the search's variables for rho on the support, one a group
+    v      g  their scales
 
 References:
     docs/equations.md section 6.
@@ -22,6 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from robustbo.numerics.gp import objective
@@ -102,8 +106,9 @@ def climb(
     Args:
         model: What stays fixed.
         theta: ``p`` where to begin.
-        rho: ``n`` added variances to begin with; those outside the support are set to zero.
-        support: ``k`` indices of the observations that may have a variance of their own.
+        rho: ``n`` added variances to begin with; those outside the support are set to zero, and those of a group to
+            their mean.
+        support: ``k`` indices of the observations that may have a variance of their own, of groups all.
         v: ``n`` positive scales of the variances, best their leave-one-out variances.
         parameterization: A name of `PARAMETERIZATIONS`.
         ftol: Rise of the objective at which the search stops, as in `ascent.ascend`.
@@ -112,13 +117,15 @@ def climb(
     Returns:
         The maximum, and the log posterior density there with its parts.
     """
-    of, scale = PARAMETERIZATIONS[parameterization], v[support].clamp_min(LEAST).numpy()
+    of, columns = PARAMETERIZATIONS[parameterization], np.array(model.groups.columns(support.tolist()), dtype=np.intp)
+    firsts = support[np.unique(columns, return_index=True)[1]]
+    scale, rho = model.groups.mean(v)[firsts].clamp_min(LEAST).numpy(), model.groups.mean(rho)
     precision = model.prior_precision if parameterization == "log" else None
-    begin = torch.cat([theta, torch.from_numpy(of.inverse(rho[support].numpy(), scale))])
-    bounds = model.bounds + [(0.0, of.high)] * len(support)
+    begin = torch.cat([theta, torch.from_numpy(of.inverse(rho[firsts].numpy(), scale))])
+    bounds = model.bounds + [(0.0, of.high)] * len(firsts)
     initial_warp = model.warp_at(theta)
     log_secant = None if initial_warp is None else initial_warp.log_secant
-    coordinates = _Coordinates(model, support, scale, of, precision, log_secant)
+    coordinates = _Coordinates(model, support, columns, scale, of, precision, log_secant)
     height = Objective(
         bounds, coordinates.evaluate, coordinates.slopes, None if precision is None else coordinates.information
     )
@@ -136,7 +143,7 @@ class _Evaluation:
         x: Where.
         posterior: The same with its parts.
         rho: ``n`` added variances.
-        rho_z: ``k`` derivatives in z.
+        rho_z: ``k`` derivatives in z, each in that of its group.
         warp: The observations' warp, where there is one.
     """
 
@@ -162,27 +169,30 @@ class _Coordinates(NamedTuple):
 
     model: Model
     support: Tensor
+    columns: NDArray[np.intp]
     scale: Array
     of: Parameterization
     precision: Tensor | None
     log_secant: Array | None = None
 
     def evaluate(self, x: Tensor, _: _Evaluation | None = None) -> _Evaluation:
-        p, indices = len(x) - len(self.support), self.support.numpy()
+        p, indices = len(x) - len(self.scale), self.support.numpy()
         z, rho = x[p:].numpy(), np.zeros(len(self.model.y))
         bend = self.model.warp_at(x[:p])
         secants = None if bend is None else bend.log_secant, self.log_secant
-        now, before = (np.zeros_like(z) if secant is None else secant[indices] for secant in secants)
+        now, before = (np.zeros(len(indices)) if secant is None else secant[indices] for secant in secants)
         factor = np.exp(2 * (now - before))
-        rho[indices] = self.of.rho(z, self.scale) * factor
+        rho[indices] = self.of.rho(z, self.scale)[self.columns] * factor
         added = torch.from_numpy(rho)
         value = log_posterior(self.model, x[:p], added, support=self.support, bend=bend)
-        return _Evaluation(value.F, x, value, added, self.of.slope(z, self.scale) * factor, bend)
+        return _Evaluation(value.F, x, value, added, self.of.slope(z, self.scale)[self.columns] * factor, bend)
 
     def slopes(self, at: _Evaluation) -> Tensor:
         F_theta, F_rho = gradient(self.model, at.posterior)
         p, on_warp = len(F_theta), at.on_warp
-        slopes = torch.from_numpy(np.concatenate([F_theta.numpy(), F_rho.numpy()[self.support.numpy()] * at.rho_z]))
+        of_each = F_rho.numpy()[self.support.numpy()] * at.rho_z
+        shared = np.bincount(self.columns, of_each, len(self.scale))
+        slopes = torch.from_numpy(np.concatenate([F_theta.numpy(), shared]))
         if on_warp is not None:
             slopes.numpy()[p - len(on_warp) : p] += on_warp @ F_rho.numpy()
         return slopes
@@ -192,4 +202,10 @@ class _Coordinates(NamedTuple):
         p = len(self.precision)
         A = information(self.model, at.posterior, self.support, torch.from_numpy(at.rho_z), at.on_warp)
         lapack.on_diagonal(A.numpy()[:p, :p], self.precision.numpy())
-        return A
+        return A if len(self.scale) == len(self.columns) else self._together(A, p)
+
+    def _together(self, A: Tensor, p: int) -> Tensor:
+        """The information about p numbers and the variances of groups, from that about their members' variances."""
+        places = torch.cat([torch.arange(p), p + torch.from_numpy(self.columns)])
+        rows = A.new_zeros(p + len(self.scale), len(places)).index_add_(0, places, A)
+        return rows.new_zeros(len(rows), len(rows)).index_add_(1, places, rows)

@@ -58,20 +58,39 @@ def gain(e: Tensor, v: Tensor) -> Tensor:
     return torch.where(is_outside, (safe - 1 - safe.log()) / 2, torch.zeros_like(q))  # eq. 6.4
 
 
+def group_variance(e: Tensor, v: Tensor, groups: Groups, rho: Tensor | None = None) -> Tensor:
+    """The added variance of each group, one for all of its members: the best if they were independent, or nearly so.
+
+    Args:
+        e: ``n`` leave-one-out errors.
+        v: ``n`` leave-one-out variances, positive.
+        groups: The observations that belong together.
+        rho: ``n`` added variances so far; where the result is the same, it is the best.
+
+    Returns:
+        ``n`` values: `optimal_variance` of an observation that stands alone.
+
+    References:
+        docs/equations.md section 6.
+    """
+    weights = None if rho is None else (v + rho).square().reciprocal()
+    return groups.mean(e.square() - v, weights).clamp_min(0)  # eq. 6.25
+
+
 def gain_together(e: Tensor, V: Tensor) -> Tensor:
-    """The log likelihood, in nats, that a group gains by added variances, each the best for its variance alone.
+    """The log likelihood, in nats, that a group gains by an added variance, the best if V were diagonal and all alike.
 
     Args:
         e: ``m`` errors, the group left out at once.
         V: ``m x m`` their covariance.
 
     Returns:
-        A number of at least 0: `gain` where m is 1, and the most that any variances gain where V is diagonal.
+        A number of at least 0: `gain` where m is 1.
 
     References:
         docs/equations.md section 6.
     """
-    apart = V + torch.diag(optimal_variance(e, V.diagonal()))
+    apart = V + (e.square() - V.diagonal()).mean().clamp_min(0) * torch.eye(len(e), dtype=e.dtype)
     return (_log_density(e, apart) - _log_density(e, V)).clamp_min(0)  # eq. 6.19
 
 

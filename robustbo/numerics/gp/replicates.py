@@ -16,6 +16,7 @@ from torch import Tensor
 
 BLOCK = 2**22  # comparisons at once
 ROUNDING = 1e-12  # relative, of values that are the same: transforms round a vector's last elements another way
+TINY = 1e-300  # beside which no sum of weights is zero
 FEW = 3  # points at which a value must stand to be one that recurs
 MAX_RECURRING = 2  # values that stand at several points at most where failures are to blame
 
@@ -84,6 +85,24 @@ class Groups(NamedTuple):
     def count(self, n: int) -> int:
         """Number of groups that n observations form."""
         return n - sum(len(group) - 1 for group in self.recurring)
+
+    def mean(self, values: Tensor, weights: Tensor | None = None) -> Tensor:
+        """``n`` values, those of a group replaced by their mean, which ``n`` weights weigh."""
+        for rows in map(torch.tensor, self.recurring):
+            w = torch.ones_like(values[rows]) if weights is None else weights[rows]
+            values = values.index_put((rows,), (w * values[rows]).sum() / w.sum().clamp_min(TINY))
+        return values
+
+    def columns(self, members: Sequence[int]) -> list[int]:
+        """The place of each member's group among the groups of all members, sorted."""
+        place = {group: k for k, group in enumerate(self.of(members))}
+        first = {i: group[0] for group in self.recurring for i in group}
+        return [place[first.get(i, i)] for i in members]
+
+    def without(self, is_left_out: Tensor) -> "Groups":
+        """The groups without some of the observations: ``n`` booleans."""
+        parts = (tuple(i for i in group if not is_left_out[i]) for group in self.recurring)
+        return Groups(tuple(part for part in parts if part))
 
     def among(self, rows: Sequence[int]) -> "Groups":
         """The groups of some rows alone, as these are numbered."""

@@ -100,7 +100,7 @@ def continue_pursuit(
     """
     if len(model.y) > MANY:
         begins, turns = (_levels_to_grow(before, plan), TURNS) if is_climbing else ([before.best], 0)
-        climbs = [alternate_climbs(model, plan, transfer_fit(level.fit, rows), turns) for level in begins]
+        climbs = [alternate_climbs(model, plan, transfer_fit(level.fit, rows, model.groups), turns) for level in begins]
         level = max(climbs, key=partial(walk.score, penalty=plan.penalty))
         return Pursuit([level], level)
     size = len(before.best.support) if plan.fixed_size is None else plan.fixed_size

@@ -34,7 +34,7 @@ from robustbo.errors import NumericalError
 from robustbo.numerics.gp.leave_one_out import LeaveOneOut
 from robustbo.numerics.gp.log_posterior import log_posterior
 from robustbo.numerics.gp.model import Model
-from robustbo.numerics.gp.outlier_gain import GroupErrors, groups_left_out
+from robustbo.numerics.gp.outlier_gain import GroupErrors, group_variance, groups_left_out
 from robustbo.numerics.gp.parameters import log_prior
 from robustbo.numerics.gp.prediction_cache import PredictionCache
 from robustbo.numerics.linalg import lapack
@@ -172,7 +172,7 @@ class FixedHyperparameters:
     def settle(self, begin: SupportState, penalty: Penalty, fixed_size: int | None = None) -> SupportState:
         """The support of the highest score that changes lead to, from one support on.
 
-        Every member takes its best variance; those that gain no more than they must pay leave, and of the others that
+        Every group takes its best variance; those that gain no more than they must pay leave, and of the others that
         would gain more, the grossest join.
 
         Args:
@@ -183,11 +183,13 @@ class FixedHyperparameters:
         best = state = begin
         visited = set[bytes]()
         for _ in range(ROUNDS):
-            e, v, gains = (part.numpy() for part in self.group_errors(state))
+            now, (e, v, gains) = np.zeros_like(self._y), (part.numpy() for part in self.group_errors(state))
             support = self._next(state, gains, penalty) if fixed_size is None else largest(gains.tolist(), fixed_size)
             members = self._members(support)
             e[state.members], v[state.members] = state.e[state.members], state.v[state.members]
-            rho = np.maximum(np.square(e[members]) - v[members], LEAST * v[members])  # eq. 6.3
+            now[state.members] = state.rho
+            best_variances = group_variance(*map(torch.from_numpy, (e, v)), self._groups, torch.from_numpy(now))
+            rho = np.maximum(best_variances.numpy()[members], LEAST * v[members])
             if np.array_equal(members, state.members):
                 if np.all(np.abs(rho - state.rho) <= SETTLED * state.rho):
                     break

@@ -22,10 +22,12 @@ from torch import Tensor
 from robustbo.numerics.gp.log_posterior import log_posterior
 from robustbo.numerics.gp.map_fit import Fit, climb, maximize_alone
 from robustbo.numerics.gp.model import Model
-from robustbo.numerics.gp.outlier_gain import GroupErrors, groups_at, optimal_variance
+from robustbo.numerics.gp.outlier_gain import GroupErrors, group_variance, groups_at
 from robustbo.numerics.gp.prediction_cache import PredictionCache
+from robustbo.numerics.gp.replicates import Groups
 
 SCREEN_SHARE = 100
+NONE = Groups()
 SUSPICION = 100.0  # added variance of everybody at the beginning, in units of the outcomes' variance
 
 
@@ -56,7 +58,7 @@ def refit(model: Model, level: Level, support: tuple[int, ...], **options: Any) 
     """The level of another support, climbed to from a level; new members begin at their closed-form variance."""
     new = list(model.groups.members(set(support).difference(level.support)))
     rho = level.fit.rho.clone()
-    rho[new] = optimal_variance(level.e, level.v)[new]
+    rho[new] = group_variance(level.e, level.v, model.groups)[new]
     return _climb_to_level(model, support, level.fit.theta, rho, level.v, **options)
 
 
@@ -87,19 +89,20 @@ def prefix_rows(n: int, count: int) -> Tensor:
     return rows.masked_fill(rows >= count, -1)
 
 
-def transfer_fit(fit: Fit, rows: Tensor) -> Fit:
-    """A fit to other observations as one to these: those that it has not seen have no variance of their own.
+def transfer_fit(fit: Fit, rows: Tensor, groups: Groups = NONE) -> Fit:
+    """A fit to other observations as one to these: those that it has not seen have their group's variance, or none.
 
     Args:
         fit: The fit.
         rows: For each of ``n`` observations, which one it is of the fit's, or -1.
+        groups: Of these observations.
     """
-    return fit._replace(rho=fit.rho[rows].masked_fill(rows < 0, 0.0))
+    return fit._replace(rho=groups.mean(fit.rho[rows].masked_fill(rows < 0, 0.0), (rows >= 0).double()))
 
 
 def transfer_support(model: Model, level: Level, rows: Tensor) -> tuple[tuple[int, ...], Fit]:
     """The support of a level of other observations, and its fit, as those of these; likewise. See `level_at`."""
-    fit = transfer_fit(level.fit, rows)
+    fit = transfer_fit(level.fit, rows, model.groups)
     stays = torch.isin(rows, _indices(level.support)) | (fit.rho > 0)
     return model.groups.of(stays.nonzero().flatten().tolist()), fit
 
@@ -126,7 +129,7 @@ def screen(model: Model, theta: Tensor, threshold: float) -> Level:
     while True:
         out, supported = _out(model, theta, rho), _indices(support)
         members = _indices(groups.members(support))
-        rho = rho.index_put((members,), optimal_variance(out.e, out.v)[members])
+        rho = rho.index_put((members,), group_variance(out.e, out.v, groups)[members])
         candidates = out.gains.index_fill(0, supported, 0.0)
         room = min(max(1, n // SCREEN_SHARE), n // 2 - len(support))
         if room <= 0 or not candidates.max() > threshold:

@@ -201,6 +201,7 @@ class RelevancePursuitGP(PursuitOfReplicates):
         model = super().search_model(rows)
         groups = find_recurring_groups(self.train_inputs[0][rows], model.y) if self.options.is_grouped else Groups()
         vouched = None if self.vouched is None else self.vouched[rows]
+        groups = groups if vouched is None else groups.without(vouched)
         return model._replace(cleared=self.is_cleared(rows), vouched=vouched, groups=groups)
 
     def outlier_variances(self, model: Model, theta: Tensor) -> Tensor:

@@ -10,6 +10,8 @@ from robustbo.numerics.gp.log_posterior import gradient, log_posterior
 from robustbo.numerics.gp.map_fit import PARAMETERIZATIONS, maximize
 from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.parameters import LogNormal
+from robustbo.numerics.gp.replicates import Groups
+from robustbo.numerics.gp.warp import FREE
 
 PRIOR = LogNormal(0.5, 1.5)
 NOISE = LogNormal(-4.0, 1.0)
@@ -49,6 +51,39 @@ def test_the_maximum_is_stationary():
     inside = [low + 1e-6 < x < high - 1e-6 for x, (low, high) in zip(found.theta.tolist(), given.bounds, strict=True)]
     assert F_theta[torch.tensor(inside)].abs().max() < 1e-3
     assert (F_rho[3] * found.rho[3]).abs() < 1e-3
+
+
+def with_a_group(warp=()):
+    """Twelve observations, of which four are 3: two of them at one point."""
+    given, rows = model(), (1, 5, 8, 9)
+    X = torch.rand(12, 2, generator=torch.Generator().manual_seed(1)).index_copy(0, torch.tensor([9]), torch.rand(1, 2))
+    X[9] = X[8]
+    y = given.y.index_fill(0, torch.tensor(rows), 3.0)
+    covariance = stationary(X, "matern52", PRIOR, PRIOR)
+    return given._replace(y=y, covariance=covariance, groups=Groups((rows,)), warp=warp), torch.tensor([1, 3, 5, 8, 9])
+
+
+@pytest.mark.parametrize("warp", [(), FREE])
+@pytest.mark.parametrize("name", sorted(PARAMETERIZATIONS))
+def test_a_group_has_one_variance_the_best(name, warp):
+    given, support = with_a_group(warp)
+    theta = given.starts[0]
+    found = maximize(given, theta, torch.full((12,), 5.0), support, torch.ones(12), parameterization=name, ftol=1e-14)
+    assert found.support == tuple(support.tolist())
+    assert found.rho[[5, 8, 9]].tolist() == pytest.approx([found.rho[1].item()] * 3)
+    assert found.rho[1] > 1.0
+    for factor in (0.99, 1.01):
+        other = found.rho.index_copy(0, torch.tensor([1, 5, 8, 9]), factor * found.rho[[1, 5, 8, 9]])
+        assert log_posterior(given, found.theta, other, support=support).F < found.F
+
+
+def test_two_that_agree_at_one_point_do_not_vouch_for_each_other():
+    """Each with a variance of its own, they would need none where they begin without."""
+    given, support = with_a_group()
+    rho = torch.full((12,), 5.0).index_fill(0, torch.tensor([8, 9]), 0.0)
+    begin = given.starts[0], rho, support, torch.ones(12)
+    assert maximize(given._replace(groups=Groups()), *begin).rho[[8, 9]].max() < 0.1
+    assert maximize(given, *begin).rho[[8, 9]].min() > 1.0
 
 
 def test_fixed_hyperparameters_give_the_reference_variances():

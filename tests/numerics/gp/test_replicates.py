@@ -83,6 +83,16 @@ def test_of_some_rows_groups_are_what_is_there_of_them():
     groups = Groups(((1, 4), (2, 3, 6)))
     assert groups.among([6, 3, 0, 4]).recurring == ((3,), (0, 1))
     assert groups.among([0, 5]).recurring == ()
+    assert groups.without(torch.tensor([0, 1, 0, 0, 1, 0, 0], dtype=torch.bool)).recurring == ((2, 3, 6),)
+
+
+def test_members_know_the_place_of_their_group_and_share_its_mean():
+    groups = Groups(((1, 4), (2, 3, 6)))
+    assert groups.columns([0, 2, 3, 4, 5, 6]) == [0, 2, 2, 1, 3, 2]
+    values = torch.tensor([7.0, 1.0, 0.0, 3.0, 5.0, 8.0, 6.0])
+    assert groups.mean(values).tolist() == [7.0, 3.0, 3.0, 3.0, 3.0, 8.0, 3.0]
+    weights = torch.tensor([0.0, 3.0, 0.0, 0.0, 1.0, 0.0, 0.0])
+    assert groups.mean(values, weights).tolist() == [7.0, 2.0, 0.0, 0.0, 2.0, 8.0, 0.0]
 
 
 @pytest.mark.parametrize(

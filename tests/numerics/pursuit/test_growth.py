@@ -5,6 +5,7 @@ from robustbo.numerics.gp import map_fit
 from robustbo.numerics.gp.covariance import stationary
 from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.parameters import LogNormal
+from robustbo.numerics.gp.replicates import Groups
 from robustbo.numerics.pursuit import growth, search, walk
 from robustbo.numerics.pursuit.penalty import Penalty, corrected_rule
 from robustbo.numerics.pursuit.search import PursuitPlan
@@ -93,9 +94,10 @@ def test_it_begins_at_others_of_which_some_are_left_out():
     assert len({kept[i].item() for i in found.best.support} ^ (wrong & set(kept.tolist()))) <= 1
 
 
-def test_a_fit_to_others_has_no_variance_for_what_it_has_not_seen():
+def test_a_fit_to_others_has_no_variance_for_what_it_has_not_seen_but_that_of_its_group():
     fit = map_fit.Fit(torch.zeros(1), torch.tensor([1.0, 0.0, 3.0]), 0.0, 0.0, 1, True)
     assert transfer_fit(fit, torch.tensor([2, -1, 0, 1])).rho.tolist() == [3.0, 0.0, 1.0, 0.0]
+    assert transfer_fit(fit, torch.tensor([2, -1, 0, -1]), Groups(((0, 3),))).rho.tolist() == [3.0, 0.0, 1.0, 3.0]
     assert prefix_rows(4, 2).tolist() == [0, 1, -1, -1]
 
 
