@@ -2,13 +2,15 @@
 
 import re
 import reprlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from robustbo.censored import read_bound
 from robustbo.errors import FileError, RobustBOError
 from robustbo.foreign.texts import json_of
+from robustbo.searchspace.units import without
+from robustbo.trials.outcome import Outcome
 
 NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -33,6 +35,20 @@ def json_object(name: str, text: str) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise ValueError(must)
     return content
+
+
+def bare_values(texts: Sequence[str], quantities: Mapping[str | None, Outcome]) -> list[str]:
+    """The texts behind a journal's name, without the unit of each value.
+
+    Example:
+        >>> bare_values(["3", "45.1 %"], {None: Outcome(unit="%")})
+        ['3', '45.1']
+        >>> bare_values(["3", "cost=2 EUR", "yield=0.8"], {"cost": Outcome("cost", "EUR"), "yield": Outcome("yield")})
+        ['3', 'cost=2', 'yield=0.8']
+    """
+    parts = [text.rpartition("=") for text in texts]
+    units = ((quantity.unit if (quantity := quantities.get(name or None)) else "") for name, _, _ in parts)
+    return [name + equals + without(unit, number) for (name, equals, number), unit in zip(parts, units, strict=True)]
 
 
 def only_value(command: str, texts: Sequence[str], outcomes: Sequence[str] = ()) -> float | dict[str, float]:

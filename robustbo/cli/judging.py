@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from robustbo.cli import terminal
-from robustbo.cli.arguments import error_of, mendable, noise_of, source_of, trial_and_value
+from robustbo.cli.arguments import bare_values, error_of, mendable, noise_of, source_of, trial_and_value
 from robustbo.cli.study import NEGATIVE, Journal, SdOption, SourceOption, outcome_names, say_trials
 
 OutcomeOption = Annotated[str | None, typer.Option(metavar="NAME", help="One of several outcomes (default: all).")]
@@ -40,8 +40,9 @@ def amend(
 
     with mendable():
         opt = Optimizer.resume(journal)
-        number, value = trial_and_value("amend", numbers, outcome_names(opt))
-        amended = opt.amend(number, value, sd=noise_of(sd or (), outcome_names(opt)), reason=reason)
+        texts, sds = (bare_values(typed or (), opt.settings.quantities) for typed in (numbers, sd))
+        number, value = trial_and_value("amend", texts, outcome_names(opt))
+        amended = opt.amend(number, value, sd=noise_of(sds, outcome_names(opt)), reason=reason)
     say_trials([amended], opt)
 
 

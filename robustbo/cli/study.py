@@ -10,6 +10,7 @@ import typer
 
 from robustbo.cli import terminal
 from robustbo.cli.arguments import (
+    bare_values,
     has_trial,
     json_object,
     labels_of,
@@ -97,14 +98,15 @@ def tell(
         if amend:
             raise ValueError("--amend needs --sheet; robustbo amend JOURNAL TRIAL VALUE corrects one value")
         names = outcome_names(opt)
-        rest: dict[str, Any] = {"sd": noise_of(sd or (), names), "source": source_of(source or ())}
+        texts, sds = (bare_values(typed or (), opt.settings.quantities) for typed in (numbers, sd))
+        rest: dict[str, Any] = {"sd": noise_of(sds, names), "source": source_of(source or ())}
         rest |= {"out_of_range": out_of_range, "measured_at": measured_at, "n": count, "labels": labels_of(label or ())}
         point = None if params is None else json_object("--params", params)
-        if point is None or has_trial(numbers or (), names):
-            place, value = trial_and_value("tell", numbers or (), names)
+        if point is None or has_trial(texts, names):
+            place, value = trial_and_value("tell", texts, names)
             told = opt.tell(place, value, params=point, **rest)
         else:
-            told = opt.tell(point, only_value("tell", numbers or (), names), **rest)
+            told = opt.tell(point, only_value("tell", texts, names), **rest)
     say_trials([told], opt)
 
 

@@ -148,3 +148,22 @@ def test_a_negligible_error_must_be_one(cli, typed, words):
     code, _, err = cli("create", *goal, "n.jsonl", "space.toml", *typed)
     assert code != 0
     assert words in err
+
+
+def test_a_value_may_have_its_unit(cli):
+    cli("create", "j.jsonl", "space.toml", "--direction", "maximize", "--seed", 1, *SAID)
+    told = ("tell", "j.jsonl", "--params", '{"x": 0.5}')
+    assert cli(*told, "45.1 %", "--sd", "0.5%")[:2] == (0, "trial 0 (told, user), x=0.5: 45.1 %\n")
+    assert rb.Study.resume("j.jsonl").history[0].sd == 0.5
+    assert cli("amend", "j.jsonl", 0, "44.1%")[0] == 0
+    assert cli(*told, "< 5 %")[0] == 0
+    first, second = rb.Study.resume("j.jsonl").history
+    assert (first.value, str(second.value)) == (44.1, "<5.0")
+    assert "value must be a number" in cli(*told, "45.1 g")[2]
+
+
+def test_each_of_several_values_may_have_its_unit(cli):
+    several = ("--objective", "yield:maximize", "--objective", "cost:minimize", "--outcome", "cost (EUR)")
+    assert cli("create", "j.jsonl", "space.toml", "--seed", 1, *SAID, *several)[0] == 0
+    assert cli("tell", "j.jsonl", "--params", '{"x": 0.5}', "cost=2 EUR", "yield=81%")[0] == 0
+    assert rb.Study.resume("j.jsonl").history[0].values == {"yield": 81.0, "cost": 2.0}
