@@ -126,7 +126,7 @@ def fit_transfer(case: Case, cls: type[TransferGP]) -> Prediction:
     model: Any = cls(*model_data(case))
     zeros, unknown = torch.zeros(m, dtype=torch.long), torch.full((m,), torch.nan, dtype=torch.float64)
     X, Y = torch.from_numpy(case.source.X), torch.from_numpy(case.source.y)
-    model.auxiliary = AuxiliaryValues(X, Y, zeros, unknown, zeros > 0, (False,))
+    model.auxiliary = AuxiliaryValues(X, Y, zeros, unknown, zeros > 0, torch.ones(len(zeros)), (False,))
     contract.fit(model)
     (source,), predictor = model.relations, model
     wrong = torch.cat([1 - model.probability_right(), model.auxiliary_wrong]).numpy()

@@ -18,7 +18,7 @@ FAIR = 0.5  # of the greatest probability of a value anywhere: a point with as m
 
 def is_filled(data: Data, num_initial: int) -> bool:
     """Return whether enough is known to leave the initial design, some of whose trials have failed."""
-    return len(data.trials) - len(data.withdrawn) >= num_initial and data.trials.num("told") >= LEAST
+    return len(data.own_trials) - len(data.withdrawn) >= num_initial and data.trials.num("told") >= LEAST
 
 
 def sobol_point(data: Data, seed: int, trial: int) -> Params:

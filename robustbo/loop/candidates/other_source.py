@@ -8,22 +8,27 @@ worth by its cost; until a source has proven itself, what it may cost is capped.
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 
 from robustbo import seeds
 from robustbo.loop.belief.outcome_models import OutcomeModels, use_models
 from robustbo.loop.candidates.initial_design import feasible_sobol_point, sobol_point
+from robustbo.loop.candidates.pending import has_free_point
+from robustbo.loop.candidates.retry import retry_by_user
 from robustbo.loop.candidates.source_worth import (
     fixed_points,
-    free_points,
+    points_to_compare,
     source_feasibility,
     target_worth,
     transfer_models,
     worths,
 )
 from robustbo.loop.candidates.suggestion import Suggestion
+from robustbo.loop.observations.expectation import expectation_of, expectations_of
 from robustbo.loop.observations.table import Data
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.trials.declared import others_of, target_of
+from robustbo.trials.history import RETRY
 from robustbo.trials.settings import Settings
 from robustbo.trials.sources import DEFAULT_KIND
 
@@ -42,19 +47,23 @@ def suggest_row(settings: Settings, data: Data, name: str, trial: int, fits: Fit
         fits: The last fits.
     """
     data = data.at_source(name)
-    spread = _spread(settings, data, name, trial, fits)
+    own = data.trials_of_source(name)
+    if (again := retry_by_user(own)) is not None:
+        expected = expectations_of(again) or expectation_of(again)
+        return Suggestion(again.params, again.origin, expected, again.number, RETRY, source=_label(name))
+    spread = _spread(settings, own, name, trial, fits)
     if not _is_learning(settings, data, name):
         return spread
     suggestion, fallback = use_models(settings, data, partial(_best_row, settings, data, name, trial, fits), fits)
     return replace(spread if suggestion is None else suggestion, fallback=fallback)
 
 
-def _spread(settings: Settings, data: Data, name: str, trial: int, fits: FitCache) -> Suggestion:
+def _spread(settings: Settings, own: Data, name: str, trial: int, fits: FitCache) -> Suggestion:
     """A row that spreads over the space, where the source may well give a value."""
-    feasibility = source_feasibility(settings, data, name, fits)
+    feasibility = source_feasibility(settings, own, fits)
     if feasibility is None:
-        return Suggestion(sobol_point(data, settings.seed, trial), "sobol", source=_label(name))
-    point, reason = feasible_sobol_point(data, feasibility, settings.seed, trial)
+        return Suggestion(sobol_point(own, settings.seed, trial), "sobol", source=_label(name))
+    point, reason = feasible_sobol_point(own, feasibility, settings.seed, trial)
     return Suggestion(point, "sobol", source=_label(name), reason=reason)
 
 
@@ -69,10 +78,9 @@ def choose_source(settings: Settings, data: Data, target: Suggestion, trial: int
     if target.origin != "model" or target.repeats is not None or data.fixed:
         return named
     askable = [name for name, source in others_of(settings.sources).items() if source.ask and _is_free(data, name)]
-    begin = next(
-        (name for name in askable if not _is_learning(settings, data, name) and _is_due(settings, data, name)), None
-    )
-    if begin is not None:
+    retried = (name for name in askable if retry_by_user(data.at_source(name).trials_of_source(name)) is not None)
+    due = (name for name in askable if not _is_learning(settings, data, name) and _is_due(settings, data, name))
+    if (begin := next(chain(retried, due), None)) is not None:
         return suggest_row(settings, data, begin, trial, fits)
     usable = [name for name in askable if _is_learning(settings, data, name)]
     if not usable:
@@ -100,8 +108,9 @@ def _is_learning(settings: Settings, data: Data, name: str) -> bool:
 
 
 def _is_free(data: Data, name: str) -> bool:
-    """Return whether a source has no row that is not told yet: its next one follows from that."""
-    return not any(t.is_open for t in data.auxiliary.of_source(name))
+    """Return whether a source has a free point, and no row that is not told yet: its next one follows from that."""
+    own = data.at_source(name).trials_of_source(name)
+    return not own.pending and (not own.barred or has_free_point(own))
 
 
 def _is_due(settings: Settings, data: Data, name: str) -> bool:
@@ -109,7 +118,8 @@ def _is_due(settings: Settings, data: Data, name: str) -> bool:
     own = dict(settings.sources)[name].cost
     spent = {of: data.auxiliary.spent(of) for of in others_of(settings.sources)}
     at_target = dict(settings.sources)[str(target_of(settings.sources))].cost
-    total = sum(spent.values()) + at_target * sum(t.origin != "user" for t in (*data.told, *data.failed, *data.pending))
+    asked = (*data.told, *data.failed, *data.pending, *data.excluded)
+    total = sum(spent.values()) + at_target * sum(trial.origin != "user" for trial in asked)
     return spent[name] + own <= UNPROVEN * (total + own)
 
 
@@ -117,7 +127,7 @@ def _best_row(
     settings: Settings, data: Data, name: str, trial: int, fits: FitCache, models: OutcomeModels
 ) -> Suggestion | None:
     """The row of a source that is worth most; None where its values are not learned from."""
-    points = free_points(data, name, seeds.derive(settings.seed, trial, "row"))
+    points = points_to_compare(data.trials_of_source(name), seeds.derive(settings.seed, trial, "row"))
     worth = worths(settings, data, transfer_models(models), name, points, fits)
     return None if worth is None else Suggestion(points[int(worth.argmax())], "model", source=_label(name))
 

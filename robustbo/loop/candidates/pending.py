@@ -48,6 +48,15 @@ def unavailable_points(data: Data) -> set[Point]:
     return {trial.point for trial in (*data.pending, *data.barred)}
 
 
+def has_free_point(data: Data) -> bool:
+    """Return whether a point is left that may be asked for."""
+    try:
+        free_points(data.region, unavailable_points(data), 0)
+    except SpaceExhausted:
+        return False
+    return True
+
+
 def free_points(region: Region, unavailable: Collection[Point], seed: int) -> list[Params]:
     """Points that are available: all of a small finite space, some of any other, at least one.
 

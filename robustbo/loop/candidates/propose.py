@@ -22,7 +22,7 @@ def propose(search: Search, data: Data, seed: Callable[[str], int]) -> dict[str,
         seed: The seed of each purpose.
     """
     if data.region.all_points:
-        free = _free(data, data.trials if data.space.is_pool else (*data.pending, *data.barred))
+        free = _free(data, data.own_trials if data.space.is_pool else (*data.pending, *data.barred))
         free = free if len(free) else _free(data, (*data.pending, *data.barred))
         if len(free):
             return data.region.all_points[int(free[search.best_of(data.region.rows[free])])]

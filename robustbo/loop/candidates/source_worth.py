@@ -13,7 +13,7 @@ from torch import Tensor
 
 from robustbo import seeds
 from robustbo.loop.belief.outcome_models import OutcomeModel, OutcomeModels
-from robustbo.loop.candidates.pending import NEAR
+from robustbo.loop.candidates.pending import free_points, is_taken, unavailable_points
 from robustbo.loop.feasibility.model import FeasibilityModel, feasibility_model
 from robustbo.loop.observations.table import Data
 from robustbo.loop.surrogate.attempt import attempt
@@ -58,7 +58,7 @@ def worths(
     ]
     if not parts:
         return None
-    chances, feasibility = as_tensor(1.0), source_feasibility(settings, data, name, fits)
+    chances, feasibility = as_tensor(1.0), source_feasibility(settings, data.trials_of_source(name), fits)
     if feasibility is not None:
         chances = feasibility.log_p([tuple(data.space.to_unit(point)) for point in points]).exp()
     total: Array = sum(parts[1:], parts[0]) * chances.numpy()
@@ -83,23 +83,25 @@ def target_worth(data: Data, models: Sequence[OutcomeModel], point: Params, arou
     return total
 
 
-def source_feasibility(settings: Settings, data: Data, name: str, fits: FitCache) -> FeasibilityModel | None:
+def source_feasibility(settings: Settings, own: Data, fits: FitCache) -> FeasibilityModel | None:
     """The model of where a source gives a value, by its own trials; None where none failed, or it cannot be fitted."""
     if settings.failures == "ignore":
         return None
-    return attempt(partial(feasibility_model, data.trials_of_source(name), settings.seed, fits))[0]
+    return attempt(partial(feasibility_model, own, settings.seed, fits))[0]
 
 
-def free_points(data: Data, name: str, seed: int) -> list[Params]:
-    """Points at which nobody measures by a source now."""
-    rows = [data.space.to_unit(t.params) for t in data.auxiliary.of_source(name) if t.is_open]
-    points = sobol_points(data.region, seed, 0, SPREAD)
+def points_to_compare(own: Data, seed: int) -> list[Params]:
+    """Points at which a source may be asked for a value.
 
-    def is_free(point: Params) -> bool:
-        at = data.space.to_unit(point)
-        return all(max(abs(a - b) for a, b in zip(at, row, strict=True)) > NEAR for row in rows)
+    Args:
+        own: The table of its own trials.
+        seed: The seed of the points.
 
-    return [point for point in points if is_free(point)] or points
+    Raises:
+        SpaceExhausted: If there is none.
+    """
+    free = [point for point in sobol_points(own.region, seed, 0, SPREAD) if not is_taken(own, point)]
+    return free or free_points(own.region, unavailable_points(own), seed)[:SPREAD]
 
 
 def fixed_points(data: Data, settings: Settings) -> list[Params]:

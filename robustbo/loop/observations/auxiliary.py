@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from robustbo.censored import is_bound
-from robustbo.loop.observations.digest import own_place
+from robustbo.loop.observations.digest import own_order
 from robustbo.trials.aside import set_aside
 from robustbo.trials.declared import Declared, Source, others_of
 from robustbo.trials.sources import DEFAULT_KIND, Labels
@@ -30,6 +30,7 @@ class AuxiliaryObservations(NamedTuple):
         values: The measured values, in the user's units.
         sds: Standard deviations of their noise; NaN where that is to be inferred.
         is_vouched: Whether the user vouches for each.
+        counts: Of each the number of measurements whose mean it is.
     """
 
     names: tuple[str, ...]
@@ -41,6 +42,7 @@ class AuxiliaryObservations(NamedTuple):
     values: tuple[float, ...]
     sds: tuple[float | None, ...]
     is_vouched: tuple[bool, ...]
+    counts: tuple[int, ...]
 
     @property
     def groups(self) -> tuple[int, ...]:
@@ -102,18 +104,26 @@ class AuxiliaryTrials(NamedTuple):
         """The cost so far of the trials that a source was asked for."""
         return dict(self.sources)[name].cost * sum(t.origin != "user" for t in self.of_source(name))
 
-    def observations(self, row_of: Callable[[dict[str, Any]], Sequence[float]]) -> AuxiliaryObservations | None:
+    def observations(
+        self, row_of: Callable[[dict[str, Any]], Sequence[float]], sign: float
+    ) -> AuxiliaryObservations | None:
         """The values as a surrogate has them; None where there are none.
 
         Args:
             row_of: The unit-cube row of a point.
+            sign: 1 where larger values are better, else -1.
         """
         names = tuple(name for name, _ in self.sources if self.told(name))
         if not names:
             return None
         trusted = dict(self.sources)
         rows = [(t, tuple(row_of(t.params)), place) for place, name in enumerate(names) for t in self.told(name)]
-        told, X, source = zip(*sorted(rows, key=lambda row: _place(*row))[:MOST], strict=True)
+        values = [
+            (sign * t.measured, -1.0 if t.sd is None else t.sd, t.is_vouched, t.n, place, t.number)
+            for t, _, place in rows
+        ]
+        order = own_order([row for _, row, _ in rows], values)
+        told, X, source = zip(*(rows[i] for i in order[:MOST]), strict=True)
         return AuxiliaryObservations(
             names,
             tuple(trusted[name].trusted for name in names),
@@ -124,13 +134,8 @@ class AuxiliaryTrials(NamedTuple):
             tuple(t.measured for t in told),
             tuple(t.sd for t in told),
             tuple(t.is_vouched for t in told),
+            tuple(t.n for t in told),
         )
-
-
-def _place(trial: Trial, row: Row, source: int) -> tuple[bytes, bytes, int, int]:
-    """Key of the order of values, whatever that of the trials is."""
-    sd = math.nan if trial.sd is None else trial.sd
-    return *own_place(row, trial.measured, sd, trial.is_vouched), source, trial.number
 
 
 def split_trials(declared: Declared, trials: Trials) -> tuple[Trials, AuxiliaryTrials]:

@@ -2,6 +2,7 @@
 
 import hashlib
 import struct
+from collections import Counter
 from collections.abc import Sequence
 
 
@@ -12,11 +13,18 @@ def digest(*numbers: float) -> bytes:
     ).digest()
 
 
-def own_place(row: Sequence[float], *value: float) -> tuple[bytes, bytes]:
-    """Key of an order in which the first observations are a fair sample, and those at one point stand together.
+def own_order(rows: Sequence[Sequence[float]], values: Sequence[tuple[float, ...]]) -> list[int]:
+    """Indices of observations in an order in which the first are a fair sample, and those at one point are together.
+
+    At a point it is that of a hash of the ranks of the values there, which no affine map of all values changes.
 
     Args:
-        row: The point.
-        value: What was measured there, its noise, and whatever else tells it from others.
+        rows: Their points.
+        values: Of each what was measured, larger being better, its noise, and whatever else tells it from others.
     """
-    return digest(*row), digest(*value)
+    points, ranks = [digest(*row) for row in rows], Counter[bytes]()
+    places: dict[int, tuple[bytes, bytes]] = {}
+    for i in sorted(range(len(points)), key=lambda i: values[i]):
+        places[i] = points[i], digest(ranks[points[i]])
+        ranks[points[i]] += 1
+    return sorted(places, key=lambda i: places[i])

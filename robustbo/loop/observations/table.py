@@ -127,10 +127,15 @@ class Data:
         return tuple(tuple(self.space.to_unit(trial.params)) for trial in self.trials)
 
     @cached_property
+    def own_trials(self) -> tuple[Trial, ...]:
+        """The trials that are not aside, whatever became of them."""
+        return tuple(trial for trial in self.trials if trial.state != ASIDE)
+
+    @cached_property
     def groups(self) -> dict[Point, PointGroup]:
         """The groups of replicates: all trials at each point, in order."""
         by_point: dict[Point, list[Trial]] = {}
-        for trial in (trial for trial in self.trials if trial.state != ASIDE):
+        for trial in self.own_trials:
             by_point.setdefault(trial.point, []).append(trial)
         return {point: PointGroup(tuple(trials)) for point, trials in by_point.items()}
 
@@ -157,7 +162,7 @@ class Data:
             ),
             self.vouched.intersection(t.number for t in told),
             self.correction,
-            self.auxiliary.observations(self.space.to_unit),
+            self.auxiliary.observations(self.space.to_unit, self.sign),
         )
 
     def at_source(self, name: str) -> "Data":

@@ -104,26 +104,36 @@ def robust_center_and_scale(values: Sequence[float]) -> tuple[float, float]:
     return units.to_user(transform.means.item()), units.sd_to_user(transform.stdvs.item())
 
 
-def in_model_units(space: Space, told: Observations, units: Units) -> tuple[Tensor, Tensor, Tensor | None]:
+def in_model_units(
+    space: Space, told: Observations, units: Units, among: Observations | None = None
+) -> tuple[Tensor, Tensor, Tensor | None]:
     """``n x d`` inputs, ``n`` values, larger being better, and their noise where it is known of all (`noise_parts`).
 
-    That is relative to the spread of the values, and kept where float64 can work with it.
+    That is relative to the spread of all values, and kept where float64 can work with it.
+
+    Args:
+        space: Where the points lie.
+        told: The observations.
+        units: The model's.
+        among: All that the model has; the same by default.
     """
     X = encode(space, [list(row) for row in told.X])
     Y = torch.tensor([units.to_model(value) for value in told.values], dtype=torch.float64)
     if told.sds is None or told.is_mixed:
         return X, Y, None
-    return X, Y, _sds_in_model_units(told.sds, told, units)
+    return X, Y, _sds_in_model_units(told.sds, told if among is None else among, units)
 
 
-def noise_parts(told: Observations, units: Units) -> tuple[Tensor, Tensor] | None:
+def noise_parts(told: Observations, units: Units, among: Observations | None = None) -> tuple[Tensor, Tensor] | None:
     """The noise of observations of which some is to be learned: ``n`` variances that are known (0 where not), in the
     model's units, and ``n`` shares of that of a single measurement (0 where it is known); None where none is known.
+
+    The arguments are those of `in_model_units`.
     """
     if told.sds is None or not told.is_mixed:
         return None
     s = torch.tensor(told.sds, dtype=torch.float64)
-    variances = _sds_in_model_units(told.sds, told, units).square()
+    variances = _sds_in_model_units(told.sds, told if among is None else among, units).square()
     return torch.where(s < 0, 0.0, variances), torch.where(s < 0, 1 / s.abs().clamp_min(1.0), 0.0)
 
 
@@ -137,7 +147,7 @@ def noise_of_all(told: Observations, units: Units) -> tuple[Tensor, Tensor]:
     return _sds_in_model_units(told.sds, told, units).square(), nothing
 
 
-def _sds_in_model_units(sds: Sequence[float], told: Observations, units: Units) -> Tensor:
+def _sds_in_model_units(sds: Sequence[float], among: Observations, units: Units) -> Tensor:
     in_units = units.sd_to_model(torch.tensor(sds, dtype=torch.float64))
-    spread = units.sd_to_model(robust_center_and_scale(told.values)[1])  # whatever the units, unlike a power of two
+    spread = units.sd_to_model(robust_center_and_scale(among.values)[1])  # whatever the units, unlike a power of two
     return in_units.clamp(MIN_SD * spread, MAX_SD * spread)

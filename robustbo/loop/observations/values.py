@@ -6,7 +6,7 @@ from typing import NamedTuple
 from robustbo.censored import is_bound
 from robustbo.loop.observations.auxiliary import AuxiliaryObservations, Row
 from robustbo.loop.observations.correction import SourceCorrection
-from robustbo.loop.observations.digest import own_place
+from robustbo.loop.observations.digest import own_order
 
 
 class Observations(NamedTuple):
@@ -54,17 +54,20 @@ class Observations(NamedTuple):
         """The first ``count`` of them."""
         return self.take(range(min(count, len(self.numbers))))
 
-    def in_own_order(self) -> "Observations":
+    def in_own_order(self, sign: float) -> "Observations":
         """The observations in an order that follows from what they are, whatever that of the trials is.
 
-        It is that of a hash of their points, and at one point of their values: so the first of them are a fair sample,
-        in which those at one point stand together. Observations that are the same in all are so in the order of trials.
+        It is that of a hash of their points, and at one point of the ranks of their values: so the first of them are a
+        fair sample, in which those at one point stand together. Observations that are the same in all are so in the
+        order of trials.
+
+        Args:
+            sign: 1 where larger values are better, else -1.
         """
         sds = (0.0,) * len(self.values) if self.sds is None else self.sds
         is_vouched = [number in self.vouched for number in self.numbers]
-        values = zip(self.values, sds, is_vouched, strict=True)
-        places = [own_place(row, *value) for row, value in zip(self.X, values, strict=True)]
-        return self.take(sorted(range(len(places)), key=lambda i: (*places[i], self.numbers[i])))
+        rest = zip(self.values, sds, is_vouched, self.numbers, strict=True)
+        return self.take(own_order(self.X, [(sign * value, *others) for value, *others in rest]))
 
     def without(self, numbers: Collection[int]) -> "Observations":
         """The observations of all but some trials."""

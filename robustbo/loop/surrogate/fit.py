@@ -166,7 +166,7 @@ def _appraise_left_out(settings: Settings, part: Subset, fits: FitCache) -> dict
 def _fit(settings: Settings, told: Observations, fits: FitCache) -> FittedSurrogate:
     if told.is_mixed and not takes_noise_parts(settings, told):
         told = told.with_inferred_noise()
-    misses, told = fits.misses, told if capabilities_of(settings).is_sequential else told.in_own_order()
+    misses, told = fits.misses, told if capabilities_of(settings).is_sequential else told.in_own_order(settings.sign)
     fitted = fits.get((settings, told), partial(_fit_new, settings, told, fits))
     if len(told.values) > LARGE and fits.misses > misses:
         gc.collect()  # modules refer to themselves: what makes way would stay, with a matrix each

@@ -136,9 +136,9 @@ class FittedSurrogate:
 
     def appraise(self, told: Observations) -> dict[int, Appraisal]:
         """Appraisals by trial of values that it was not fitted to, by the rule for those that it was."""
-        X, Y, sds = in_model_units(self.space, told, self.units)
+        X, Y, sds = in_model_units(self.space, told, self.units, self.observations)
         with self.apart(0), contract.quiet():
-            if (parts := noise_parts(told, self.units)) is not None:
+            if (parts := noise_parts(told, self.units, self.observations)) is not None:
                 (_, noisy), (_, latent) = contract.marginals(self.model, X, True), contract.marginals(self.model, X)
                 sds = (parts[0] + parts[1] * (noisy.square() - latent.square()).clamp_min(0.0)).sqrt()
             diagnosis = self.model.diagnose_others(X, Y, sds)

@@ -66,7 +66,7 @@ def new_model(
     model.zero = units.to_model(0.0)
     if (least_noise := settings.quantity.least_noise) > 0:
         model.least_noise = units.sd_to_model(least_noise)  # likewise
-    if (parts := noise_parts(told, units)) is not None:
+    if Yvar is None and (parts := noise_parts(told, units)) is not None:
         model.set_noise_parts(*parts)
     if told.correction is not None:
         shares = torch.tensor(told.correction.shares_of(told.numbers), dtype=torch.float64)
@@ -101,6 +101,7 @@ def _auxiliary_values(settings: Settings, beside: AuxiliaryObservations, units: 
         torch.tensor([beside.groups[place] - 1 for place in beside.source]),
         units.sd_to_model(sds),
         torch.tensor(beside.is_vouched),
+        torch.tensor([1.0 / n for n in beside.counts], dtype=torch.float64),
         tuple(beside.trusted[beside.groups.index(group)] for group in sorted(set(beside.groups))),
         torch.tensor([beside.depths[at] for at in beside.source], dtype=torch.float64) if any(beside.depths) else None,
     )

@@ -102,6 +102,7 @@ def noise_block(s2_prior: LogNormal, least: float = 0.0) -> Block:
 
 def noise(model: Model, theta: Tensor, bend: WarpedOutcomes | None = None) -> Tensor:
     """``n`` noise variances at some hyperparameters: known, or one for all; of warped observations by their warp."""
+    assert model.s2_known is None or model.s2_parts is None, "theta has no noise where it is known of all"
     if model.s2_known is None and model.s2_parts is None:
         return new_noise(model, theta).expand_as(model.y)
     bend = model.warp_at(theta) if bend is None else bend

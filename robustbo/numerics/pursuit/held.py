@@ -188,8 +188,9 @@ class FixedHyperparameters:
             members = self._members(support)
             e[state.members], v[state.members] = state.e[state.members], state.v[state.members]
             now[state.members] = state.rho
-            best_variances = group_variance(*map(torch.from_numpy, (e, v)), self._groups, torch.from_numpy(now))
-            rho = np.maximum(best_variances.numpy()[members], LEAST * v[members])
+            e_all, v_all, rho_all = map(torch.from_numpy, (e, v, now))
+            best_variances = group_variance(e_all, v_all, self._groups, rho_all).numpy()
+            rho = np.maximum(best_variances[members], LEAST * v[members])
             if np.array_equal(members, state.members):
                 if np.all(np.abs(rho - state.rho) <= SETTLED * state.rho):
                     break

@@ -52,7 +52,7 @@ class SourceRelation(NamedTuple):
         """The relation in other units of all values, of which the present ones are (y - center) / slope."""
         return self._replace(
             offset=slope * self.offset + center * (1 - self.scale),
-            offset_sd=abs(slope) * self.offset_sd,
+            offset_sd=math.hypot(slope * self.offset_sd, center * self.scale_sd),
             bias=abs(slope) * self.bias,
             bias_sd=abs(slope) * self.bias_sd,
         )
@@ -88,7 +88,8 @@ def source_summary(averaging: Averaging, s: int, depth: float = 0.0) -> SourceRe
         bias *= math.sqrt(fit.joint.error_height(fit.level.fit.theta, group, depth)) if depth else 1.0
         bias_sd = 0.5 * bias * float(sds[at[f"bias{group}"]])
     offset, offset_sd = average_error(fit, group, depth) if relation != "same" else (0.0, 0.0)
-    offset += fit.value.evidence.m.item() * (1 - scale)
+    m = fit.value.evidence.m.item()
+    offset, offset_sd = offset + m * (1 - scale), math.hypot(offset_sd, m * scale_sd)
     rows = _rows_at(fit, group, depth).nonzero().flatten().tolist()
     wrong = fit.wrong & frozenset(fit.numbers[rows].tolist())
     return SourceRelation(relation, probabilities, evidence, offset, offset_sd, scale, scale_sd, bias, bias_sd, wrong)

@@ -14,6 +14,7 @@ class AuxiliaryValues(NamedTuple):
         source: ``m`` integers: 0, 1, ... of each source.
         sds: ``m`` standard deviations of their noise; NaN where they are not known.
         vouched: ``m`` booleans: values that are right by the user's word.
+        share: ``m`` shares of the noise variance of a single measurement: 1/k for a mean of k.
         trusted: For each source whether it is the target except for its noise.
         depth: ``m`` distances of their levels from the target's, |log(level / target's)|; 0 where a source has none,
             None where no source has.
@@ -24,5 +25,6 @@ class AuxiliaryValues(NamedTuple):
     source: Tensor
     sds: Tensor
     vouched: Tensor
+    share: Tensor
     trusted: tuple[bool, ...]
     depth: Tensor | None = None

@@ -44,7 +44,7 @@ def joint_problem(gp: Any, auxiliary: AuxiliaryValues) -> tuple[Problem, Maps]:
         torch.cat([torch.zeros(n, dtype=torch.long), auxiliary.source + 1]),
         torch.cat([s2, sds.square()]),
         torch.cat([is_right, auxiliary.vouched]),
-        torch.cat([share, torch.ones_like(z)]),
+        torch.cat([share, auxiliary.share]),
         None if auxiliary.depth is None else torch.cat([torch.zeros_like(y), depth]),
         None if shared is None else torch.cat([shared / scale, shared.new_zeros(len(z), shared.shape[-1])]),
     )

@@ -62,7 +62,7 @@ class TransferGP(TransferBelief, RelevancePursuitGP):
         >>> model, n = TransferGP(X, torch.sin(6 * X)), len(Z)
         >>> Y, none = torch.sin(6 * Z[:, 0]) + 2.0, torch.full((n,), torch.nan, dtype=torch.float64)
         >>> zeros = torch.zeros(n, dtype=torch.long)
-        >>> model.auxiliary = AuxiliaryValues(Z, Y, zeros, none, zeros > 0, (False,))
+        >>> model.auxiliary = AuxiliaryValues(Z, Y, zeros, none, zeros > 0, torch.ones(len(Z)), (False,))
         >>> (source,) = fit(model).relations
         >>> source.relation, round(source.offset, 1)
         ('offset', 2.0)

@@ -1,5 +1,6 @@
 """What a study makes of values that were told as bounds."""
 
+import math
 import shutil
 
 import numpy as np
@@ -132,3 +133,31 @@ def test_few_values_beside_many_bounds_do_not_contradict_them():
     assert not [o for o in opt.outliers() if o.flagged]
     assert truth(np.array([list(opt.best().params.values())]))[0] > 2
     assert opt.predict({"x": 0.05, "y": 0.05}).mean < 1.3 < 1.45 < opt.predict({"x": 0.95, "y": 0.95}).mean
+
+
+@pytest.mark.parametrize("options", [{}, {"warp": "none"}])
+def test_noise_told_for_some_values_counts_beside_a_bound(options):
+    opt = rb.Optimizer(
+        rb.Space(x=rb.Float(0, 1)),
+        direction="maximize",
+        seed=0,
+        surrogate="relevance-pursuit",
+        surrogate_options=options,
+    )
+    for i in range(40):
+        noise = 0.02 * math.sin(91 * i)
+        opt.tell({"x": i / 39}, rb.Above(0.0) if i == 39 else math.sin(7 * i / 39) + noise, sd=0.02 if i == 0 else None)
+    predicted = opt.predict([{"x": 0.3}, {"x": 0.65}])
+    assert predicted["mean"].tolist() == pytest.approx([math.sin(2.1), math.sin(4.55)], abs=0.04)
+    assert max(predicted["sd"]) < 0.03
+    assert opt.ask().fallback is None
+
+
+def test_a_gross_value_is_found_beside_a_bound_sources_and_noise_told_for_some():
+    sources = {"real": rb.Source(target=True), "sim": rb.Source(cost=0.1)}
+    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), direction="maximize", seed=0, sources=sources)
+    for i in range(18):
+        value = rb.Below(0.9) if i == 4 else 40.0 if i == 6 else math.sin(6 * (i * 0.37 % 1))
+        opt.tell({"x": i * 0.37 % 1}, value, source="sim" if i % 2 else "real", sd=0.01 if i % 3 == 0 else None)
+    assert [one.trial.number for one in opt.outliers() if one.flagged] == [6]
+    assert opt.best().trial.number != 6

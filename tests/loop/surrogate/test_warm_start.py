@@ -1,3 +1,4 @@
+import math
 from itertools import pairwise
 
 import pytest
@@ -57,23 +58,31 @@ class TestAnOrderOfTheirOwn:
     def test_is_the_same_whatever_that_of_the_trials(self):
         one = told(range(40))
         other = told([*range(39, 10, -1), *range(11)])
-        assert other.in_own_order() == one.in_own_order()
-        assert sorted(one.in_own_order().numbers) == list(range(40))
+        assert other.in_own_order(1.0) == one.in_own_order(1.0)
+        assert sorted(one.in_own_order(1.0).numbers) == list(range(40))
 
     def test_makes_of_the_first_a_fair_sample(self):
-        first = told(range(1000)).in_own_order().first(200)
+        first = told(range(1000)).in_own_order(1.0).first(200)
         assert 0.4 < sum(x for (x,) in first.X) / 200 < 0.6
 
     def test_keeps_those_at_one_point_together_in_the_order_of_nothing_but_their_values(self):
         rows = ((0.1,), (0.5,), (0.1,), (0.9,), (0.1,))
-        ordered = Observations((0, 1, 2, 3, 4), rows, (1.0, 2.0, 3.0, 4.0, 2.0), None).in_own_order()
-        other = Observations((0, 1, 2, 3, 4), rows, (3.0, 2.0, 2.0, 4.0, 1.0), None).in_own_order()
+        ordered = Observations((0, 1, 2, 3, 4), rows, (1.0, 2.0, 3.0, 4.0, 2.0), None).in_own_order(1.0)
+        other = Observations((0, 1, 2, 3, 4), rows, (3.0, 2.0, 2.0, 4.0, 1.0), None).in_own_order(1.0)
         at = [i for i, row in enumerate(ordered.X) if row == (0.1,)]
         assert at == [*range(at[0], at[0] + 3)]
         assert (other.X, other.values) == (ordered.X, ordered.values)
 
+    def test_is_the_same_in_all_units_and_directions(self):
+        rows, values = ((0.1,), (0.5,)) * 20, [round(0.37 * i % 1, 3) for i in range(40)]
+        one = Observations((*range(40),), rows, tuple(values), None).in_own_order(1.0)
+        assert one.numbers != tuple(sorted(one.numbers, key=lambda i: (one.X.index(rows[i]), values[i])))
+        for slope, center in ((1e-9, 0.0), (3.7, -1.0), (-1.0, 0.0), (-2.0, 1e4)):
+            other = Observations((*range(40),), rows, tuple(slope * v + center for v in values), None)
+            assert other.in_own_order(math.copysign(1.0, slope)).numbers == one.numbers
+
     def test_does_not_tell_zeros_apart(self):
         one = Observations((0, 1), ((0.0,), (0.5,)), (0.0, 1.0), None)
-        assert Observations((0, 1), ((-0.0,), (0.5,)), (-0.0, 1.0), None).in_own_order().numbers == (
-            one.in_own_order().numbers
+        assert Observations((0, 1), ((-0.0,), (0.5,)), (-0.0, 1.0), None).in_own_order(1.0).numbers == (
+            one.in_own_order(1.0).numbers
         )

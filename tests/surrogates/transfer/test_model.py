@@ -33,7 +33,9 @@ def model_of(source, *, X=X, wrong=(), at_source=(), unit=1.0, center=0.0, trust
     model = TransferGP(X, (unit * Y + center).unsqueeze(-1))
     zeros = torch.zeros(len(Z), dtype=torch.long)
     unknown = torch.full((len(Z),), torch.nan, dtype=torch.float64)
-    model.auxiliary = AuxiliaryValues(Z, unit * V + center, zeros, unknown, zeros > 0, (trusted,))
+    model.auxiliary = AuxiliaryValues(
+        Z, unit * V + center, zeros, unknown, zeros > 0, torch.ones(len(zeros)), (trusted,)
+    )
     return contract.fit(model)
 
 
@@ -162,7 +164,9 @@ def test_replicates_of_the_target_clear_each_other_beside_a_source():
     Y[4] = 3.0
     model, zeros = TransferGP(X, Y), torch.zeros(len(Z), dtype=torch.long)
     unknown = torch.full((len(Z),), torch.nan, dtype=torch.float64)
-    model.auxiliary = AuxiliaryValues(Z, objective(Z) + 0.5, zeros, unknown, zeros > 0, (False,))
+    model.auxiliary = AuxiliaryValues(
+        Z, objective(Z) + 0.5, zeros, unknown, zeros > 0, torch.ones(len(zeros)), (False,)
+    )
     contract.fit(model)
     assert model.is_cleared()[[4, 12, 13]].all()
     assert model.probability_right()[[4, 12, 13]].min() > 0.9
