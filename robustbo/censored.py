@@ -185,7 +185,8 @@ def is_bound(value: Any) -> bool:
     return isinstance(value, CensoredValue)
 
 
-def check_noise(value: Any, sd: float | None, of: str = "") -> None:
-    """Raise a ValueError where a bound was told with the noise of a value."""
-    if is_bound(value) and sd is not None:
-        raise ValueError(f"the bound {value}{of} must have no sd, got {sd}; leave it out")
+def check_noise(value: Any, sd: float | None, n: int | None = None, of: str = "") -> None:
+    """Raise a ValueError where a bound was told with the noise of a value, or as the mean of several."""
+    for name, number in ("sd", sd), ("n", n if n != 1 else None):
+        if is_bound(value) and number is not None:
+            raise ValueError(f"the bound {value}{of} must have no {name}, got {number}; leave it out")

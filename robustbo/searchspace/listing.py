@@ -91,6 +91,9 @@ def parameter_of(name: str, column: Sequence[Value]) -> Parameter:
             numbers = [float(v) for v in column]  # type: ignore[arg-type]
         except OverflowError:
             raise SpaceError(f"{name}: must have numbers that a float can hold, of at most 308 digits") from None
+        if changed := [v for v, number in zip(column, numbers, strict=True) if v != number]:
+            advice = "leave the column out or make it the index where it is a name, or pass a Choice"
+            raise SpaceError(f"{name}: must have numbers that a float can hold, got {changed[0]}; {advice}")
         is_whole = all(isinstance(v, int) for v in column) and max(map(abs, numbers)) < 2**45
         try:
             return Int(int(min(numbers)), int(max(numbers))) if is_whole else Float(min(numbers), max(numbers))

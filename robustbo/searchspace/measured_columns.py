@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -131,7 +132,9 @@ def _rename_advice(space: Space, frame: pd.DataFrame, missing: str, outcomes: Ma
 
 
 def _number(name: str, cell: Any) -> float:
-    """The number in a cell; a TypeError with advice where it has none."""
+    """The number in a cell, NaN in an empty one; a TypeError with advice where it has none."""
+    if is_missing(cell):
+        return math.nan
     if (bound := censored_value(cell)) is not None:
         return bound
     if isinstance(cell := plain_number(cell), str):

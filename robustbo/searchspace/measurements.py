@@ -84,7 +84,10 @@ def measurements_of(
     cells = [name for pair in columns.noise.items() for name in pair if name is not None and name in frame.columns]
     has_state = STATE in frame.columns and STATE not in parameter_columns(space, frame)
     if has_state and not (frame[STATE] == "told").all():
-        raise SpaceError(f"{STATE}: rows must be told values, got others too; pass frame[frame['{STATE}'] == 'told']")
+        raise SpaceError(
+            f"{STATE}: rows must be told values, got others too; pass frame[frame['{STATE}'] == 'told'], or "
+            "the journal in the place of its table: of that failed trials count as well"
+        )
 
     def measurement(row: tuple[dict[str, Any], dict[str, Any]]) -> Measurement | None:
         point, sds = measured_point_of(space, row[0]), columns.noise_sds(row[1])
@@ -92,7 +95,7 @@ def measurements_of(
         if outcomes:
             values = columns.outcome_values(row[1])
             for name, number in (values or {}).items():
-                check_noise(number, sds[name], f" of {name!r}")
+                check_noise(number, sds[name], of=f" of {name!r}")
             if is_checked(origin):
                 check({name: number for name, number in (values or {}).items() if math.isfinite(number)})
             if values is None:

@@ -142,11 +142,11 @@ class Outcome:
 
     def amount(self, value: float, sd: float | None = None, *, digits: int = 6) -> str:
         """A value with its unit, and its standard deviation where there is one, for sentences and cells."""
-        return self.number(value, digits) + ("" if sd is None else f" (sd {sd:.2g})")
+        return self.number(value, digits, sd) + ("" if sd is None else f" (sd {sd:.2g})")
 
-    def number(self, value: float, digits: int = 6) -> str:
-        """A value with its unit."""
-        return self.with_unit(format_number(value, digits))
+    def number(self, value: float, digits: int = 6, sd: float | None = None) -> str:
+        """A value with its unit, with so many digits and all that a standard deviation shows."""
+        return self.with_unit(format_number(value, digits, sd))
 
     def with_unit(self, text: str) -> str:
         """A number that has been written, with the unit."""

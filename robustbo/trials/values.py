@@ -55,7 +55,7 @@ def values_to_record(
         if isinstance(value, Mapping):
             raise TypeError(f"value must be a real number, got {value!r}; several outcomes need objectives=")
         number, spread, count = _only(value), noise_sd(sd), count_of(n)
-        check_noise(number, spread if count in (None, 1) else count)
+        check_noise(number, spread, count)
         return number, noise_entry(spread, count), []
     names = [outcome.name for outcome in outcomes]
     for argument, mapping in ("value", value), ("sd", sd):
@@ -71,7 +71,7 @@ def values_to_record(
     noise = {name: noise_sd(number) for name, number in (sd or {}).items()}
     counts = {name: count_of(n, name) for name in finite}
     for name, number in finite.items():
-        check_noise(number, noise.get(name) if counts[name] in (None, 1) else counts[name], f" of {name!r}")
+        check_noise(number, noise.get(name), counts[name], f" of {name!r}")
     return (
         finite,
         {name: noise_entry(noise.get(name), counts[name]) for name in finite},

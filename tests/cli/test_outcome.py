@@ -1,6 +1,7 @@
 """Names, units and possible ranges on the command line and in files."""
 
 import json
+import math
 
 import pytest
 
@@ -167,3 +168,20 @@ def test_each_of_several_values_may_have_its_unit(cli):
     assert cli("create", "j.jsonl", "space.toml", "--seed", 1, *SAID, *several)[0] == 0
     assert cli("tell", "j.jsonl", "--params", '{"x": 0.5}', "cost=2 EUR", "yield=81%")[0] == 0
     assert rb.Study.resume("j.jsonl").history[0].values == {"yield": 81.0, "cost": 2.0}
+
+
+def test_digits_are_shown_down_to_the_standard_deviation(cli):
+    opt = rb.Optimizer(
+        rb.Space(x=rb.Float(0, 1)),
+        direction="maximize",
+        outcome=rb.Outcome("pressure", unit="hPa"),
+        seed=0,
+        journal="j.jsonl",
+    )
+    for i in range(12):
+        opt.tell({"x": i / 11}, 1013.9 if i == 7 else 1013 + round(0.3 * math.sin(3 * i / 11), 3))
+    assert "measured 1013.299 hPa, believed 1013.299" in str(opt.best())
+    assert "measured 1013.9 hPa, expected 1013.28" in str(opt.outliers()[0])
+    _, out, _ = cli("show", "j.jsonl")
+    assert "7   1013.9           1013.28" in out
+    assert "pressure was measured as 1013.9 hPa, the other values predict 1013.28" in out

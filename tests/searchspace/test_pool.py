@@ -177,3 +177,10 @@ def test_a_column_of_names_is_told_of():
     wells = pd.DataFrame({"well": [f"A{i}" for i in range(1, 13)], "dose": range(12)})
     with pytest.warns(rb.SpaceWarning, match="well: differs in every row of the pool.*make it the index"):
         rb.Pool(wells)
+
+
+def test_whole_numbers_that_no_float_holds_are_refused_and_others_are_what_they_were():
+    with pytest.raises(SpaceError, match=r"id: must have numbers that a float can hold, got 67641123456789013; leave"):
+        rb.Pool(pd.DataFrame({"id": [67641123456789013, 67641123456789014], "x": [0.1, 0.2]}))
+    pool = rb.Pool(pd.DataFrame({"id": [2**46, 2**46 + 2], "x": [0.1, 0.1]}))
+    assert [row[0] for row in pool.rows] == [2**46, 2**46 + 2]

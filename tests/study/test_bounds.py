@@ -121,3 +121,18 @@ def test_the_best_measured_value_is_no_bound_unless_there_is_nothing_else():
     only = study()
     only.tell({"x": 0.2}, rb.Below(0.05))
     assert str(only.best(raw=True)) == "trial 0, x=0.2: measured <0.05"
+
+
+def test_a_bound_is_no_mean_and_the_error_says_so():
+    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), direction="maximize", seed=0)
+    assert str(opt.tell({"x": 0.1}, "<1", n=1).value) == "<1.0"
+    with pytest.raises(ValueError, match=r"the bound <1.0 must have no n, got 4; leave it out"):
+        opt.tell({"x": 0.2}, "<1", n=4)
+
+
+@pytest.mark.parametrize("column", [[1.5, None, 2.0], ["<1", None, "2"]])
+def test_an_empty_cell_of_any_dtype_is_a_trial_that_failed(column):
+    frame = pd.DataFrame({"x": [0.1, 0.2, 0.3], "value": column})
+    for table in (frame, frame.astype(object), frame.convert_dtypes()):
+        opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), direction="maximize", seed=0)
+        assert [trial.state for trial in opt.tell_frame(table)] == ["told", "failed", "told"]

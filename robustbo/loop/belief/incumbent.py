@@ -63,11 +63,11 @@ class Incumbent(Guided):
         value = None if self.moved else self.trial.value
         if self.is_raw:
             text = "measured " + of.with_unit(
-                format_number(self.mean, 4) + ("" if math.isnan(self.sd) else f" ± {self.sd:.2g}")
+                format_number(self.mean, 4, self.sd) + ("" if math.isnan(self.sd) else f" ± {self.sd:.2g}")
             )
         else:
-            measured = "" if value is None else f"measured {of.number(value, 4)}, "
-            text = measured + "believed " + of.with_unit(f"{format_number(self.mean, 4)} ± {self.sd:.2g}")
+            measured = "" if value is None else f"measured {of.number(value, 4, self.sd)}, "
+            text = measured + "believed " + of.with_unit(f"{format_number(self.mean, 4, self.sd)} ± {self.sd:.2g}")
         return f"{self.trial.title}, {point}: {f'{of.name} ' if of.name else ''}{text}{self.caveat}"
 
     @property

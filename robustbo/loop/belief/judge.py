@@ -64,8 +64,8 @@ class Outlier:
     def __str__(self) -> str:
         of, name = self.quantity, self.outcome or self.quantity.name
         subject = self.trial.title + (f", {name}" if name else "")
-        expected = of.with_unit(f"{format_number(self.expected, 4)} ± {self.sd:.2g}")
-        values = f"measured {of.number(self.value, 4)}, expected {expected}"
+        expected = of.with_unit(f"{format_number(self.expected, 4, self.sd)} ± {self.sd:.2g}")
+        values = f"measured {of.number(self.value, 4, self.sd)}, expected {expected}"
         doubt = f"wrong with probability {self.probability_wrong:.3g}, evidence {self.evidence:.3g} nats"
         return f"{subject}: {values}; {self.status}, {doubt}"
 

@@ -78,9 +78,9 @@ def choose_source(settings: Settings, data: Data, target: Suggestion, trial: int
     if target.origin != "model" or target.repeats is not None or data.fixed:
         return named
     askable = [name for name, source in others_of(settings.sources).items() if source.ask and _is_free(data, name)]
-    retried = (name for name in askable if retry_by_user(data.at_source(name).trials_of_source(name)) is not None)
+    again = (name for name in askable if retry_by_user(data.at_source(name).trials_of_source(name)) is not None)
     due = (name for name in askable if not _is_learning(settings, data, name) and _is_due(settings, data, name))
-    if (begin := next(chain(retried, due), None)) is not None:
+    if (begin := next(chain(again, due), None)) is not None:
         return suggest_row(settings, data, begin, trial, fits)
     usable = [name for name in askable if _is_learning(settings, data, name)]
     if not usable:
@@ -118,8 +118,8 @@ def _is_due(settings: Settings, data: Data, name: str) -> bool:
     own = dict(settings.sources)[name].cost
     spent = {of: data.auxiliary.spent(of) for of in others_of(settings.sources)}
     at_target = dict(settings.sources)[str(target_of(settings.sources))].cost
-    asked = (*data.told, *data.failed, *data.pending, *data.excluded)
-    total = sum(spent.values()) + at_target * sum(trial.origin != "user" for trial in asked)
+    trials = (*data.told, *data.failed, *data.pending, *data.excluded)
+    total = sum(spent.values()) + at_target * sum(trial.origin != "user" for trial in trials)
     return spent[name] + own <= UNPROVEN * (total + own)
 
 

@@ -5,12 +5,13 @@ import struct
 from collections import Counter
 from collections.abc import Sequence
 
+DIGITS = 9  # of coordinates in the unit cube: in other units they differ by rounding
+
 
 def digest(*numbers: float) -> bytes:
     """A hash of numbers, the same on every machine: what it orders is a fair sample as far as one looks."""
-    return hashlib.blake2b(
-        struct.pack(f"<{len(numbers)}d", *(number + 0.0 for number in numbers)), digest_size=8
-    ).digest()
+    content = struct.pack(f"<{len(numbers)}d", *(round(number, DIGITS) + 0.0 for number in numbers))
+    return hashlib.blake2b(content, digest_size=8).digest()
 
 
 def own_order(rows: Sequence[Sequence[float]], values: Sequence[tuple[float, ...]]) -> list[int]:

@@ -66,8 +66,8 @@ class Observations(NamedTuple):
         """
         sds = (0.0,) * len(self.values) if self.sds is None else self.sds
         is_vouched = [number in self.vouched for number in self.numbers]
-        rest = zip(self.values, sds, is_vouched, self.numbers, strict=True)
-        return self.take(own_order(self.X, [(sign * value, *others) for value, *others in rest]))
+        values = (sign * value for value in self.values)
+        return self.take(own_order(self.X, [*zip(values, sds, is_vouched, self.numbers, strict=True)]))
 
     def without(self, numbers: Collection[int]) -> "Observations":
         """The observations of all but some trials."""

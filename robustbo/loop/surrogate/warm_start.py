@@ -2,10 +2,10 @@
 
 What is believed must not depend on the order in which values were told. So the beginning follows from the set of them:
 it is the fit to the first `sample_size` in their own order (`Observations.in_own_order`), which is that of a hash, so
-that they are a fair sample; and this fit begins at one to fewer, down to a handful, of which a search begins from
-nothing. A value more changes the sample only if it comes among its first: with every second value or less often, as a
-rule. So an ask makes one or two small fits beside its own, whether a study goes on, was resumed, or is replayed, and so
-it does where a value is left out: excluded, quarantined or refuted.
+that they are a fair sample. Of up to `ROOT` a search begins from nothing: a sample of a handful may hide a block of
+wrong values, or take them for a warp, and the search of all then stays there. A value more changes the sample only if
+it comes among its first. So an ask makes one small fit or none beside its own, whether a study goes on, was resumed, or
+is replayed, and so it does where a value is left out: excluded, quarantined or refuted.
 
 What a surrogate makes of a beginning is its own ``continue_from``.
 """
@@ -19,10 +19,9 @@ from robustbo.loop.observations.units import Units
 
 STEP = 10  # trials between two counts at which a search of few begins anew, see `anchor`
 SHARE = 32  # of many, the step is between 1/32 and 1/16 of them
-ROOT = 8  # observations of the smallest sample; a larger one costs more, since a search from nothing does
+ROOT = 64  # observations of which a search begins from nothing; of the smaller sample
 RATIO = 4.0  # of the typical distances of two sets of values, beyond which one search is no beginning of the other
-QUARTER = 4  # a sample is a quarter of the observations at least, and less than half of them
-MOST = 256  # observations of the largest sample; of more the hyperparameters are known well enough
+MOST = 256  # observations of the larger sample; of more the hyperparameters are known well enough
 
 
 class WarmStart(NamedTuple):
@@ -54,17 +53,10 @@ def sample_size(n: int) -> int | None:
     """The number, of n observations, that the fit sees where a search begins; None where it is to begin from nothing.
 
     Example:
-        >>> [sample_size(n) for n in (8, 9, 32, 33, 128, 256, 257, 2000)]
-        [None, 8, 8, 16, 32, 64, 256, 256]
+        >>> [sample_size(n) for n in (64, 65, 256, 257, 2000)]
+        [None, 64, 64, 256, 256]
     """
-    if n <= ROOT:
-        return None
-    if n > MOST:
-        return MOST
-    size = ROOT
-    while QUARTER * size < n:
-        size *= 2
-    return size
+    return None if n <= ROOT else ROOT if n <= MOST else MOST
 
 
 def anchor(n: int, share: int = SHARE) -> int:

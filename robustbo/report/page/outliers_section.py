@@ -58,7 +58,7 @@ def _row(outlier: dict[str, Any], quantity: Outcome) -> list[Any]:
     evidence, wrong = _nats(outlier["evidence_nats"]), f"{outlier['probability_wrong']:.2g}"
     number = outlier["trial"] if NAME not in outlier.get("labels", {}) else title(outlier)
     keys = [number, *([outlier["outcome"]] if "outcome" in outlier else [])]
-    return [*keys, quantity.number(value), expected, evidence, wrong, outlier["status"], reason]
+    return [*keys, quantity.number(value, sd=outlier["sd"]), expected, evidence, wrong, outlier["status"], reason]
 
 
 def _nats(evidence: float) -> str:

@@ -40,7 +40,7 @@ def rows(front: Plain, labels: Mapping[str, str] | None = None, *, is_plain: boo
             if is_plain:
                 row |= {column: posterior["mean"], f"{column}.sd": posterior["sd"]}
             else:
-                row[column] = f"{format_number(posterior['mean'], 4)} (sd {posterior['sd']:.2g})"
+                row[column] = f"{format_number(posterior['mean'], 4, posterior['sd'])} (sd {posterior['sd']:.2g})"
         row |= {"keeps bounds": _chance(point["probability_feasible"], is_plain)} if is_bounded else {}
         row["on the front"] = _chance(point["probability"], is_plain)
         table.append(row | (_parameters(point["params"], row) if is_plain else {"at": brief(point["params"])}))

@@ -3,13 +3,14 @@
 from datetime import datetime
 from typing import Any
 
-from robustbo.censored import from_json
+from robustbo.censored import from_json, is_bound
 from robustbo.report.summary import names, text_outcomes, text_relations, text_sources, text_space
 from robustbo.report.summary.text_failures import lead
 from robustbo.report.summary.text_failures import rows as failed_rows
 from robustbo.report.summary.text_outcomes import place_of
 from robustbo.report.summary.text_quantities import quantity
 from robustbo.report.summary.text_times import since
+from robustbo.rounding import format_number
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.trial import in_a_line
 
@@ -120,11 +121,19 @@ def results(overview: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
         *([] if has_failed else ["trial_failed"]),
     }  # by the status
     doubtful = [
-        _with_label(overview, {key: value for key, value in outlier.items() if key not in omitted})
+        _with_label(overview, {key: value for key, value in outlier.items() if key not in omitted} | _digits(outlier))
         for outlier in outliers
     ]
     by_title["values in doubt, the most suspicious first"] = names.with_names(doubtful, outliers)
     return {title: rows for title, rows in by_title.items() if rows}
+
+
+def _digits(outlier: dict[str, Any]) -> dict[str, Any]:
+    """The numbers of a doubtful value, with the digits that count beside their standard deviation."""
+    sd = outlier["sd"]
+    numbers = {name: from_json(outlier[name]) for name in ("value", "expected")}
+    shown = {name: str(n) if is_bound(n) else format_number(n, 4, sd) for name, n in numbers.items()}
+    return shown | {"sd": f"{sd:.2g}"}
 
 
 def _outcome_row(overview: dict[str, Any], outcome: dict[str, Any]) -> dict[str, Any]:

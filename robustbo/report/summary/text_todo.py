@@ -82,7 +82,7 @@ def _check_step(journal: str, overview: dict[str, Any], o: dict[str, Any]) -> St
     of, value = quantity(overview, name), f"{name}=VALUE" if name else "VALUE"
     p = o["probability_wrong"]
     sure = "almost certainly wrong" if p > SURE else f"wrong with probability {p:.2g}"
-    number_text = of.number(from_json(o["value"]), 4)
+    number_text = of.number(from_json(o["value"]), 4, o["sd"])
     measured = f"{of.name} was measured as {number_text}" if of.name else f"{number_text} was measured"
     expected = f"the other values predict {of.amount(o['expected'], o['sd'], digits=4)}"
     text = f"Check the value of {title(o)}: {measured}, {expected}, and it is {sure}."

@@ -4,6 +4,7 @@ import pytest
 import torch
 from botorch.models import SingleTaskGP
 
+import robustbo as rb
 from robustbo.loop.belief.incumbent import incumbent
 from robustbo.loop.belief.judge import judge
 from robustbo.loop.belief.outliers import outliers
@@ -80,20 +81,20 @@ def test_a_warm_search_is_shorter_and_ends_as_high(monkeypatch):
 
     monkeypatch.setattr(support_fit, "climb", counted)
     fits = FitCache()
-    fitted(30, wrong=(3, 12), fits=fits)
+    fitted(70, wrong=(3, 12), fits=fits)
     evaluations.clear()
-    warm = fitted(31, wrong=(3, 12), fits=fits).model
+    warm = fitted(71, wrong=(3, 12), fits=fits).model
     effort = sum(evaluations)
-    monkeypatch.setattr("robustbo.loop.surrogate.warm_start.ROOT", 31)
+    monkeypatch.setattr("robustbo.loop.surrogate.warm_start.ROOT", 71)
     evaluations.clear()
-    cold = fitted(31, wrong=(3, 12)).model
+    cold = fitted(71, wrong=(3, 12)).model
     assert effort < sum(evaluations)
     assert warm.map_estimate.F >= cold.map_estimate.F - 0.1
     assert warm.support == cold.support
 
 
 def test_a_new_outlier_is_found_from_a_warm_start():
-    assert outlying(fitted(16, wrong=(15,))) == [15]
+    assert outlying(fitted(ROOT + 1, wrong=(ROOT,))) == [ROOT]
 
 
 def test_a_value_that_changes_the_scale_starts_the_search_anew():
@@ -177,3 +178,16 @@ def test_a_diagnosis_in_between_is_one_on_the_first_trials_whatever_their_points
     assert found.observations.numbers == tuple(range(25))
     assert found.model.verdict.observations == 20
     assert 3 in found.model.verdict.outliers
+
+
+@pytest.mark.parametrize("unit", [1.0, 0.1, 1 / 9, 1 / 60, 1.609344])
+def test_a_block_of_wrong_values_is_found_whatever_unit_a_parameter_has(unit):
+    """The calls of Belgium, of which those from 1964 to 1969 are minutes, and those of 1970 are in part."""
+    calls = "0.44 0.47 0.47 0.59 0.66 0.73 0.81 0.88 1.06 1.20 1.35 1.49 1.61 2.12 "
+    calls += "11.9 12.4 14.2 15.9 18.2 21.2 4.30 2.40 2.70 2.90"
+    years = range(50, 74)
+    opt = rb.Optimizer(rb.Space(x=rb.Float(50 * unit, 73 * unit)), direction="maximize", seed=0)
+    for year, value in zip(years, calls.split(), strict=True):
+        opt.tell({"x": year * unit}, float(value))
+    wrong = {50 + one.trial.number for one in opt.outliers() if one.probability_wrong > 0.9}
+    assert wrong == {64, 65, 66, 67, 68, 69, 70}

@@ -22,15 +22,11 @@ def chain(n, before):
 
 @pytest.mark.few(70)
 @pytest.mark.parametrize("n", [*range(1, 700), 1999])
-def test_samples_become_smaller_down_to_a_few(n):
+def test_a_search_begins_from_nothing_or_at_a_sample_of_no_less_than_a_quarter(n):
     sizes = chain(n, sample_size)
     assert sizes[-1] <= ROOT
-    assert all(2 * small < large <= 4 * small for large, small in pairwise(sizes) if 4 * ROOT < large <= MOST)
-    assert len(sizes) <= 5
-
-
-def test_one_value_more_rarely_changes_the_size_of_a_sample():
-    assert sum(sample_size(n) != sample_size(n + 1) for n in range(1, 2000)) == 5
+    assert len(sizes) == (1 if n <= ROOT else 2 if n <= MOST else 3)
+    assert all(small < large <= 4 * small for large, small in pairwise(sizes) if large <= MOST)
 
 
 @pytest.mark.few(70)

@@ -13,6 +13,7 @@ from robustbo.loop.belief.judge import Outlier
 from robustbo.report.charts import timeline
 from robustbo.report.charts.marks import BEFORE, count_before
 from robustbo.report.page import journal_page, trials_section
+from robustbo.rounding import format_number
 from robustbo.trials.history import History, Trial
 from robustbo.view.view import View
 
@@ -51,7 +52,7 @@ def test_the_best_recipe_and_what_to_do_next_come_first(opt, page):
     assert len(titles) == len({*titles})
     best = opt.best()
     recipe = page.split("<h2>What to do next")[0]
-    assert f"is that of trial {best.trial.number}: yield {best.mean:.4g} % (sd " in recipe
+    assert f"is that of trial {best.trial.number}: yield {format_number(best.mean, 4, best.sd)} % (sd " in recipe
     assert f"<td>x</td><td>{best.params['x']:.6g}</td>" in recipe
     assert "robustbo amend lab.jsonl 8 VALUE" in page
 
