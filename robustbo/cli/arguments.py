@@ -43,7 +43,7 @@ def bare_values(texts: Sequence[str], quantities: Mapping[str | None, Outcome]) 
     Example:
         >>> bare_values(["3", "45.1 %"], {None: Outcome(unit="%")})
         ['3', '45.1']
-        >>> bare_values(["3", "cost=2 EUR", "yield=0.8"], {"cost": Outcome("cost", "EUR"), "yield": Outcome("yield")})
+        >>> bare_values(["3", "cost=2 EUR", "yield=0.8"], {"cost": Outcome("cost", unit="EUR")})
         ['3', 'cost=2', 'yield=0.8']
     """
     parts = [text.rpartition("=") for text in texts]

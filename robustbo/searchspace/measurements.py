@@ -86,7 +86,7 @@ def measurements_of(
     if has_state and not (frame[STATE] == "told").all():
         raise SpaceError(
             f"{STATE}: rows must be told values, got others too; pass frame[frame['{STATE}'] == 'told'], or "
-            "the journal in the place of its table: of that failed trials count as well"
+            "give the journal, not its table: then failed trials count as well"
         )
 
     def measurement(row: tuple[dict[str, Any], dict[str, Any]]) -> Measurement | None:

@@ -153,6 +153,14 @@ def test_a_group_joins_and_leaves_whole():
             assert found.members.tolist() == (list(wrong) if support else [])
 
 
+def test_a_group_takes_one_variance_the_best():
+    held = FixedHyperparameters(model(wrong=(4, 11, 20), by=5.0, groups=GROUPS), THETA)
+    found = held.settle(held.initial_state(np.zeros(30)), PRICE)
+    assert found.rho.tolist() == pytest.approx([found.rho[0]] * 3)
+    for factor in (0.9, 1.1):
+        assert held.at(found.members, factor * found.rho).F < found.F
+
+
 def test_at_most_half_are_wrong():
     generator = torch.Generator().manual_seed(0)
     given = model()._replace(y=100 * torch.randn(30, generator=generator))
