@@ -19,7 +19,7 @@ def format_number(value: float, least: int = 6, sd: float | None = None) -> str:
         >>> format_number(1013.29908, 4, 0.0058), format_number(1013.29908, 4, 2.0)
         ('1013.2991', '1013.3')
     """
-    if not math.isfinite(value) or value == 0:
+    if not math.isfinite(value) or not abs(value):  # a bound equals no number
         return f"{value:.{least}g}"
     order, digits = math.floor(math.log10(abs(value))), least
     if 0 <= order < MOST:

@@ -46,8 +46,10 @@ def bare_values(texts: Sequence[str], quantities: Mapping[str | None, Outcome]) 
         >>> bare_values(["3", "cost=2 EUR", "yield=0.8"], {"cost": Outcome("cost", unit="EUR")})
         ['3', 'cost=2', 'yield=0.8']
     """
-    parts = [text.rpartition("=") for text in texts]
-    units = ((quantity.unit if (quantity := quantities.get(name or None)) else "") for name, _, _ in parts)
+    if None in quantities:
+        return [without(quantities[None].unit, text) for text in texts]
+    parts = [text.partition("=") for text in texts]
+    units = [quantities[name].unit if name in quantities else "" for name, _, _ in parts]
     return [name + equals + without(unit, number) for (name, equals, number), unit in zip(parts, units, strict=True)]
 
 
@@ -120,13 +122,13 @@ def noise_of(texts: Sequence[str], outcomes: Sequence[str]) -> float | dict[str,
     return read_number(texts[-1], "--sd")
 
 
-def error_of(text: str | None, journal: str) -> float:
+def error_of(text: str | None, journal: str, quantity: Outcome | None) -> float:
     """The error of a source, by how much its values read too high, that was typed behind a journal's name."""
     if text is None:
         example = f"robustbo correct {journal} 4.8 --source reactor=R3"
         raise ValueError(f"correct takes the number by which values read too high, got none; write {example}")
     _no_options("correct", [text])
-    return read_number(text, "error", "4.8")
+    return read_number(text if quantity is None else without(quantity.unit, text), "error", "4.8")
 
 
 def source_of(texts: Sequence[str], option: str = "--source") -> str | dict[str, str] | None:

@@ -95,8 +95,8 @@ def correct(
     from robustbo.optimizer import Optimizer
 
     with mendable():
-        number = error_of(error, journal)
         opt = Optimizer.resume(journal)
+        number = error_of(error, journal, opt.settings.quantities.get(outcome))
         trials = opt.correct(error=number, source=source_of(source or ()), since=since, outcome=outcome, reason=reason)
     _say_verdict(trials, opt)
 

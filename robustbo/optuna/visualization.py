@@ -18,6 +18,7 @@ from optuna.study import Study
 from plotly.colors import qualitative
 
 from robustbo.optuna.believed import Believed, Fate, Valued, beliefs_of
+from robustbo.rounding import format_number
 
 log = logging.getLogger("robustbo")
 
@@ -194,7 +195,10 @@ def _hover(study: Study, valued: Valued) -> str:
     if trial.values and trial.values[0] != valued.value:
         lines.append(f"amended, was {trial.values[0]:.6g}")
     if word is not None:
-        lines += [f"expected {word.expected:.6g} (sd {word.sd:.2g})", f"evidence {word.evidence:.3g} nats"]
+        lines += [
+            f"expected {format_number(word.expected, 6, word.sd)} (sd {word.sd:.2g})",
+            f"evidence {word.evidence:.3g} nats",
+        ]
         lines += [] if word.weight is None else [f"weight {word.weight:.2g}"]
         lines += [] if word.remeasured == "not yet" else [f"{word.remeasured} by another measurement"]
     lines += [f"{name}: {json.dumps(value, default=str)}" for name, value in trial.params.items()]

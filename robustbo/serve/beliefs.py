@@ -124,7 +124,7 @@ def _belief_row(outlier: Outlier, num_others: int, errors: Errors) -> BeliefRow:
         trial,
         outlier.outcome,
         of.name or "value",
-        of.number(outlier.value),
+        of.number(outlier.value, sd=outlier.sd),
         interval_text(outlier) if num_others else "",
         percent_text(outlier.probability_wrong),
         STATUSES[outlier.status],

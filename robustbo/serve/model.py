@@ -147,7 +147,8 @@ def draw(view: View, question: Question) -> Drawing:
 
 def describe(outlier: Outlier, num_others: int) -> str:
     """A measured value for whoever touches its mark: where, the value, and what the others say of it."""
-    value, evidence = outlier.quantity.number(outlier.value), evidence_text(outlier, num_others) if num_others else ""
+    value = outlier.quantity.number(outlier.value, sd=outlier.sd)
+    evidence = evidence_text(outlier, num_others) if num_others else ""
     title = f"{outlier.trial.title[:1].upper()}{outlier.trial.title[1:]}"
     texts = [f"{title}, {place_text(outlier.trial.params)}: measured {value}", evidence]
     return "; ".join([*filter(None, texts), STATUSES[outlier.status]])

@@ -185,3 +185,30 @@ def test_digits_are_shown_down_to_the_standard_deviation(cli):
     _, out, _ = cli("show", "j.jsonl")
     assert "7   1013.9           1013.28" in out
     assert "pressure was measured as 1013.9 hPa, the other values predict 1013.28" in out
+
+
+def test_bounds_and_errors_of_sources_may_have_the_unit(cli):
+    cli("create", "j.jsonl", "space.toml", "--direction", "maximize", "--seed", 1, *SAID)
+    for i, value in enumerate(("<=5 %", ">= 5 %", "12 %", "31%")):
+        told = ("tell", "j.jsonl", "--params", json.dumps({"x": 0.1 * i}), value, "--source", f"R{i % 2}")
+        assert cli(*told)[0] == 0
+    assert cli("correct", "j.jsonl", "4.8 %", "--source", "R1")[0] == 0
+    first, second, *_ = rb.Study.resume("j.jsonl").history
+    assert (str(first.value), str(second.value)[0], float(second.value)) == ("<5.0", ">", pytest.approx(0.2))
+
+
+@pytest.mark.parametrize("value", [">0", "<0"])
+def test_a_bound_at_zero_is_shown(cli, value):
+    cli("create", "j.jsonl", "space.toml", "--direction", "maximize", "--seed", 1)
+    for i in range(8):
+        cli(
+            "tell",
+            "j.jsonl",
+            "--params",
+            json.dumps({"x": i / 7}),
+            value if i == 3 else (5 if value == "<0" else -5) + i / 7,
+        )
+    code, out, _ = cli("show", "j.jsonl")
+    assert code == 0
+    assert f"{value}.0" in out or value in out
+    assert value in str(rb.Study.resume("j.jsonl").history[3].value)

@@ -19,7 +19,7 @@ from robustbo.trials.outcome import Outcome
 from robustbo.trials.settings import Settings
 
 USELESS = 0.5  # probability of being unrelated above which a source is of no use
-NOTHING: SourceRelation = SourceRelation("unrelated", {}, *(math.nan,) * 7, ())
+NOTHING: SourceRelation = SourceRelation("unrelated", {}, *(math.nan,) * 8, ())
 
 
 @dataclass(frozen=True)

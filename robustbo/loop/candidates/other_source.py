@@ -109,8 +109,10 @@ def _is_learning(settings: Settings, data: Data, name: str) -> bool:
 
 def _is_free(data: Data, name: str) -> bool:
     """Return whether a source has a free point, and no row that is not told yet: its next one follows from that."""
+    if any(trial.is_open for trial in data.auxiliary.of_source(name)):
+        return False
     own = data.at_source(name).trials_of_source(name)
-    return not own.pending and (not own.barred or has_free_point(own))
+    return not own.barred or has_free_point(own)
 
 
 def _is_due(settings: Settings, data: Data, name: str) -> bool:
@@ -146,7 +148,8 @@ def _worth_most(
         if not evidence and data.auxiliary.depth(name):
             evidence = [of.evidence for model in learning for of in model.fitted.relations.values()]
         if any(nats > PROOF for nats in evidence) or (evidence and _is_due(settings, data, name)):
-            own = data.at_source(name)
-            if (values := worths(settings, own, learning, name, fixed_points(own, settings), fits)) is not None:
+            at_source = data.at_source(name)
+            points = points_to_compare(at_source.trials_of_source(name), seeds.derive(settings.seed, 0, "sources"))
+            if (values := worths(settings, at_source, learning, name, points, fits)) is not None:
                 worth[name] = float(values.max()) / cost[name]
     return max(worth, key=lambda name: worth[name])

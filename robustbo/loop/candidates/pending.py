@@ -50,6 +50,8 @@ def unavailable_points(data: Data) -> set[Point]:
 
 def has_free_point(data: Data) -> bool:
     """Return whether a point is left that may be asked for."""
+    if data.region.size is None:
+        return True
     try:
         free_points(data.region, unavailable_points(data), 0)
     except SpaceExhausted:

@@ -6,12 +6,14 @@ each in its model's units, in which all have about the same spread.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 
 import torch
 from torch import Tensor
 
 from robustbo import seeds
+from robustbo.errors import SpaceExhausted
 from robustbo.loop.belief.outcome_models import OutcomeModel, OutcomeModels
 from robustbo.loop.candidates.pending import free_points, is_taken, unavailable_points
 from robustbo.loop.feasibility.model import FeasibilityModel, feasibility_model
@@ -91,7 +93,7 @@ def source_feasibility(settings: Settings, own: Data, fits: FitCache) -> Feasibi
 
 
 def points_to_compare(own: Data, seed: int) -> list[Params]:
-    """Points at which a source may be asked for a value.
+    """Points at which a source may be asked for a value: in a pool, where it has not been, as long as there are any.
 
     Args:
         own: The table of its own trials.
@@ -100,8 +102,12 @@ def points_to_compare(own: Data, seed: int) -> list[Params]:
     Raises:
         SpaceExhausted: If there is none.
     """
+    unavailable = unavailable_points(own)
+    if own.space.is_pool:
+        with suppress(SpaceExhausted):
+            return free_points(own.region, unavailable | {t.point for t in own.own_trials}, seed)[:SPREAD]
     free = [point for point in sobol_points(own.region, seed, 0, SPREAD) if not is_taken(own, point)]
-    return free or free_points(own.region, unavailable_points(own), seed)[:SPREAD]
+    return free or free_points(own.region, unavailable, seed)[:SPREAD]
 
 
 def fixed_points(data: Data, settings: Settings) -> list[Params]:

@@ -101,8 +101,9 @@ class AuxiliaryTrials(NamedTuple):
         return [t for t in self.of_source(name) if t.state == "told" and not is_bound(t.measured)]
 
     def spent(self, name: str) -> float:
-        """The cost so far of the trials that a source was asked for."""
-        return dict(self.sources)[name].cost * sum(t.origin != "user" for t in self.of_source(name))
+        """The cost so far of the trials that a source was asked for, without those that nobody will measure."""
+        trials = [t for t in self.of_source(name) if t.origin != "user" and t.state != "withdrawn"]
+        return dict(self.sources)[name].cost * len(trials)
 
     def observations(
         self, row_of: Callable[[dict[str, Any]], Sequence[float]], sign: float

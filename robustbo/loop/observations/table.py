@@ -174,9 +174,16 @@ class Data:
 
     def trials_of_source(self, name: str) -> "Data":
         """The table in which the trials of one source beside the target count, and all others are aside."""
-        own = {trial.number: trial for trial in self.auxiliary.of_source(name)}
-        trials = [own.get(t.number) or (t if t.state == ASIDE else replace(t, state=ASIDE)) for t in self.trials]
-        return replace(self, trials=Trials(trials), auxiliary=AuxiliaryTrials())
+        if name not in self._tables_of_sources:
+            own = {trial.number: trial for trial in self.auxiliary.of_source(name)}
+            trials = [own.get(t.number) or (t if t.state == ASIDE else replace(t, state=ASIDE)) for t in self.trials]
+            self._tables_of_sources[name] = replace(self, trials=Trials(trials), auxiliary=AuxiliaryTrials())
+        return self._tables_of_sources[name]
+
+    @cached_property
+    def _tables_of_sources(self) -> dict[str, "Data"]:
+        """The tables of `trials_of_source` so far."""
+        return {}
 
     def without_last_value(self) -> "Data":
         """The table where the last told value is not known yet."""

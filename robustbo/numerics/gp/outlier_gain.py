@@ -23,22 +23,6 @@ from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.replicates import Groups
 
 
-def optimal_variance(e: Tensor, v: Tensor) -> Tensor:
-    """The added variance that maximizes the likelihood of one observation, the others fixed.
-
-    Args:
-        e: ``... x n`` leave-one-out errors.
-        v: ``... x n`` leave-one-out variances, positive.
-
-    Returns:
-        ``... x n`` values of rho* = (e^2 - v)_+.
-
-    References:
-        Relevance pursuit, Lemma 1; docs/equations.md section 6.
-    """
-    return (e.square() - v).clamp_min(0)  # eq. 6.3
-
-
 def gain(e: Tensor, v: Tensor) -> Tensor:
     """The log likelihood, in nats, that one observation gains by its best added variance.
 
@@ -68,13 +52,13 @@ def group_variance(e: Tensor, v: Tensor, groups: Groups, rho: Tensor | None = No
         rho: ``n`` added variances so far; where the result is the same, it is the best.
 
     Returns:
-        ``n`` values: `optimal_variance` of an observation that stands alone.
+        ``n`` values: (e^2 - v)_+ of an observation that stands alone.
 
     References:
-        docs/equations.md section 6.
+        Relevance pursuit, Lemma 1; docs/equations.md section 6.
     """
     weights = None if rho is None else (v + rho).square().reciprocal()
-    return groups.mean(e.square() - v, weights).clamp_min(0)  # eq. 6.25
+    return groups.mean(e.square() - v, weights).clamp_min(0)  # eq. 6.3, 6.25
 
 
 def gain_together(e: Tensor, V: Tensor) -> Tensor:

@@ -35,11 +35,11 @@ class Level(NamedTuple):
     """One stop of a pursuit.
 
     Attributes:
-        support: The sorted groups whose observations may each have a variance of their own.
+        support: The sorted groups that may each have a variance of their own.
         fit: Hyperparameters and variances found for it.
         e: ``n`` leave-one-out errors there.
         v: ``n`` leave-one-out variances there.
-        gains: ``n``: what each group gains by the best variances of its own, all else as it is in the fit.
+        gains: ``n``: what each group gains by the best variance of its own, all else as it is in the fit.
         cache: All that is known there, where that is at hand.
     """
 

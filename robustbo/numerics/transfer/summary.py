@@ -29,7 +29,8 @@ class SourceRelation(NamedTuple):
         evidence: Nats that speak for its saying something of the objective.
         offset: How much higher its values read than scale times the objective, on average over its rows; NaN where it
             is unrelated.
-        offset_sd: Standard deviation of that.
+        error_sd: Standard deviation of what remains of that where the factor is known.
+        pivot: Value of the objective about which the factor turns.
         scale: rho, the factor; 1 where it is not free.
         scale_sd: Standard deviation of that.
         bias: omega, the standard deviation of its bias, which is a function of the inputs; 0 where it has none.
@@ -41,18 +42,25 @@ class SourceRelation(NamedTuple):
     probabilities: dict[Relation, float]
     evidence: float
     offset: float
-    offset_sd: float
+    error_sd: float
+    pivot: float
     scale: float
     scale_sd: float
     bias: float
     bias_sd: float
     wrong: Collection[int]
 
+    @property
+    def offset_sd(self) -> float:
+        """Standard deviation of the offset, which the factor's is a part of."""
+        return math.hypot(self.error_sd, self.pivot * self.scale_sd)
+
     def in_units(self, slope: float, center: float) -> "SourceRelation":
         """The relation in other units of all values, of which the present ones are (y - center) / slope."""
         return self._replace(
             offset=slope * self.offset + center * (1 - self.scale),
-            offset_sd=math.hypot(slope * self.offset_sd, center * self.scale_sd),
+            error_sd=abs(slope) * self.error_sd,
+            pivot=slope * self.pivot + center,
             bias=abs(slope) * self.bias,
             bias_sd=abs(slope) * self.bias_sd,
         )
@@ -61,7 +69,7 @@ class SourceRelation(NamedTuple):
         """The relation where the source alone has other units, in which its values are unit y + center."""
         return self._replace(
             offset=unit * self.offset + center,
-            offset_sd=unit * self.offset_sd,
+            error_sd=unit * self.error_sd,
             scale=unit * self.scale,
             scale_sd=unit * self.scale_sd,
             bias=unit * self.bias,
@@ -76,8 +84,7 @@ def source_summary(averaging: Averaging, s: int, depth: float = 0.0) -> SourceRe
     evidence = _evidence(averaging, s)
     configuration = next((c for c in averaging.configurations if c.relations[s] == relation), None)
     if relation == "unrelated" or configuration is None:
-        nothing = math.nan, math.nan, math.nan, math.nan, math.nan, math.nan
-        return SourceRelation("unrelated", probabilities, evidence, *nothing, averaging.alone[s + 1].wrong)
+        return SourceRelation("unrelated", probabilities, evidence, *(math.nan,) * 7, averaging.alone[s + 1].wrong)
     fit, group = configuration.fit, s + 1
     at, scale, scale_sd, bias, bias_sd = fit.joint.at_name, 1.0, 0.0, 0.0, 0.0
     sds, theta = _standard_deviations(fit.model, fit), fit.level.fit.theta.numpy()
@@ -87,12 +94,12 @@ def source_summary(averaging: Averaging, s: int, depth: float = 0.0) -> SourceRe
         bias = math.exp(0.5 * theta[at[f"bias{group}"]])
         bias *= math.sqrt(fit.joint.error_height(fit.level.fit.theta, group, depth)) if depth else 1.0
         bias_sd = 0.5 * bias * float(sds[at[f"bias{group}"]])
-    offset, offset_sd = average_error(fit, group, depth) if relation != "same" else (0.0, 0.0)
+    error, error_sd = average_error(fit, group, depth) if relation != "same" else (0.0, 0.0)
     m = fit.value.evidence.m.item()
-    offset, offset_sd = offset + m * (1 - scale), math.hypot(offset_sd, m * scale_sd)
     rows = _rows_at(fit, group, depth).nonzero().flatten().tolist()
     wrong = fit.wrong & frozenset(fit.numbers[rows].tolist())
-    return SourceRelation(relation, probabilities, evidence, offset, offset_sd, scale, scale_sd, bias, bias_sd, wrong)
+    sizes = error + m * (1 - scale), error_sd, m, scale, scale_sd, bias, bias_sd
+    return SourceRelation(relation, probabilities, evidence, *sizes, wrong)
 
 
 def _rows_at(fit: GroupFit, group: int, depth: float) -> Tensor:

@@ -146,8 +146,8 @@ def _list_rows(view: View, columns: Sequence[Column], rank: Rank) -> RowsLeft:
 def _cells(columns: Sequence[Column], posteriors: Sequence[tuple[np.ndarray, np.ndarray]], k: int) -> list[str]:
     """The predicted means of row ``k``, within their possible ranges, and how far their bands reach."""
     pairs = zip(columns, posteriors, strict=True)
-    texts = [(format_number(column.quantity.nearest(mean[k])), f"{2 * sd[k]:.2g}") for column, (mean, sd) in pairs]
-    return [text for pair in texts for text in pair]
+    ends = [(column.quantity.nearest(mean[k]), float(sd[k])) for column, (mean, sd) in pairs]
+    return [text for mean, sd in ends for text in (format_number(mean, 6, sd), f"{2 * sd:.2g}")]
 
 
 def predict_rows(fitted: FittedSurrogate, rows: Sequence[list[float]]) -> tuple[np.ndarray, np.ndarray]:

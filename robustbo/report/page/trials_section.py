@@ -7,6 +7,7 @@ from robustbo.loop.belief.judge import Outlier
 from robustbo.report.charts.marks import BEFORE, count_before
 from robustbo.report.page.table import Table
 from robustbo.report.summary.text_outcomes import short
+from robustbo.rounding import format_number
 from robustbo.trials.declared import target_of
 from robustbo.trials.history import History, Trial
 from robustbo.trials.outcome import Outcome
@@ -95,9 +96,10 @@ def _titles(name: str | None, of: Outcome) -> list[str]:
 def _cells(trial: Trial, name: str | None, o: Outlier | None) -> list[str]:
     """The cells of an outcome: its value, and its evidence where that is known."""
     alone = trial if name is None else trial.of(name)
-    value = "" if alone.value is None or alone.state == "failed" else f"{alone.value:.6g}"
+    sd = None if o is None else o.sd
+    value = "" if alone.value is None or alone.state == "failed" else format_number(alone.value, 6, sd)
     if o is not None:
-        return [value, f"{o.expected:.4g} (sd {o.sd:.2g})", o.status, f"{o.probability_wrong:.2g}"]
+        return [value, f"{format_number(o.expected, 4, o.sd)} (sd {o.sd:.2g})", o.status, f"{o.probability_wrong:.2g}"]
     is_missing = alone.state == "failed" and trial.state != "failed"
     return [value, "", "not measured" if is_missing else STATES.get(alone.state, alone.state), ""]
 

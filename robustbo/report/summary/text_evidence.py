@@ -62,9 +62,9 @@ def evidence_text(outlier: Outlier, num_others: int) -> str:
     prediction = f"{subject} {interval_text(outlier)} here"
     times = surprise(outlier)
     if times < PLAIN:
-        return f"{prediction}, and {of.number(outlier.value, 4)} agrees with that"
+        return f"{prediction}, and {of.number(outlier.value, 4, outlier.sd)} agrees with that"
     rarity = f"one in {_in_few_digits(times)}" if times < RAREST else "rarer than one in a million"
-    return f"{prediction}; {of.number(outlier.value, 4)} would be a surprise that is {rarity}"
+    return f"{prediction}; {of.number(outlier.value, 4, outlier.sd)} would be a surprise that is {rarity}"
 
 
 def _in_few_digits(times: float) -> str:

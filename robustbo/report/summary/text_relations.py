@@ -3,6 +3,7 @@
 from typing import Any
 
 from robustbo.report.summary.text_quantities import quantity
+from robustbo.rounding import format_number
 
 TITLE = "other sources, by what they say of the target"
 UNKNOWN = "-"
@@ -43,7 +44,7 @@ def _amount(report: dict[str, Any], name: str, with_unit: Any = str) -> str:
         return UNKNOWN
     if not sd:
         return f"{number:g}"
-    return str(with_unit(f"{number:.3g} +- {sd:.2g}"))
+    return str(with_unit(f"{format_number(number, 3, sd)} +- {sd:.2g}"))
 
 
 def _number(number: float | None, spec: str) -> str:

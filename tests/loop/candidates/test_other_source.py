@@ -145,6 +145,27 @@ def test_a_source_has_no_two_open_trials_at_one_point_and_says_when_it_is_exhaus
         assert opt.ask().source == "lab"
 
 
+def test_in_a_pool_a_source_is_asked_everywhere_before_it_is_asked_again():
+    pool = rb.Pool(pd.DataFrame({"x": [float(x) for x in range(12)]}))
+    opt = rb.Optimizer(pool, direction="maximize", seed=0, num_initial=3, sources=SOURCES)
+    for x in (1.0, 6.0, 11.0):
+        opt.tell({"x": x}, -((x - 7) ** 2) / 10, source="lab")
+    places = []
+    for _ in range(13):
+        trial = opt.ask(source="simulator")
+        places.append(trial.params["x"])
+        opt.tell(trial, 1 - (trial.params["x"] - 7) ** 2 / 10)
+    assert len({*places[:12]}) == 12
+    assert places[12] in places[:12]
+
+
+def test_a_source_is_not_worth_its_cost_for_points_that_it_may_not_be_asked_at():
+    opt = of_whole_numbers()
+    for x in range(16):
+        opt.withdraw(opt.ask(fixed={"x": x}, source="simulator"))
+    assert opt.ask().source == "lab"
+
+
 def test_a_flake_of_a_source_is_tried_again():
     opt = of_whole_numbers()
     for ask in (lambda: opt.ask(source="simulator"), opt.ask):

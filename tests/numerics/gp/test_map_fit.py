@@ -106,12 +106,12 @@ def test_fixed_hyperparameters_give_the_reference_variances():
 def maximize_without_mean(given, support, reference):
     """rho* by the closed form iterated to its fixed point: the fixture's mean is fixed, the search profiles it out."""
     from robustbo.numerics.gp.leave_one_out import leave_one_out
-    from robustbo.numerics.gp.outlier_gain import optimal_variance
+    from robustbo.numerics.gp.outlier_gain import group_variance
 
     rho, K0 = torch.zeros_like(given.y), given.covariance.at(torch.zeros(0)).K + torch.diag(given.s2_known)
     for _ in range(500):
         mean, v = leave_one_out(given.y, K0, rho)
-        rho = rho.index_put((support,), optimal_variance(given.y - mean, v)[support])
+        rho = rho.index_put((support,), group_variance(given.y - mean, v, Groups())[support])
     return rho
 
 

@@ -8,7 +8,7 @@ from robustbo.numerics.gp.covariance import stationary
 from robustbo.numerics.gp.log_posterior import log_posterior
 from robustbo.numerics.gp.map_fit import Fit, maximize
 from robustbo.numerics.gp.model import Model
-from robustbo.numerics.gp.outlier_gain import optimal_variance
+from robustbo.numerics.gp.outlier_gain import group_variance
 from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.gp.replicates import Groups
 from robustbo.numerics.pursuit.penalty import ALIKE, Penalty
@@ -176,7 +176,7 @@ def small(magnitude=100.0):
 def test_the_variances_of_a_level_are_at_their_closed_form_optimum():
     model = small()
     level = refit(model, empty(model), (5,), ftol=1e-12)
-    assert level.fit.rho[5] == pytest.approx(optimal_variance(level.e, level.v)[5].item(), rel=1e-3)
+    assert level.fit.rho[5] == pytest.approx(group_variance(level.e, level.v, Groups())[5].item(), rel=1e-3)
     assert level.fit.rho.count_nonzero() == 1
 
 

@@ -9,7 +9,7 @@ from robustbo.numerics.transfer.alone import fit_alone, fit_source
 from robustbo.numerics.transfer.configuration import Problem
 from robustbo.numerics.transfer.relations import RELATIONS, KernelPriors, SourceRows
 from robustbo.numerics.transfer.search import search_relations
-from robustbo.numerics.transfer.summary import source_summary
+from robustbo.numerics.transfer.summary import SourceRelation, source_summary
 
 PRIORS = KernelPriors("matern52", LogNormal(2**0.5, 3**0.5), LogNormal(2.0, 2.0), LogNormal(-4.0, 1.0), 1e-4)
 
@@ -115,3 +115,15 @@ def test_levels_are_one_source_whose_errors_shrink():
     summaries = [source_summary(averaging, 0, u) for u in (np.log(10.0), np.log(3.0))]
     assert [s.offset for s in summaries] == pytest.approx([0.83, 0.25], abs=0.15)
     assert summaries[0].bias > 2 * summaries[1].bias > 0
+
+
+@pytest.mark.parametrize(("slope", "center", "pivot"), [(2.0, 4.0, -2.0), (2.0, 4.0, 2.0), (-1.0, 3.0, 1.5)])
+def test_the_offset_of_a_scaled_source_is_as_uncertain_in_all_units(slope, center, pivot):
+    generator = np.random.default_rng(0)
+    error, scale = 0.3 + 0.05 * generator.standard_normal(200_000), 1.4 + 0.1 * generator.standard_normal(200_000)
+    one = SourceRelation("scaled", {}, 1.0, 0.3 - 0.4 * pivot, 0.05, pivot, 1.4, 0.1, 0.0, 0.0, ())
+    other = one.in_units(slope, center)
+    sampled = slope * (error + pivot * (1 - scale)) + center * (1 - scale)
+    assert other.offset == pytest.approx(sampled.mean(), abs=0.01)
+    assert other.offset_sd == pytest.approx(sampled.std(), rel=0.01)
+    assert one.in_units_of_source(10.0, 7.0).offset_sd == pytest.approx(10 * one.offset_sd)
