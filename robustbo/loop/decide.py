@@ -15,21 +15,21 @@ from robustbo.loop.candidates.initial_design import feasible_sobol_point, is_fil
 from robustbo.loop.candidates.no_signal import NO_SIGNAL, has_signal
 from robustbo.loop.candidates.other_source import choose_source, name_target, suggest_row
 from robustbo.loop.candidates.pending import NOTHING_NEW, is_exhausted
-from robustbo.loop.candidates.retry import retry_by_user
+from robustbo.loop.candidates.retry import suggest_retry
 from robustbo.loop.candidates.rules import UNKNOWN, Promise, Rules, rules_of
 from robustbo.loop.candidates.search import Search
 from robustbo.loop.candidates.suggestion import Suggestion
 from robustbo.loop.feasibility.model import FeasibilityModel, feasibility_model
 from robustbo.loop.observations.auxiliary import without_declared
 from robustbo.loop.observations.correction import SourceShift
-from robustbo.loop.observations.expectation import Expectation, expectation_of, expectations_of
+from robustbo.loop.observations.expectation import Expectation
 from robustbo.loop.observations.table import Data, Row, observations
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.region.region import Fixed
 from robustbo.trials.declared import source_in
-from robustbo.trials.history import RETRY, History
+from robustbo.trials.history import History
 from robustbo.trials.settings import Settings
 from robustbo.trials.sources import Labels
 from robustbo.trials.tree import OPENED
@@ -151,9 +151,8 @@ def _sources_in_doubt(data: Data, suggestion: Suggestion) -> Labels:
 def _step(settings: Settings, data: Data, trial: int, fits: FitCache) -> Suggestion:
     count = sum(map(data.trials.num, ("told", OPENED, "excluded")))
     reason = NOTHING_NEW if is_exhausted(data.region, data.trials) else None
-    if (again := retry_by_user(data)) is not None:
-        expected = expectations_of(again) or expectation_of(again)
-        return Suggestion(again.params, again.origin, expected, again.number, RETRY)
+    if (again := suggest_retry(data)) is not None:
+        return again
     feasibility, unlearned = _fit_feasibility(settings, data, fits)
     fill = partial(_fill_space, settings, data, trial, reason, feasibility)
     is_begun = count >= settings.num_initial or (feasibility is not None and is_filled(data, settings.num_initial))

@@ -14,7 +14,7 @@ from robustbo import seeds
 from robustbo.loop.belief.outcome_models import OutcomeModels, use_models
 from robustbo.loop.candidates.initial_design import feasible_sobol_point, sobol_point
 from robustbo.loop.candidates.pending import has_free_point
-from robustbo.loop.candidates.retry import retry_by_user
+from robustbo.loop.candidates.retry import retry_by_user, suggest_retry
 from robustbo.loop.candidates.source_worth import (
     fixed_points,
     points_to_compare,
@@ -24,11 +24,9 @@ from robustbo.loop.candidates.source_worth import (
     worths,
 )
 from robustbo.loop.candidates.suggestion import Suggestion
-from robustbo.loop.observations.expectation import expectation_of, expectations_of
 from robustbo.loop.observations.table import Data
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.trials.declared import others_of, target_of
-from robustbo.trials.history import RETRY
 from robustbo.trials.settings import Settings
 from robustbo.trials.sources import DEFAULT_KIND
 
@@ -48,9 +46,8 @@ def suggest_row(settings: Settings, data: Data, name: str, trial: int, fits: Fit
     """
     data = data.at_source(name)
     own = data.trials_of_source(name)
-    if (again := retry_by_user(own)) is not None:
-        expected = expectations_of(again) or expectation_of(again)
-        return Suggestion(again.params, again.origin, expected, again.number, RETRY, source=_label(name))
+    if (again := suggest_retry(own)) is not None:
+        return replace(again, source=_label(name))
     spread = _spread(settings, own, name, trial, fits)
     if not _is_learning(settings, data, name):
         return spread

@@ -8,9 +8,11 @@ import math
 from dataclasses import replace
 
 from robustbo.loop.candidates.search import Search
+from robustbo.loop.candidates.suggestion import Suggestion
 from robustbo.loop.feasibility.model import FeasibilityModel
+from robustbo.loop.observations.expectation import expectation_of, expectations_of
 from robustbo.loop.observations.table import Data, Row
-from robustbo.trials.history import Trial
+from robustbo.trials.history import RETRY, Trial
 from robustbo.trials.tree import RETRIED
 from robustbo.trials.trial import point_of
 
@@ -25,6 +27,14 @@ def retry_by_user(data: Data) -> Trial | None:
         if data.trials[last] is trial and data.region.contains(params):
             return trial if params == trial.params else replace(trial, params=params)
     return None
+
+
+def suggest_retry(data: Data) -> Suggestion | None:
+    """The suggestion to try a failed trial again, where the user wants that; None where there is no such trial."""
+    trial = retry_by_user(data)
+    if trial is None:
+        return None
+    return Suggestion(trial.params, trial.origin, expectations_of(trial) or expectation_of(trial), trial.number, RETRY)
 
 
 def flake_to_retry(search: Search, data: Data, feasibility: FeasibilityModel, new: Row) -> Trial | None:
