@@ -13,9 +13,9 @@ from robustbo.report.summary.text_evidence import STATUSES, evidence_text, inter
 from robustbo.serve.rows import place_text
 from robustbo.serve.served import stamp
 from robustbo.trials.history import Trial
+from robustbo.trials.identity import in_a_line
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.sources import source_text
-from robustbo.trials.trial import in_a_line
 from robustbo.view.view import View
 
 NATS = "evidence, nats"  # a column of reports, which says nothing to whoever knows no statistics

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from robustbo.censored import is_bound
 from robustbo.rounding import format_number
 from robustbo.trials.history import History, Trial
+from robustbo.trials.identity import in_a_line
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.settings import Settings
 from robustbo.trials.sources import source_text
-from robustbo.trials.trial import in_a_line
 
 NOBODY = "page"  # asks where nobody has said who measures
 LAST = 12  # trials that were recorded last,

@@ -13,10 +13,10 @@ from robustbo.sheets.places import OWN_ROW, check_place, measured_place
 from robustbo.study.handing import end_event, end_events
 from robustbo.trials.declared import Declared, check_source_name, source_in
 from robustbo.trials.history import History, Trial
+from robustbo.trials.identity import point_of
 from robustbo.trials.noise import ValueNoise
 from robustbo.trials.source_space import own_values
 from robustbo.trials.storage.line import Event
-from robustbo.trials.trial import point_of
 
 Tell = Callable[[Any, Any, Any], tuple[str, dict[str, Any]]]  # a value, sd and n as the kind and content of an event
 Check = Callable[[Any], None]

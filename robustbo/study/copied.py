@@ -12,7 +12,7 @@ from robustbo.searchspace.measurements import Measurement
 from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import parameter_columns
 from robustbo.trials.history import History
-from robustbo.trials.trial import point_of
+from robustbo.trials.identity import point_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,9 +14,9 @@ from robustbo.study.origin import OF_TRIAL
 from robustbo.trials import worker
 from robustbo.trials.declared import Declared, source_in
 from robustbo.trials.history import History, Trial
+from robustbo.trials.identity import point_of
 from robustbo.trials.sources import COMPUTER
 from robustbo.trials.storage.line import Event
-from robustbo.trials.trial import point_of
 from robustbo.validation import index, real
 
 TrialLike = Trial | int

@@ -23,6 +23,7 @@ from robustbo.study.study import Study
 from robustbo.trials.codec import open_journal
 from robustbo.trials.declared import target_of
 from robustbo.trials.history import History
+from robustbo.trials.identity import point_of
 from robustbo.trials.labels import read_labels
 from robustbo.trials.noise import noise_entry, single_noise
 from robustbo.trials.settings import Settings
@@ -31,7 +32,7 @@ from robustbo.trials.sources import DEFAULT_KIND
 from robustbo.trials.storage.line import Event
 from robustbo.trials.storage.passwords import hide_passwords
 from robustbo.trials.store import State, Store
-from robustbo.trials.trial import Trial, point_of
+from robustbo.trials.trial import Trial
 from robustbo.trials.values import values_to_record
 from robustbo.view.frame import VALUE
 

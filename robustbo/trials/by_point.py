@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from robustbo.trials.trial import Point
+from robustbo.trials.identity import Point
 
 BITS = 5  # of a hash that a branch looks at
 WIDTH = 1 << BITS

@@ -19,12 +19,13 @@ from robustbo.trials.changes import KIND as CHANGE
 from robustbo.trials.changes import SpaceChange
 from robustbo.trials.diagnosis import Diagnosis, diagnosis_of
 from robustbo.trials.events import find_trial, fold
+from robustbo.trials.identity import Point, in_a_line
 from robustbo.trials.labels import label_columns
 from robustbo.trials.noise import single_noise
 from robustbo.trials.sources import DEFAULT_KIND
 from robustbo.trials.storage.line import Event
 from robustbo.trials.tree import Draft, Trials
-from robustbo.trials.trial import REMEASURE, RETRY, STATES, Measured, Point, Trial, in_a_line
+from robustbo.trials.trial import REMEASURE, RETRY, STATES, Measured, Trial
 from robustbo.trials.verdicts import KIND, SourceVerdict, judge, verdict_of
 from robustbo.validation import index
 

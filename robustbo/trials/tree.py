@@ -13,7 +13,8 @@ from itertools import chain, groupby
 from typing import Any, NamedTuple, Self, cast, overload
 
 from robustbo.trials.by_point import ByPoint
-from robustbo.trials.trial import OPEN, STATES, Point, Trial, point_of
+from robustbo.trials.identity import Point, point_of
+from robustbo.trials.trial import OPEN, STATES, Trial
 
 WIDTH = 32
 LOST = "lost"  # told, where one of several outcomes came to no finite number

@@ -1,13 +1,13 @@
 """One trial: a point, what became of it, and what was expected of it."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, get_args
 
 from robustbo.searchspace.parameters import Value
 from robustbo.trials.brief import Expecting
+from robustbo.trials.identity import Point, point_of, title_of
 from robustbo.trials.labels import NAME, Label
 
 REMEASURE = "re-measure"  # the reason of a trial that repeats another, whose value is in doubt
@@ -19,35 +19,6 @@ Origin = Literal["sobol", "model", "user", "late"]
 EXPECTATION = ("expected", "expected_sd", "expected_noise")  # of a trial or outcome: what belongs to an expectation
 EXPECTED_ERROR = ("expected_error", "expected_error_sd")  # likewise: what its source adds
 OPEN = ("pending", "queued")  # states of a trial that may still be told
-
-
-Point = tuple[tuple[str, bool, Value], ...]
-
-
-def point_of(params: Mapping[str, Value]) -> Point:
-    """The names and values of parameters, hashable, and True told from 1.
-
-    Example:
-        >>> point_of({"x": 1}) == point_of({"x": True})
-        False
-    """
-    return tuple((name, isinstance(value, bool), value) for name, value in params.items())
-
-
-def title_of(number: int, name: object = None) -> str:
-    """The words for a trial, with its name where it has one."""
-    return f"trial {number}" if name is None else f"{name} (trial {number})"
-
-
-def in_a_line(reason: str | None) -> str:
-    """The reason why a trial failed, in a line: the last of a traceback, where the error is; "" where there is none.
-
-    Example:
-        >>> in_a_line("Traceback (most recent call last):\\n  ...\\nValueError: no flow")
-        'ValueError: no flow'
-    """
-    lines = (reason or "").strip().splitlines() or [""]
-    return lines[-1] if "Traceback" in lines[0] or lines[0].startswith("...") else lines[0]
 
 
 @dataclass(frozen=True, repr=False)

@@ -11,8 +11,8 @@ from robustbo.loop.candidates.suggestion import Suggestion
 from robustbo.loop.observations.table import Data, Row
 from robustbo.loop.surrogate.fit import is_robust
 from robustbo.trials.history import RETRY
+from robustbo.trials.identity import point_of
 from robustbo.trials.settings import Settings
-from robustbo.trials.trial import point_of
 
 
 def choose(

@@ -8,7 +8,7 @@ from robustbo.loop.candidates.pending import Params, free_points, is_exhausted, 
 from robustbo.loop.feasibility.model import FeasibilityModel
 from robustbo.loop.observations.table import Data
 from robustbo.searchspace.region.sampling import sobol_points
-from robustbo.trials.trial import Point, point_of
+from robustbo.trials.identity import Point, point_of
 
 AWAY = "away from failures"  # the reason of a trial whose Sobol point would probably fail
 LEAST = 2  # values, without which no model proposes anything

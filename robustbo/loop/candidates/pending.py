@@ -14,8 +14,8 @@ from robustbo.loop.observations.table import Data
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.region.region import Region
 from robustbo.searchspace.region.sampling import sobol_points
+from robustbo.trials.identity import Point, point_of
 from robustbo.trials.tree import Trials
-from robustbo.trials.trial import Point, point_of
 
 Params = dict[str, Value]
 

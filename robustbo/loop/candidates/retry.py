@@ -13,8 +13,8 @@ from robustbo.loop.feasibility.model import FeasibilityModel
 from robustbo.loop.observations.expectation import expectation_of, expectations_of
 from robustbo.loop.observations.table import Data, Row
 from robustbo.trials.history import RETRY, Trial
+from robustbo.trials.identity import point_of
 from robustbo.trials.tree import RETRIED
-from robustbo.trials.trial import point_of
 
 NEARLY = math.log(2)  # nats by which a new point may promise more
 

@@ -17,11 +17,11 @@ from robustbo.searchspace.region.region import Fixed, Region
 from robustbo.searchspace.space import Space
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import Diagnosis, History, Trial
+from robustbo.trials.identity import Point
 from robustbo.trials.outcomes import OutcomeGoal
 from robustbo.trials.settings import Settings
 from robustbo.trials.sources import Labels
 from robustbo.trials.tree import ASIDE, BARRED, LOST, OPENED, Trials
-from robustbo.trials.trial import Point
 
 __all__ = ["Data", "Observations", "Row", "observations"]
 

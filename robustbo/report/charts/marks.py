@@ -13,8 +13,8 @@ from robustbo.report.summary.text_failures import LOOKS as FAILURE_LOOKS
 from robustbo.report.summary.text_failures import NONE_GIVEN
 from robustbo.trials.extent import space_of
 from robustbo.trials.history import History, Trial
+from robustbo.trials.identity import in_a_line
 from robustbo.trials.settings import Settings
-from robustbo.trials.trial import in_a_line
 
 BLUE, ORANGE, GREEN = COLORS[:3]
 PALE = "#a9cbe4"  # of the blue

@@ -16,7 +16,7 @@ from robustbo.report.summary.failures import failures_of
 from robustbo.report.summary.text_failures import AGAIN, NONE_GIVEN, lead, verdict
 from robustbo.report.summary.text_outcomes import place_of
 from robustbo.report.summary.text_summary import SHOWN
-from robustbo.trials.trial import in_a_line
+from robustbo.trials.identity import in_a_line
 from robustbo.view.view import View
 
 LONGEST = 90  # letters of a reason

@@ -23,7 +23,7 @@ from robustbo.report.page.pool_section import predict_rows
 from robustbo.report.page.slices_section import Around, Surface
 from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.space import Space
-from robustbo.trials.trial import Point, point_of
+from robustbo.trials.identity import Point, point_of
 
 MOST = 2000  # rows that are drawn: of more an even choice, and what is marked
 GUIDE = (

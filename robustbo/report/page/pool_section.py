@@ -16,9 +16,9 @@ from robustbo.report.charts.palette import COLORS
 from robustbo.report.page.table import Table
 from robustbo.rounding import format_number
 from robustbo.searchspace.region.factory import region_of
+from robustbo.trials.identity import point_of
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.outcomes import OutcomeGoal
-from robustbo.trials.trial import point_of
 from robustbo.view.view import View
 
 ORDER = "Rows that probably keep all bounds come first, those that the fewest rows beat in all objectives at the top."

@@ -10,9 +10,9 @@ from robustbo.report.summary.text_outcomes import short
 from robustbo.rounding import format_number
 from robustbo.trials.declared import target_of
 from robustbo.trials.history import History, Trial
+from robustbo.trials.identity import in_a_line
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.target import target_text
-from robustbo.trials.trial import in_a_line
 from robustbo.view.view import View
 
 FULL = 300  # trials that are all shown

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from robustbo.trials.identity import title_of
 from robustbo.trials.labels import NAME
-from robustbo.trials.trial import Trial, title_of
+from robustbo.trials.trial import Trial
 
 
 def labels_part(trial: Trial) -> dict[str, Any]:

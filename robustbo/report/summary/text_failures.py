@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from robustbo.trials.trial import FAILURE_VERDICTS, in_a_line
+from robustbo.trials.identity import in_a_line
+from robustbo.trials.trial import FAILURE_VERDICTS
 
 LOOKS = {"region": "looks like its region", "flake": "looks like a flake", None: "not judged"}
 AGAIN = {"told": "gave a value", "failed": "failed too", "pending": "under way", None: "-"}

@@ -11,8 +11,8 @@ from robustbo.report.summary.text_outcomes import place_of
 from robustbo.report.summary.text_quantities import quantity
 from robustbo.report.summary.text_times import since
 from robustbo.rounding import format_number
+from robustbo.trials.identity import in_a_line
 from robustbo.trials.outcome import Outcome
-from robustbo.trials.trial import in_a_line
 
 EVEN = 0.5  # probability that a whole trial has failed, from which on the outliers' table says so
 SHOWN = 20  # trials in one of the tables, the last; JSON has all
