@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 from benchmarks.league.protocol import PeerError, PeerProcess
 from robustbo.optimizer import Optimizer
-from robustbo.replay.cells.optimization import FAILED
+from robustbo.replay.cells.own_loop import FAILED
 from robustbo.replay.cells.peer_space import PeerSpace
 from robustbo.replay.cells.scattered import Rows
 from robustbo.replay.spec.optimization import RunSpec

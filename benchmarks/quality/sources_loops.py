@@ -26,7 +26,8 @@ from benchmarks.common import csv_rows, pages
 from benchmarks.common.commands import parser_of_studies
 from benchmarks.common.tables import put
 from robustbo.errors import SourceWarning
-from robustbo.replay.cells.optimization import OptimizationCell, run
+from robustbo.replay.cells.optimization import OptimizationCell
+from robustbo.replay.cells.own_loop import run
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.tasks.problem import load
 

@@ -21,7 +21,8 @@ from robustbo import seeds
 from robustbo.ax import best, client_for, complete, generation_strategy, outliers
 from robustbo.replay.cells import peer
 from robustbo.replay.cells.cell import Progress
-from robustbo.replay.cells.optimization import FAILED, OptimizationCell
+from robustbo.replay.cells.optimization import OptimizationCell
+from robustbo.replay.cells.own_loop import FAILED
 from robustbo.replay.cells.peer import Proposal
 from robustbo.replay.cells.peer_space import Linear, Params, PeerSpace, is_restricted
 from robustbo.searchspace.space import Space

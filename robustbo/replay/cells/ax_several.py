@@ -9,7 +9,8 @@ from robustbo import seeds
 from robustbo.ax import client_for, complete
 from robustbo.replay.cells import peer
 from robustbo.replay.cells.cell import Progress
-from robustbo.replay.cells.optimization import FAILED, OptimizationCell
+from robustbo.replay.cells.optimization import OptimizationCell
+from robustbo.replay.cells.own_loop import FAILED
 from robustbo.replay.cells.peer import Proposal
 from robustbo.replay.cells.recommendation import Recommended
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from robustbo.errors import SpecError
-from robustbo.replay.cells import optimization, regression
+from robustbo.replay.cells import optimization, own_loop, regression
 from robustbo.replay.cells.cell import Cell, Progress
 from robustbo.replay.cells.peer import silence
 
@@ -39,7 +39,7 @@ def _peer(name: str, package: str) -> Callable[[Any, Progress], None]:
 
 _run_ax, _run_optuna = _peer("ax", "ax-platform"), _peer("optuna", "optuna")
 ENGINES: dict[str, Callable[[Any, Progress], None]] = {
-    optimization.OURS: optimization.run,
+    optimization.OURS: own_loop.run,
     "ax": _run_ax,
     "ax-default": _run_ax,
     "ax-viability": _run_ax,

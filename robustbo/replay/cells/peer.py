@@ -13,7 +13,8 @@ from typing import Any, NamedTuple, Protocol
 
 from robustbo.replay.cells.cell import Progress
 from robustbo.replay.cells.events import flags_event, trial_event
-from robustbo.replay.cells.optimization import FAILED, OptimizationCell, value_to_tell
+from robustbo.replay.cells.optimization import OptimizationCell
+from robustbo.replay.cells.own_loop import FAILED, value_to_tell
 from robustbo.replay.cells.recommendation import Recommended, trials_of
 from robustbo.trials.codec import header
 from robustbo.trials.storage.journal import Journal

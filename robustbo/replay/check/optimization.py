@@ -9,7 +9,8 @@ from robustbo.loop.decide import step
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.replay.cells import records
 from robustbo.replay.cells.before import OldMeasurement, exclusions_of, num_earlier_asks
-from robustbo.replay.cells.optimization import OptimizationCell, exclusions, value_to_tell
+from robustbo.replay.cells.optimization import OptimizationCell
+from robustbo.replay.cells.own_loop import exclusions, value_to_tell
 from robustbo.replay.cells.recommendation import Flagged, flags, recommend, sources_in_doubt
 from robustbo.replay.check import rounding
 from robustbo.replay.check.asks import compare, loss

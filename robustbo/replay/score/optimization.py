@@ -11,7 +11,8 @@ from scipy.stats import DegenerateDataWarning, bootstrap
 
 from robustbo.errors import JournalError
 from robustbo.foreign.tables import Cells
-from robustbo.replay.cells.optimization import OptimizationCell, value_to_tell
+from robustbo.replay.cells.optimization import OptimizationCell
+from robustbo.replay.cells.own_loop import value_to_tell
 from robustbo.replay.cells.recommendation import trials_of
 from robustbo.replay.cells.records import read_of_cell
 from robustbo.replay.score.detection import detection

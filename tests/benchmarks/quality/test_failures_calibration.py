@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from robustbo.replay.cells import optimization as cells
+from robustbo.replay.cells import own_loop as cells
 from robustbo.replay.cells.optimization import OptimizationCell
 from robustbo.replay.spec.optimization import RunSpec
 

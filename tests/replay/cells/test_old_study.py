@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from robustbo.replay.cells import optimization
+from robustbo.replay.cells import own_loop
 from robustbo.replay.cells.optimization import OptimizationCell
 from robustbo.replay.check.comparison import Match
 from robustbo.replay.check.optimization import check
@@ -36,8 +36,8 @@ def cells(tmp_path_factory):
     result = {name: OptimizationCell.of(spec, name, 0, folder) for name in spec.methods}
     for cell in result.values():
         with pytest.raises(KeyboardInterrupt):
-            optimization.run(cell, _stop)
-        optimization.run(cell, lambda *_: None)
+            own_loop.run(cell, _stop)
+        own_loop.run(cell, lambda *_: None)
     return result
 
 

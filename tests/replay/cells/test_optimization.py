@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 from robustbo.errors import JournalError, ReplayMismatch, SpecError
-from robustbo.replay.cells.optimization import OptimizationCell, run
+from robustbo.replay.cells.optimization import OptimizationCell
+from robustbo.replay.cells.own_loop import run
 from robustbo.replay.kinds import read_cells
 from robustbo.replay.score.optimization import rows, summary
 from robustbo.replay.spec.optimization import RunSpec

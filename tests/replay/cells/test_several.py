@@ -4,7 +4,8 @@ import pytest
 
 from robustbo.errors import ReplayMismatch
 from robustbo.replay.cells.engine import run as run_cell
-from robustbo.replay.cells.optimization import OptimizationCell, run
+from robustbo.replay.cells.optimization import OptimizationCell
+from robustbo.replay.cells.own_loop import run
 from robustbo.replay.cells.recommendation import trials_of
 from robustbo.replay.kinds import OPTIMIZATION
 from robustbo.replay.score.optimization import marks, rows

@@ -6,7 +6,7 @@ import pytest
 
 from robustbo.errors import SpecError
 from robustbo.foreign.tables import check_columns
-from robustbo.replay.cells import optimization
+from robustbo.replay.cells import own_loop
 from robustbo.replay.cells.optimization import OptimizationCell
 from robustbo.replay.check.comparison import Match
 from robustbo.replay.check.optimization import check
@@ -39,7 +39,7 @@ def cells(tmp_path_factory):
     spec, folder = RunSpec.model_validate(SPEC), tmp_path_factory.mktemp("run")
     result = {name: OptimizationCell.of(spec, name, 0, folder) for name in spec.methods}
     for cell in result.values():
-        optimization.run(cell, lambda *_: None)
+        own_loop.run(cell, lambda *_: None)
     return result
 
 
@@ -99,6 +99,6 @@ def test_recorded_specs_are_read_and_run(path, tmp_path):
     assert {"hidden", "corrected"} < set(spec.methods)
     for name in spec.methods:
         cell = OptimizationCell.of(spec, name, 0, tmp_path)
-        optimization.run(cell, lambda *_: None)
+        own_loop.run(cell, lambda *_: None)
         assert len(cell.entries()) == 5
         assert (cell.sources_in_doubt() is None) == (name in ("hidden", "corrected"))

@@ -3,7 +3,8 @@
 import pytest
 
 from robustbo.errors import ReplayMismatch
-from robustbo.replay.cells.optimization import OptimizationCell, run
+from robustbo.replay.cells.optimization import OptimizationCell
+from robustbo.replay.cells.own_loop import run
 from robustbo.replay.spec.optimization import RunSpec
 from robustbo.replay.verify import verify
 from robustbo.trials.storage.journal import Journal

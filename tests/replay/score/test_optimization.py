@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from robustbo.replay.cells.cell import cells
-from robustbo.replay.cells.optimization import OptimizationCell, run
+from robustbo.replay.cells.optimization import OptimizationCell
+from robustbo.replay.cells.own_loop import run
 from robustbo.replay.score.optimization import interval, readable, rows, summary
 from robustbo.replay.spec.optimization import RunSpec
 
