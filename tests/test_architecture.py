@@ -230,6 +230,7 @@ LATE = {
     "cli/app.py",
     "cli/asking.py",
     "cli/beginning.py",
+    "cli/best.py",
     "cli/judging.py",
     "cli/results.py",
     "cli/serving.py",

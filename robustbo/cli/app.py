@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from robustbo.cli import asking, beginning, judging, results, serving, sources, terminal
+from robustbo.cli import asking, beginning, best, judging, results, serving, sources, terminal
 from robustbo.cli import study as cli_study
 from robustbo.cli.commands import INTERRUPTED, Commands
 from robustbo.cli.study import FormatOption
@@ -222,6 +222,7 @@ def list_(format_: FormatOption = Format.table) -> None:
 # In the order of the help: what an optimization has found, how one is begun and driven, and benchmarks.
 _of_a_study = (
     results.commands,
+    best.commands,
     beginning.commands,
     asking.commands,
     cli_study.commands,
