@@ -58,7 +58,7 @@ def group_variance(e: Tensor, v: Tensor, groups: Groups, rho: Tensor | None = No
         Relevance pursuit, Lemma 1; docs/equations.md section 6.
     """
     weights = None if rho is None else (v + rho).square().reciprocal()
-    return groups.mean(e.square() - v, weights).clamp_min(0)  # eq. 6.3, 6.25
+    return groups.mean(e.square() - v, weights).clamp_min(0)  # eq. 6.3 and eq. 6.25
 
 
 def gain_together(e: Tensor, V: Tensor) -> Tensor:
