@@ -148,6 +148,10 @@ class Outcome:
         """A value with its unit, with so many digits and all that a standard deviation shows."""
         return self.with_unit(format_number(value, digits, sd))
 
+    def around(self, value: float, sd: float) -> str:
+        """A value that was computed and its standard deviation, with the unit."""
+        return self.with_unit(f"{format_number(value, 4, sd)} ± {sd:.2g}")
+
     def with_unit(self, text: str) -> str:
         """A number that has been written, with the unit."""
         return f"{text} {self.unit}" if self.unit else text

@@ -18,7 +18,6 @@ from robustbo.loop.observations.table import Data, Row, observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fallback import check_finite
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
-from robustbo.rounding import format_number
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.region.region import Fixed
 from robustbo.trials.history import History, Trial
@@ -62,12 +61,10 @@ class Incumbent(Guided):
         point, of = ", ".join(f"{name}={value!r}" for name, value in self.params.items()), self.quantity
         value = None if self.moved else self.trial.value
         if self.is_raw:
-            text = "measured " + of.with_unit(
-                format_number(self.mean, 4, self.sd) + ("" if math.isnan(self.sd) else f" ± {self.sd:.2g}")
-            )
+            text = f"measured {of.number(self.mean, 4) if math.isnan(self.sd) else of.around(self.mean, self.sd)}"
         else:
             measured = "" if value is None else f"measured {of.number(value, 4, self.sd)}, "
-            text = measured + "believed " + of.with_unit(f"{format_number(self.mean, 4, self.sd)} ± {self.sd:.2g}")
+            text = f"{measured}believed {of.around(self.mean, self.sd)}"
         return f"{self.trial.title}, {point}: {f'{of.name} ' if of.name else ''}{text}{self.caveat}"
 
     @property

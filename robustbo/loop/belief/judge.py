@@ -17,7 +17,6 @@ from robustbo.loop.observations.probability_wrong import (
 from robustbo.loop.observations.table import Data, Row
 from robustbo.loop.surrogate.fallback import check_finite
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
-from robustbo.rounding import format_number
 from robustbo.surrogates.common.contract import capabilities, diagnose, quiet
 from robustbo.trials.history import Trial
 from robustbo.trials.outcome import Outcome
@@ -64,8 +63,7 @@ class Outlier:
     def __str__(self) -> str:
         of, name = self.quantity, self.outcome or self.quantity.name
         subject = self.trial.title + (f", {name}" if name else "")
-        expected = of.with_unit(f"{format_number(self.expected, 4, self.sd)} ± {self.sd:.2g}")
-        values = f"measured {of.number(self.value, 4, self.sd)}, expected {expected}"
+        values = f"measured {of.number(self.value, 4, self.sd)}, expected {of.around(self.expected, self.sd)}"
         doubt = f"wrong with probability {self.probability_wrong:.3g}, evidence {self.evidence:.3g} nats"
         return f"{subject}: {values}; {self.status}, {doubt}"
 

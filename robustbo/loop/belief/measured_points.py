@@ -12,7 +12,6 @@ from robustbo.loop.belief.outcome_models import OutcomeModel, OutcomeModels
 from robustbo.loop.belief.recommended import points_with_fixed, recommendable_points
 from robustbo.loop.observations.table import Data, Row
 from robustbo.loop.surrogate.fallback import check_finite
-from robustbo.rounding import format_number
 from robustbo.searchspace.parameters import Value
 from robustbo.trials.history import Trial
 from robustbo.trials.outcome import Outcome
@@ -52,9 +51,7 @@ class FrontPoint:
         return f"{self.trial.title}, {point}: {', '.join(map(self._quantity, self.means))}"
 
     def _quantity(self, name: str) -> str:
-        quantity = self.quantities.get(name, Outcome(name))
-        mean, sd = self.means[name], self.sds[name]
-        return f"{name} {quantity.with_unit(f'{format_number(mean, 4, sd)} ± {sd:.2g}')}"
+        return f"{name} {self.quantities.get(name, Outcome(name)).around(self.means[name], self.sds[name])}"
 
     @property
     def params(self) -> dict[str, Value]:

@@ -8,6 +8,7 @@ each in its model's units, in which all have about the same spread.
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
+from random import Random
 
 import torch
 from torch import Tensor
@@ -105,7 +106,8 @@ def points_to_compare(own: Data, seed: int) -> list[Params]:
     unavailable = unavailable_points(own)
     if own.space.is_pool:
         with suppress(SpaceExhausted):
-            return free_points(own.region, unavailable | {t.point for t in own.own_trials}, seed)[:SPREAD]
+            left = free_points(own.region, unavailable | {t.point for t in own.own_trials}, seed)
+            return Random(seed).sample(left, min(SPREAD, len(left)))
     free = [point for point in sobol_points(own.region, seed, 0, SPREAD) if not is_taken(own, point)]
     return free or free_points(own.region, unavailable, seed)[:SPREAD]
 

@@ -10,7 +10,7 @@ import pytest
 import robustbo as rb
 from robustbo.loop.belief.relations import relations
 from robustbo.loop.candidates.other_source import _is_due
-from robustbo.loop.candidates.source_worth import source_feasibility
+from robustbo.loop.candidates.source_worth import points_to_compare, source_feasibility
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.cache import FitCache
 
@@ -157,6 +157,19 @@ def test_in_a_pool_a_source_is_asked_everywhere_before_it_is_asked_again():
         opt.tell(trial, 1 - (trial.params["x"] - 7) ** 2 / 10)
     assert len({*places[:12]}) == 12
     assert places[12] in places[:12]
+
+
+def test_rows_of_a_large_pool_are_compared_wherever_they_stand_in_its_table():
+    opt = rb.Optimizer(
+        rb.Pool(pd.DataFrame({"x": [float(x) for x in range(600)]})), direction="maximize", seed=0, sources=SOURCES
+    )
+    trial = opt.ask(source="simulator")
+    own = observations(opt.settings, opt.history).trials_of_source("simulator")
+    rows = [point["x"] for point in points_to_compare(own, 5)]
+    assert len({*rows}) == len(rows) > 100
+    assert trial.params["x"] not in rows
+    assert min(rows) < 100 < 500 < max(rows)
+    assert rows == [point["x"] for point in points_to_compare(own, 5)]
 
 
 def test_a_source_is_not_worth_its_cost_for_points_that_it_may_not_be_asked_at():
