@@ -36,12 +36,12 @@ from robustbo.validation import flag, one_of
 if TYPE_CHECKING:
     from botorch.models.gpytorch import GPyTorchModel
 
-    from robustbo.driving import loop, plan
+    from robustbo.driving import drive, plan
     from robustbo.driving.evaluators.outcome import Function
     from robustbo.driving.plan import Callback, Several
     from robustbo.driving.result import Result
 else:
-    loop, plan = Module("robustbo.driving.loop"), Module("robustbo.driving.plan")
+    drive, plan = Module("robustbo.driving.drive"), Module("robustbo.driving.plan")
 
 log = logging.getLogger("robustbo")
 
@@ -212,6 +212,6 @@ class Optimizer(Sheets):
         """
         limits = {"timeout": timeout, "evaluation_timeout": evaluation_timeout}
         options = limits | {"jobs": jobs, "client": client, "catch": catch, "callbacks": callbacks}
-        return loop.drive(
+        return drive.drive(
             self, self._store, self.fits, plan.plan_of(func, num_trials, **options), is_shown=flag("progress", progress)
         )

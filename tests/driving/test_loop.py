@@ -19,7 +19,7 @@ import pytest
 from rich.console import Console
 
 import robustbo as rb
-from robustbo.driving import loop, plan
+from robustbo.driving import drive, plan
 from robustbo.driving.asking import MARK
 from robustbo.driving.evaluators.outcome import Evaluation
 from robustbo.driving.plan import Plan
@@ -710,7 +710,7 @@ class TestProgress:
     @pytest.mark.slow
     def test_it_makes_no_fit_of_its_own(self, monkeypatch):
         console = Console(file=io.StringIO(), force_terminal=True)
-        monkeypatch.setattr(loop, "Display", partial(Display, console=console))
+        monkeypatch.setattr(drive, "Display", partial(Display, console=console))
         fits = []
         for progress in (True, False):
             opt = optimizer(acquisition="auto", num_initial=3)
