@@ -36,11 +36,11 @@ if TYPE_CHECKING:
         SpaceWarning,
         SpecError,
     )
-    from robustbo.loop.belief.front import Front
-    from robustbo.loop.belief.incumbent import Incumbent
-    from robustbo.loop.belief.measured_points import FrontPoint
     from robustbo.loop.belief.outliers import Outlier
-    from robustbo.loop.belief.source_report import SourceReport
+    from robustbo.loop.best.front import Front
+    from robustbo.loop.best.incumbent import Incumbent
+    from robustbo.loop.best.measured_points import FrontPoint
+    from robustbo.loop.sources.source_report import SourceReport
     from robustbo.optimizer import Optimizer
     from robustbo.searchspace.constraints.at_most import AtMost
     from robustbo.searchspace.parameters import Choice, Float, Int, Ordinal
@@ -115,9 +115,9 @@ _HOME = dict.fromkeys(_ERRORS, "robustbo.errors") | {
     "Space": "robustbo.searchspace.space",
     "History": "robustbo.trials.history",
     "Trial": "robustbo.trials.history",
-    "Front": "robustbo.loop.belief.front",
-    "FrontPoint": "robustbo.loop.belief.measured_points",
-    "Incumbent": "robustbo.loop.belief.incumbent",
+    "Front": "robustbo.loop.best.front",
+    "FrontPoint": "robustbo.loop.best.measured_points",
+    "Incumbent": "robustbo.loop.best.incumbent",
     "LittleToGain": "robustbo.driving.stopping",
     "Optimizer": "robustbo.optimizer",
     "Outcome": "robustbo.trials.outcome",
@@ -125,7 +125,7 @@ _HOME = dict.fromkeys(_ERRORS, "robustbo.errors") | {
     "Prediction": "robustbo.view.prediction",
     "Source": "robustbo.trials.declared",
     "fidelity_levels": "robustbo.trials.declared",
-    "SourceReport": "robustbo.loop.belief.source_report",
+    "SourceReport": "robustbo.loop.sources.source_report",
     "Study": "robustbo.study.study",
 }
 

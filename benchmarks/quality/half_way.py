@@ -23,8 +23,8 @@ from botorch.test_functions.synthetic import SyntheticTestFunction
 import robustbo as rb
 from benchmarks.common.csv_rows import read, row_writer
 from benchmarks.common.tables import put
-from robustbo.loop.belief import incumbent
-from robustbo.loop.belief.best import best
+from robustbo.loop.best import incumbent
+from robustbo.loop.best.best import best
 
 FUNCTIONS: dict[str, SyntheticTestFunction] = {
     "ackley": test_functions.Ackley(dim=3),

@@ -28,7 +28,7 @@ from benchmarks.common import csv_rows, pages
 from benchmarks.common.commands import parser_of_studies
 from benchmarks.common.tables import put
 from robustbo.errors import SourceWarning
-from robustbo.loop.belief.source_report import SourceReport
+from robustbo.loop.sources.source_report import SourceReport
 from robustbo.optimizer import Optimizer
 from robustbo.searchspace.parameters import Float
 from robustbo.searchspace.sobol import sobol_rows

@@ -20,7 +20,7 @@ from benchmarks.common import csv_rows, pages
 from benchmarks.common.commands import add_page, parser_of
 from benchmarks.quality.sources_data import SourcedSet, real_sets
 from robustbo.errors import SourceWarning
-from robustbo.loop.belief.source_report import BLOCK, SourceReport
+from robustbo.loop.sources.source_report import BLOCK, SourceReport
 from robustbo.optimizer import Optimizer
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 import robustbo as rb
-from robustbo.loop.belief.readings import readings
+from robustbo.loop.sources.readings import readings
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt

@@ -56,7 +56,7 @@ def best(client: Any, fixed_parameters: Mapping[str, Any] | None = None) -> Best
     parameter constraint (one added later) is the best only if all arms do.
 
     With outcome constraints it is the best of the arms that probably keep them, or else the arm most likely to keep
-    them; see `robustbo.loop.belief.constrained_best.best`. Bounds relative to a baseline use the baseline's posterior
+    them; see `robustbo.loop.best.constrained_best.best`. Bounds relative to a baseline use the baseline's posterior
     mean.
 
     Args:

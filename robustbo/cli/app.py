@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from robustbo.cli import asking, beginning, best, judging, results, serving, sources, terminal
-from robustbo.cli import study as cli_study
+from robustbo.cli import recording as cli_recording
 from robustbo.cli.commands import INTERRUPTED, Commands
-from robustbo.cli.study import FormatOption
+from robustbo.cli.options import FormatOption
 from robustbo.cli.terminal import Format
 from robustbo.errors import RobustBOError
 from robustbo.replay.execute import workers
@@ -225,7 +225,7 @@ _of_a_study = (
     best.commands,
     beginning.commands,
     asking.commands,
-    cli_study.commands,
+    cli_recording.commands,
     judging.commands,
     sources.commands,
     serving.commands,
@@ -242,7 +242,3 @@ def main() -> None:
     except RobustBOError as error:
         terminal.log(f"error: {error}")
         sys.exit(2)
-
-
-if __name__ == "__main__":
-    main()

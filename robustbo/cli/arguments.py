@@ -53,13 +53,13 @@ def bare_values(texts: Sequence[str], quantities: Mapping[str | None, Outcome]) 
     return [name + equals + without(unit, number) for (name, equals, number), unit in zip(parts, units, strict=True)]
 
 
-def only_value(command: str, texts: Sequence[str], outcomes: Sequence[str] = ()) -> float | dict[str, float]:
+def only_value(texts: Sequence[str], outcomes: Sequence[str] = ()) -> float | dict[str, float]:
     """The value in what was typed behind a journal's name and ``--params``; of several outcomes one each, by name."""
-    _no_options(command, texts)
+    _no_options("tell", texts)
     if outcomes:
-        return by_outcome(f"{command} takes outcomes beside --params, such as {outcomes[0]}=-1.5", texts, _value)
+        return by_outcome(f"tell takes outcomes beside --params, such as {outcomes[0]}=-1.5", texts, _value)
     if len(texts) != 1:
-        raise ValueError(f"{command} takes one value beside --params, got {' '.join(texts)!r}")
+        raise ValueError(f"tell takes one value beside --params, got {' '.join(texts)!r}")
     return _value(texts[0])
 
 
@@ -102,15 +102,7 @@ def by_outcome(takes: str, texts: Sequence[str], read: Callable[[str, str], floa
         read: How a number is read, called with its text and what it is; as a mere number by default.
     """
     read = read_number if read is None else read
-    numbers: dict[str, float] = {}
-    for text in texts:
-        name, equals, number = text.partition("=")
-        if not equals:
-            raise ValueError(f"{takes}, got {text!r}")
-        if name in numbers:
-            raise ValueError(f"{name!r} must be given once, got it twice")
-        numbers[name] = read(number, f"value of {name!r}")
-    return numbers
+    return {name: read(number, f"value of {name!r}") for name, number in _pairs(texts, takes).items()}
 
 
 def noise_of(texts: Sequence[str], outcomes: Sequence[str]) -> float | dict[str, float] | None:
@@ -142,15 +134,7 @@ def source_of(texts: Sequence[str], option: str = "--source") -> str | dict[str,
         return None
     if len(texts) == 1 and "=" not in texts[0]:
         return texts[0]
-    labels: dict[str, str] = {}
-    for text in texts:
-        kind, equals, label = text.partition("=")
-        if not (kind.strip() and equals and label.strip()):
-            raise ValueError(f"{option} must be like KIND=NAME, such as reactor=R3, got {text!r}")
-        if kind in labels:
-            raise ValueError(f"{option}: {kind!r} must be given once, got it twice")
-        labels[kind] = label
-    return labels
+    return _pairs(texts, f"{option} must be like KIND=NAME, such as reactor=R3")
 
 
 def labels_of(texts: Sequence[str]) -> dict[str, Any] | None:
@@ -161,15 +145,23 @@ def labels_of(texts: Sequence[str]) -> dict[str, Any] | None:
         {'lot': 7, 'name': 'Knock Hill'}
     """
     labels: dict[str, Any] = {}
-    for text in texts:
-        name, equals, label = text.partition("=")
-        if not (name and equals and label):
-            raise ValueError(f"--label must be like NAME=VALUE, such as lot=7, got {text!r}")
-        if name in labels:
-            raise ValueError(f"--label: {name!r} must be given once, got it twice")
+    for name, label in _pairs(texts, "--label must be like NAME=VALUE, such as lot=7").items():
         is_whole, is_number = re.fullmatch("0|[1-9][0-9]{0,14}", label), NUMBER.fullmatch(label)
         labels[name] = int(label) if is_whole else float(label) if is_number and label[0] != "0" else label
     return labels or None
+
+
+def _pairs(texts: Sequence[str], must: str) -> dict[str, str]:
+    """Texts by name, each of which was typed as ``NAME=TEXT``."""
+    pairs: dict[str, str] = {}
+    for text in texts:
+        name, _, rest = text.partition("=")
+        if not (name.strip() and rest.strip()):
+            raise ValueError(f"{must}, got {text!r}")
+        if name in pairs:
+            raise ValueError(f"{must}; {name!r} must be given once, got it twice")
+        pairs[name] = rest
+    return pairs
 
 
 def objective(text: str) -> tuple[str, str]:

@@ -8,9 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from robustbo.cli.arguments import mendable, source_of
+from robustbo.cli.arguments import source_of
+from robustbo.cli.journals import study_of
+from robustbo.cli.options import FixedOption, FormatOption, Journal
 from robustbo.cli.sheets import SheetOption, ValueOption, add_rows
-from robustbo.cli.study import FixedOption, FormatOption, Journal
 from robustbo.cli.terminal import Format
 
 commands = typer.Typer(no_args_is_help=True, add_completion=False)
@@ -42,10 +43,8 @@ def ask(
     """
     from robustbo.cli.asked import say
     from robustbo.cli.typed import fixed_values
-    from robustbo.optimizer import Optimizer
 
-    with mendable():
-        opt = Optimizer.resume(journal)
+    with study_of(journal) as opt:
         fixed_point = fixed_values(opt.settings.space, fixed or ())
         if sheet is not None:
             is_source = any("=" in text for text in by or ())

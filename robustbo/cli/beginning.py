@@ -13,7 +13,8 @@ import typer
 
 from robustbo.cli import terminal
 from robustbo.cli.arguments import by_outcome, json_object, mendable, objective, read_number
-from robustbo.cli.study import Journal
+from robustbo.cli.journals import study_of
+from robustbo.cli.options import Journal
 from robustbo.errors import JournalExists
 from robustbo.trials.outcome import Outcome
 from robustbo.validation import one_of
@@ -211,11 +212,9 @@ def change(
 ) -> None:
     """Change the space of an optimization: measured values stay, and asks follow the new space."""
     from robustbo.cli.typed import description_of, fixed_values
-    from robustbo.optimizer import Optimizer
     from robustbo.searchspace.parameters.text import measured_value_of
 
-    with mendable():
-        opt = Optimizer.resume(journal)
+    with study_of(journal) as opt:
         changed = description_of(space, None, constraint or ()).space
         changed = opt.change(changed, was=fixed_values(changed, was or (), "--was", measured_value_of))
     terminal.lines([f"the space from now on: {changed!r}"])
@@ -230,12 +229,10 @@ def add_rows(
     ],
 ) -> None:
     """Add the rows of a table to the pool of an optimization: all rows, or none if one is wrong."""
-    from robustbo.optimizer import Optimizer
     from robustbo.sheets.points import frame_of
     from robustbo.trials.storage.places import display_name
 
-    with mendable():
-        opt = Optimizer.resume(journal)
+    with study_of(journal) as opt:
         if not opt.settings.space.is_pool:
             raise ValueError(
                 f"{display_name(journal)}: only a pool takes new rows, and this space is {opt.settings.space!r}"

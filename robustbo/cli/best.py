@@ -9,8 +9,8 @@ import typer
 
 from robustbo.cli import terminal
 from robustbo.cli.arguments import mendable
-from robustbo.cli.results import say_ahead
-from robustbo.cli.study import FixedOption, FormatOption, Journal
+from robustbo.cli.journals import say_ahead, view_of
+from robustbo.cli.options import FixedOption, FormatOption, Journal
 from robustbo.cli.terminal import Format
 
 commands = typer.Typer(no_args_is_help=True, add_completion=False)
@@ -28,11 +28,9 @@ def best(
     """
     from robustbo.cli.typed import fixed_values
     from robustbo.report.summary import overview
-    from robustbo.trials.codec import open_journal
     from robustbo.trials.storage.places import display_name
-    from robustbo.view.view import View
 
-    view = View(*open_journal(journal))
+    view = view_of(journal)
     with mendable():
         if len(view.settings.objectives) > 1:
             raise ValueError(
@@ -43,7 +41,7 @@ def best(
         if raw and partial_point:
             raise ValueError("best takes --raw or --fixed, got both")
         if not raw:
-            say_ahead(display_name(journal), view)
+            say_ahead(journal, view)
         incumbent = view.raw_best() if raw else view.best(partial_point)
     if incumbent.caveat:
         terminal.log(incumbent.caveat.removeprefix("; "))
@@ -59,16 +57,13 @@ def front(journal: Journal, fixed: FixedOption = None, format_: FormatOption = F
     """
     from robustbo.cli.typed import fixed_values
     from robustbo.report.summary import outcomes, text_outcomes
-    from robustbo.trials.codec import open_journal
-    from robustbo.trials.storage.places import display_name
-    from robustbo.view.view import View
 
-    view = View(*open_journal(journal))
+    view = view_of(journal)
     settings, space = view.settings, view.space
     with mendable():
         if not settings.objectives:
             raise ValueError(f"a front needs several objectives; to {settings.direction} one value: robustbo best")
-        say_ahead(display_name(journal), view)
+        say_ahead(journal, view)
         points = view.front(space.partial(fixed_values(space, fixed or ())))
     if not points.points:
         terminal.log("the front is empty: no point measured probably keeps the bounds")

@@ -1,15 +1,14 @@
-"""The commands by which people say what is right of values, one at a time or all those of a source.
-
-Heavy imports happen inside the commands, so that ``--help`` answers at once.
-"""
+"""The commands by which people say what is right of values, one at a time or all those of a source."""
 
 from typing import Annotated, Any
 
 import typer
 
 from robustbo.cli import terminal
-from robustbo.cli.arguments import bare_values, error_of, mendable, noise_of, source_of, trial_and_value
-from robustbo.cli.study import NEGATIVE, Journal, SdOption, SourceOption, outcome_names, say_trials
+from robustbo.cli.arguments import bare_values, error_of, noise_of, source_of, trial_and_value
+from robustbo.cli.journals import study_of
+from robustbo.cli.options import NEGATIVE, Journal, SdOption, SourceOption
+from robustbo.cli.recording import outcome_names, say_trials
 
 OutcomeOption = Annotated[str | None, typer.Option(metavar="NAME", help="One of several outcomes (default: all).")]
 WhyOption = Annotated[str | None, typer.Option("--reason", help="The reason.")]
@@ -36,10 +35,7 @@ def amend(
     reason: WhyOption = None,
 ) -> None:
     """Correct a told value; with several outcomes, only the given ones change."""
-    from robustbo.optimizer import Optimizer
-
-    with mendable():
-        opt = Optimizer.resume(journal)
+    with study_of(journal) as opt:
         texts, sds = (bare_values(typed or (), opt.settings.quantities) for typed in (numbers, sd))
         number, value = trial_and_value("amend", texts, outcome_names(opt))
         amended = opt.amend(number, value, sd=noise_of(sds, outcome_names(opt)), reason=reason)
@@ -92,10 +88,7 @@ def correct(
     reason: WhyOption = None,
 ) -> None:
     """Correct all values of a source, past and future, by how much too high they read."""
-    from robustbo.optimizer import Optimizer
-
-    with mendable():
-        opt = Optimizer.resume(journal)
+    with study_of(journal) as opt:
         number = error_of(error, journal, opt.settings.quantities.get(outcome))
         trials = opt.correct(error=number, source=source_of(source or ()), since=since, outcome=outcome, reason=reason)
     _say_verdict(trials, opt)
@@ -111,10 +104,7 @@ def _judge(
     reason: str | None,
     **options: bool,
 ) -> None:
-    from robustbo.optimizer import Optimizer
-
-    with mendable():
-        opt: Any = Optimizer.resume(journal)
+    with study_of(journal) as opt:
         call = getattr(opt, verdict)
         if source or since is not None:
             if options:

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from robustbo.cli import terminal
-from robustbo.cli.study import Journal
+from robustbo.cli.journals import say_ahead, view_of
+from robustbo.cli.options import Journal
 from robustbo.cli.terminal import Format
 from robustbo.errors import RobustBOError
 from robustbo.replay.output.writable import writable
 
 if TYPE_CHECKING:
-    from robustbo.view.view import View
+    pass
 
 commands = typer.Typer(no_args_is_help=True, add_completion=False)
 
@@ -68,10 +69,8 @@ def show(
         _print(display_name(journal), format_, _overview(journal))
         return
     from robustbo.cli import bounded, live
-    from robustbo.trials.codec import open_journal
-    from robustbo.view.view import View
 
-    say_ahead(display_name(journal), View(*open_journal(journal)))  # or an error says what is wrong with it
+    say_ahead(journal, view_of(journal))  # or an error says what is wrong with it
     if serve:
         server = live.Server(journal, display_name(journal), port)
         terminal.lines([server.address])
@@ -89,14 +88,11 @@ def _overview(journal: str) -> dict[str, Any]:
     if key is not None and (summary := cache.get(key)) is not None:
         return summary
     from robustbo.report.summary.overview import overview
-    from robustbo.trials.codec import open_journal
-    from robustbo.trials.storage.places import display_name
-    from robustbo.view.view import View
 
     with warnings.catch_warnings(record=True) as caught:
-        view = View(*open_journal(journal))
+        view = view_of(journal)
         is_same = cache.key(journal) == key
-        say_ahead(display_name(journal), view)
+        say_ahead(journal, view)
         summary = overview(view)
     for warning in caught:
         warnings.showwarning(warning.message, warning.category, warning.filename, warning.lineno)
@@ -131,23 +127,12 @@ def _with_same_columns(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{**dict.fromkeys(column for other in rows for column in other), **row} for row in rows]
 
 
-def say_ahead(name: str, view: "View") -> None:
-    """Say before a long fit how long it takes, and print what needs no fit."""
-    from robustbo.report.summary.progress import ahead
-
-    for line in ahead(name, view):
-        terminal.log(line)
-
-
 def _write_trials(journal: str, out: Path) -> Path:
     """Write the table of a journal's trials, with the evidence on each value."""
     from robustbo.sheets.table import write_table
-    from robustbo.trials.codec import open_journal
-    from robustbo.trials.storage.places import display_name
-    from robustbo.view.view import View
 
-    view = View(*open_journal(journal))
-    say_ahead(display_name(journal), view)
+    view = view_of(journal)
+    say_ahead(journal, view)
     with writable(out) as path:
         write_table(view.frame(), path)
     return out
@@ -161,16 +146,11 @@ def report_journals(places: list[str], out: Path | None) -> Path:
         out: The path; by default that of the only journal with the suffix .html, or report.html.
     """
     from robustbo.report.page import journals
-    from robustbo.trials.codec import open_journal
     from robustbo.trials.storage.places import display_name
-    from robustbo.view.view import View
 
-    named = [
-        journals.NamedView(beside(place, ".html").stem, View(*open_journal(place)), display_name(place))
-        for place in places
-    ]
-    for study in named:
-        say_ahead(study.place, study.view)
+    named = [journals.NamedView(beside(place, ".html").stem, view_of(place), display_name(place)) for place in places]
+    for place, study in zip(places, named, strict=True):
+        say_ahead(place, study.view)
     with writable(out or (beside(places[0], ".html") if len(places) == 1 else Path("report.html"))) as path:
         journals.write(named, path, made_at=datetime.now(UTC))
     return path

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from robustbo.cli import terminal
-from robustbo.cli.study import JOURNAL_HELP
+from robustbo.cli.options import JOURNAL_HELP
 from robustbo.errors import RobustBOError
 
 NEEDED = "robustbo serve needs {}, which comes with the extra robustbo[serve]; pip install 'robustbo[serve]'"

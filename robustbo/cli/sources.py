@@ -8,7 +8,8 @@ from typing import Any
 import typer
 
 from robustbo.cli import terminal
-from robustbo.cli.study import FormatOption, Journal
+from robustbo.cli.journals import say_ahead, view_of
+from robustbo.cli.options import FormatOption, Journal
 from robustbo.cli.terminal import Format
 from robustbo.errors import RobustBOError
 
@@ -24,15 +25,11 @@ def sources(journal: Journal, format_: FormatOption = Format.table) -> None:
     For declared sources, such as old studies: how they relate to the target. For others, such as reactors: how much
     too high they read, and since when.
     """
-    from robustbo.cli.results import say_ahead
     from robustbo.report.summary.relations import relation_values
     from robustbo.report.summary.sources import source_values
-    from robustbo.trials.codec import open_journal
-    from robustbo.trials.storage.places import display_name
-    from robustbo.view.view import View
 
-    view = View(*open_journal(journal))
-    say_ahead(display_name(journal), view)
+    view = view_of(journal)
+    say_ahead(journal, view)
     errors, relations = source_values(view), relation_values(view)
     for summary, subject in ((relations, "what other sources say"), (errors, "which source is in error")):
         if "uncomputed" in summary:
@@ -52,7 +49,7 @@ def sources(journal: Journal, format_: FormatOption = Format.table) -> None:
 
 def _print(overview: dict[str, Any], *, has_any: bool) -> None:
     """Print sentences and tables."""
-    from robustbo.loop.belief.source_report import sentences
+    from robustbo.loop.sources.source_report import sentences
     from robustbo.report.summary import text_relations, text_sources
 
     in_error = sentences((report["status"], report["text"]) for report in overview.get("sources", ()))

@@ -2,8 +2,8 @@
 
 from typing import TypeAlias
 
-from robustbo.loop.belief.front import Front
-from robustbo.loop.belief.incumbent import Incumbent
+from robustbo.loop.best.front import Front
+from robustbo.loop.best.incumbent import Incumbent
 from robustbo.study.study import Study
 
 Result: TypeAlias = Incumbent | Front

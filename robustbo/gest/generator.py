@@ -16,7 +16,7 @@ from robustbo.gest.problem import ID, problem_of
 from robustbo.gest.recording import events_of
 from robustbo.gest.results import results_of, rows_of
 from robustbo.gest.sources import result_sources
-from robustbo.loop.belief.incumbent import Incumbent
+from robustbo.loop.best.incumbent import Incumbent
 from robustbo.optimizer import Optimizer
 from robustbo.searchspace.tabular import warn_of_violations
 from robustbo.surrogates.names import SurrogateName

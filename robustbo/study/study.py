@@ -121,7 +121,7 @@ class Study(Predicting):
         """The best measured point by posterior mean and own value, among those that keep the constraints.
 
         If other outcomes must keep bounds, it is the best of the points that probably keep them; see
-        `loop.belief.constrained_best.best`.
+        `loop.best.constrained_best.best`.
 
         Args:
             raw: Whether to return the trial with the best measured value instead.

@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
-from robustbo.loop.belief.relations import RelationReport
-from robustbo.loop.belief.source_report import SourceReport, sentences
+from robustbo.loop.sources.relations import RelationReport
+from robustbo.loop.sources.source_report import SourceReport, sentences
 from robustbo.numerics.transfer.relations import RELATIONS
 
 COLUMNS = (

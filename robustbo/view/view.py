@@ -7,16 +7,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from robustbo.errors import FitError, NumericsWarning, warn
-from robustbo.loop.belief.best import best, bests, raw_best
 from robustbo.loop.belief.flag_patterns import FlagPattern
-from robustbo.loop.belief.front import Front, credible_points, front, hypervolumes
-from robustbo.loop.belief.incumbent import Incumbent
-from robustbo.loop.belief.measured_points import FrontPoint
 from robustbo.loop.belief.outcome_models import unmeasured_outcomes
 from robustbo.loop.belief.outliers import Outlier, outliers
-from robustbo.loop.belief.relations import RelationReport, relations
-from robustbo.loop.belief.sources import SourceReport, sources
+from robustbo.loop.best.best import best, bests, raw_best
+from robustbo.loop.best.front import Front, credible_points, front, hypervolumes
+from robustbo.loop.best.incumbent import Incumbent
+from robustbo.loop.best.measured_points import FrontPoint
 from robustbo.loop.feasibility.report import Failure, failures, flake_rate
+from robustbo.loop.sources.relations import RelationReport, relations
+from robustbo.loop.sources.sources import SourceReport, sources
 from robustbo.searchspace.region.region import Fixed
 from robustbo.trials.aside import target_history
 from robustbo.trials.history import History
@@ -109,11 +109,11 @@ class View(PointView):
         return self._once(("front", fixed), lambda: front(self.settings, self.history, self.fits, fixed))
 
     def credible_points(self) -> tuple[FrontPoint, ...]:
-        """The points measured whose values are believed, by trial; see `robustbo.loop.belief.front.credible_points`."""
+        """The points measured whose values are believed, by trial; see `robustbo.loop.best.front.credible_points`."""
         return self._once("credible points", lambda: credible_points(self.settings, self.history, self.fits))
 
     def hypervolumes(self, reference: Mapping[str, float] | None = None) -> list[float]:
-        """The hypervolume by trial, by what is believed now; see `robustbo.loop.belief.front.hypervolumes`.
+        """The hypervolume by trial, by what is believed now; see `robustbo.loop.best.front.hypervolumes`.
 
         Args:
             reference: A value of each objective, beyond which volume counts; that of the `front` by default.

@@ -10,7 +10,7 @@ from rich.console import Console
 import robustbo as rb
 from robustbo.driving.progress import Display
 from robustbo.driving.stopping import LittleToGain
-from robustbo.loop.belief.front import Front
+from robustbo.loop.best.front import Front
 from robustbo.trials.history import History
 from robustbo.view.view import View
 

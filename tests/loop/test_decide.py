@@ -4,9 +4,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from robustbo.loop.belief.incumbent import incumbent
 from robustbo.loop.belief.judge import OutlierReports
 from robustbo.loop.belief.outliers import outliers
+from robustbo.loop.best.incumbent import incumbent
 from robustbo.loop.decide import step
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.fit import fit

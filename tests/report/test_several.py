@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import robustbo as rb
-from robustbo.loop.belief.front import Front
-from robustbo.loop.belief.measured_points import FrontPoint
+from robustbo.loop.best.front import Front
+from robustbo.loop.best.measured_points import FrontPoint
 from robustbo.report.charts import fronts, one_outcome, several_charts, timeline
 from robustbo.report.charts.chart import Axis, Chart
 from robustbo.report.charts.marks import OUTSIDE

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 import robustbo as rb
-from robustbo.loop.belief.source_report import SourceReport
+from robustbo.loop.sources.source_report import SourceReport
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.numerics.sources.errors import SourceError
 from robustbo.view.sources import COLUMNS, SourceFrame
@@ -42,7 +42,7 @@ def study():
 def test_nobody_told_a_source_and_nothing_is_fitted(monkeypatch):
     opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), direction="minimize", seed=0)
     opt.tell({"x": 0.5}, 1.0)
-    monkeypatch.setattr("robustbo.loop.belief.sources.use_models", None)
+    monkeypatch.setattr("robustbo.loop.sources.sources.use_models", None)
     assert len(opt.sources()) == 0
     assert str(opt.sources()) == "no source of any value was told"
 

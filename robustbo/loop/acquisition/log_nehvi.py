@@ -23,7 +23,6 @@ from robustbo.loop.acquisition.log_nei import (
     NUM_SAMPLES,
     THIN,
     ClosedForm,
-    Mixture,
     is_among,
     multiply_by_sign,
     unique_rows,
@@ -54,7 +53,6 @@ class LogNEHVI(ClosedForm):
         seed: Of the quasi-random samples.
         X_best: ``m x d`` points whose front is to be improved upon; the baseline by default.
         X_pending: ``p x d`` points that count as pending though models may know some outcome there.
-        latents: What the models' `latents` give, where that is at hand.
         signs: -1 for each objective that is to be minimized, else 1; 1 for all by default, as in the loop.
 
     References:
@@ -69,15 +67,14 @@ class LogNEHVI(ClosedForm):
         seed: int,
         X_best: Tensor | None = None,
         X_pending: Tensor | None = None,
-        latents: Sequence[Mixture] | None = None,
         signs: Sequence[float] | None = None,
     ) -> None:
         super().__init__(ModelList(*models), models[0].transform_inputs)
         with torch.no_grad():
-            mixture_list = [model.latents() for model in models] if latents is None else latents
             signs = [1.0] * len(models) if signs is None else signs
             mixture_list = [
-                of if sign > 0 else multiply_by_sign(of, sign) for of, sign in zip(mixture_list, signs, strict=True)
+                model.latents() if sign > 0 else multiply_by_sign(model.latents(), sign)
+                for model, sign in zip(models, signs, strict=True)
             ]
             pairs = [tuple(zip(*mixture, strict=True)) for mixture in mixture_list]
             mixtures = [(X_baseline.new_tensor(weights), processes) for weights, processes in pairs]
@@ -125,7 +122,6 @@ def build_multi_outcome(
     X_pending: Tensor | None,
     seed: int,
     X_best: Tensor | None = None,
-    latents: Sequence[Mixture] | None = None,
 ) -> AcquisitionFunction:
     """An acquisition function of fitted models, one an outcome, that is to be maximized.
 
@@ -139,14 +135,13 @@ def build_multi_outcome(
         X_pending: ``p x d`` points of which an outcome is asked for and not known, or None.
         seed: Of the Monte Carlo samples.
         X_best: ``m x d`` points whose front is to be improved upon; those measured by default.
-        latents: What the `latents` of models that `has_closed_form` give, where that is at hand.
 
     Raises:
         ValueError: If there is no acquisition function of that name.
     """
     ours = [model for model in models if has_closed_form(model)]
     if name == "auto" and len(ours) == len(models):
-        return LogNEHVI(ours, goals, X, seed, X_best, X_pending, latents)
+        return LogNEHVI(ours, goals, X, seed, X_best, X_pending)
     if name not in ACQUISITIONS or name == "sobol":
         raise ValueError(f"acquisition must be one of {list(ACQUISITIONS)}, got {name!r}")
     best, is_noisy = X if X_best is None else X_best, name in ("auto", "qLogNEI")

@@ -1,1 +1,1 @@
-"""Beliefs about measured values: which are wrong, which point is best, and the front of several objectives."""
+"""Beliefs about measured values: which are wrong, and by which fits."""

@@ -10,13 +10,13 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from robustbo.loop.belief.measured_points import (
+from robustbo.loop.belief.outcome_models import OutcomeModels
+from robustbo.loop.best.measured_points import (
     MeasuredPoints,
     larger_is_better,
     probability_feasible,
     probability_within,
 )
-from robustbo.loop.belief.outcome_models import OutcomeModels
 from robustbo.loop.candidates.replicate import DoubtfulPoint, doubtful_points
 from robustbo.loop.observations.table import Data, Row
 from robustbo.numerics.improvement.front import Room, gain, room, worth_of_constraint, worth_of_objective

@@ -14,10 +14,10 @@ from typing import NamedTuple, Protocol
 
 import torch
 
-from robustbo.loop.belief.front import reference_of
-from robustbo.loop.belief.incumbent import incumbents_of_model
-from robustbo.loop.belief.measured_points import measured_points
 from robustbo.loop.belief.outcome_models import OutcomeModel, OutcomeModels, finite_expectation
+from robustbo.loop.best.front import reference_of
+from robustbo.loop.best.incumbent import incumbents_of_model
+from robustbo.loop.best.measured_points import measured_points
 from robustbo.loop.candidates.choose import may_replicate
 from robustbo.loop.candidates.replicate import replicate
 from robustbo.loop.candidates.replicate_by_hypervolume import expected_hypervolume, replicate_by_hypervolume

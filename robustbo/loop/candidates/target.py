@@ -11,8 +11,8 @@ from robustbo.lazy import cached_property
 from robustbo.loop.acquisition.build import build_acquisition, has_closed_form
 from robustbo.loop.acquisition.log_nehvi import build_multi_outcome
 from robustbo.loop.acquisition.log_nei import Mixture
-from robustbo.loop.belief.measured_points import MeasuredPoints
 from robustbo.loop.belief.outcome_models import OutcomeModel, OutcomeModels, rows_with_values
+from robustbo.loop.best.measured_points import MeasuredPoints
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.numerics.improvement.conditioned import means
 from robustbo.numerics.improvement.goals import Goal

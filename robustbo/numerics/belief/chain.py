@@ -64,10 +64,6 @@ class Chain:
         self._C, self._f, self._num_delayed = np.empty((DELAYED, n)), np.empty(DELAYED), 0
         self._renew()
 
-    def num_others_wrong(self, i: int) -> int:
-        """Number of the other observations that are wrong."""
-        return len(self._wrong) - self.is_wrong[i]
-
     def leave_one_out(self, i: int) -> tuple[float, float]:
         """Observation i less what the right ones but itself predict, and the variance of that prediction."""
         least = LEAST * self._K[i, i]

@@ -127,11 +127,11 @@ def errors(model: Model, theta: Tensor, rho: Tensor) -> tuple[Tensor, Tensor]:
 
 def errors_at(model: Model, value: LogPosterior, rho: Tensor) -> tuple[Tensor, Tensor]:
     """Leave-one-out errors and variances as `errors` has them, where the log posterior density has been evaluated."""
-    e, v = raw_errors(model, value, rho)
+    e, v = raw_errors(value, rho)
     return e if model.cleared is None else e.masked_fill(model.cleared, 0.0), v
 
 
-def raw_errors(model: Model, value: LogPosterior, rho: Tensor) -> tuple[Tensor, Tensor]:
+def raw_errors(value: LogPosterior, rho: Tensor) -> tuple[Tensor, Tensor]:
     """Leave-one-out errors and variances of all observations, whether they are cleared or not."""
     r, K0, P = residual_system(value)
     prediction = leave_one_out(r, K0, rho, P)

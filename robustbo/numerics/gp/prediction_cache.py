@@ -53,7 +53,7 @@ def prediction_cache(model: Model, theta: Tensor, rho: Tensor) -> PredictionCach
     """Prediction cache at hyperparameters and ``n`` added variances, where the log posterior density is finite."""
     value = log_posterior(model, theta, rho)
     assert value.evidence.converged
-    return PredictionCache(value.evidence.m, value.evidence.root, value.evidence.al, *raw_errors(model, value, rho))
+    return PredictionCache(value.evidence.m, value.evidence.root, value.evidence.al, *raw_errors(value, rho))
 
 
 def posterior_at_inputs(cache: PredictionCache, y: Tensor, s2: Tensor, rho: Tensor) -> tuple[Tensor, Tensor]:

@@ -91,9 +91,7 @@ def log_evidence(model: Model, value: LogPosterior) -> float:
     return float(total)
 
 
-def draw_hyperparameters(
-    model: Model, value: LogPosterior, rho: Tensor, count: int, seed: int = 0
-) -> list[tuple[float, Tensor]]:
+def draw_hyperparameters(model: Model, value: LogPosterior, rho: Tensor, count: int) -> list[tuple[float, Tensor]]:
     """Draws of the hyperparameters and their weights, which add up to one; added variances stay at their best.
 
     Draws are pairs on either side of the approximation's mode, weighted by what the posterior is there to what the
@@ -104,13 +102,12 @@ def draw_hyperparameters(
         value: The log posterior density at its maximum.
         rho: ``n`` added variances there.
         count: How many draws, an even number.
-        seed: Of the draws.
     """
     A, on_log, is_held, _ = _Integral.at(model, value)
     free, theta = np.flatnonzero(~is_held), value.theta.numpy()
     precisions, U = np.linalg.eigh(A[np.ix_(free, free)])
     precisions = np.maximum(precisions, LEAST_PRECISION)
-    half = np.random.default_rng(seed).standard_normal((count // 2, len(free)))
+    half = np.random.default_rng(0).standard_normal((count // 2, len(free)))
     z = np.concatenate([half, -half])
     points = np.tile(theta, (len(z), 1))
     points[:, free] += ((on_log[free] @ U) / precisions + z / np.sqrt(precisions)) @ U.T  # eq. 22.17

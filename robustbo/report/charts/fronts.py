@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robustbo.loop.belief.front import Front
 from robustbo.loop.belief.judge import Outlier
-from robustbo.loop.belief.measured_points import LIKELY, FrontPoint
+from robustbo.loop.best.front import Front
+from robustbo.loop.best.measured_points import LIKELY, FrontPoint
 from robustbo.report.charts.chart import Axis, Chart, Dots, Line, axis, trials_axis
 from robustbo.report.charts.marks import BLUE, GREEN, ORANGE, OUTSIDE, PALE, within_reach
 from robustbo.report.charts.one_outcome import bounds, limits, steps

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robustbo.loop.belief.incumbent import Incumbent
 from robustbo.loop.belief.judge import Outlier
-from robustbo.loop.belief.measured_points import LIKELY, FrontPoint
 from robustbo.loop.belief.outcome_models import OutcomeModels
+from robustbo.loop.best.incumbent import Incumbent
+from robustbo.loop.best.measured_points import LIKELY, FrontPoint
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.report.charts.chart import GRAY, Axis, Chart, Dots, Line, axis, trials_axis
 from robustbo.report.charts.marks import (

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robustbo.loop.belief.readings import Readings, readings
+from robustbo.loop.sources.readings import Readings, readings
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
 from robustbo.numerics.linalg.lapack import Array
 from robustbo.report.charts.chart import GRAY, Axis, Chart, Dots, Line, axis

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from robustbo.loop.belief.source_report import SourceReport
+from robustbo.loop.sources.source_report import SourceReport
 from robustbo.report.charts.chart import GRAY, Chart, Dots, Line, axis, trials_axis
 from robustbo.report.charts.palette import COLORS
 from robustbo.trials.history import Trial

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from robustbo.loop.belief.front import common_reference
-from robustbo.loop.belief.incumbent import Incumbent
+from robustbo.loop.best.front import common_reference
+from robustbo.loop.best.incumbent import Incumbent
 from robustbo.report.charts.chart import Chart, Line, axis, trials_axis
 from robustbo.report.charts.fronts import volume_line
 from robustbo.report.charts.one_outcome import best_so_far

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from robustbo.censored import is_bound
-from robustbo.loop.belief.source_report import SourceReport
+from robustbo.loop.sources.source_report import SourceReport
 from robustbo.report.charts.chart import Chart
 from robustbo.report.charts.sources import residual_chart
 from robustbo.report.page.attempts import Attempt

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from robustbo.loop.belief.front import Front
 from robustbo.loop.belief.judge import Outlier
-from robustbo.loop.belief.measured_points import FrontPoint
+from robustbo.loop.best.front import Front
+from robustbo.loop.best.measured_points import FrontPoint
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.trials.history import History
 from robustbo.trials.outcomes import OutcomeGoal

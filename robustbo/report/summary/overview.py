@@ -6,8 +6,8 @@ from typing import Any
 
 from robustbo.censored import to_json
 from robustbo.loop.belief.flag_patterns import FlagPattern
-from robustbo.loop.belief.incumbent import Incumbent
 from robustbo.loop.belief.outliers import Outlier
+from robustbo.loop.best.incumbent import Incumbent
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.report.summary import outcomes, space
 from robustbo.report.summary.failures import failure_values

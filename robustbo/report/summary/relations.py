@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from robustbo.loop.belief.relations import RelationReport
+from robustbo.loop.sources.relations import RelationReport
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.view.view import View
 

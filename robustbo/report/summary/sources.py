@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from robustbo.loop.belief.source_report import SourceReport
+from robustbo.loop.sources.source_report import SourceReport
 from robustbo.loop.surrogate.attempt import attempt
 from robustbo.trials.sources import DEFAULT_KIND
 from robustbo.trials.verdicts import standing

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from robustbo.loop.belief.source_report import NOT_JUDGED, SHOWN, probability_text
+from robustbo.loop.sources.source_report import NOT_JUDGED, SHOWN, probability_text
 from robustbo.report.summary.text_quantities import quantity
 
 TITLE = "sources of measurements, the most probable error first"

@@ -2,7 +2,7 @@ import pandas as pd
 import pytest
 
 from benchmarks.quality import half_way
-from robustbo.loop.belief import incumbent
+from robustbo.loop.best import incumbent
 
 
 def test_an_exact_value_that_the_surrogate_takes_for_noise_counts_by_half():

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 import robustbo as rb
-from robustbo.loop.belief.relations import relations
 from robustbo.loop.candidates.other_source import _is_due
 from robustbo.loop.candidates.source_worth import points_to_compare, source_feasibility
 from robustbo.loop.observations.table import observations
+from robustbo.loop.sources.relations import relations
 from robustbo.loop.surrogate.cache import FitCache
 
 SPACE = rb.Space(x=rb.Float(0.0, 1.0))

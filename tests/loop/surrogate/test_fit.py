@@ -5,9 +5,9 @@ import torch
 from botorch.models import SingleTaskGP
 
 import robustbo as rb
-from robustbo.loop.belief.incumbent import incumbent
 from robustbo.loop.belief.judge import judge
 from robustbo.loop.belief.outliers import outliers
+from robustbo.loop.best.incumbent import incumbent
 from robustbo.loop.decide import step
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.cache import FitCache

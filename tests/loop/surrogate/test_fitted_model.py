@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 import robustbo as rb
-from robustbo.loop.belief.incumbent import incumbent
 from robustbo.loop.belief.outliers import outliers
+from robustbo.loop.best.incumbent import incumbent
 from robustbo.loop.observations.table import observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fit import fit, fit_to

@@ -8,9 +8,9 @@ import torch
 
 import robustbo as rb
 from robustbo.errors import NumericsWarning
-from robustbo.loop.belief.incumbent import incumbent
 from robustbo.loop.belief.outcome_models import use_models
 from robustbo.loop.belief.outliers import outliers
+from robustbo.loop.best.incumbent import incumbent
 from robustbo.loop.decide import step
 from robustbo.loop.observations.correction import SourceCorrection
 from robustbo.loop.observations.expectation import expectation_of

@@ -1,4 +1,4 @@
-"""The commands for a single optimization, for people and for programs in other languages; `robustbo.cli` has them.
+"""The commands that record what became of trials, and that repair a journal.
 
 Heavy imports happen inside the commands, so that ``--help`` answers at once.
 """
@@ -14,33 +14,16 @@ from robustbo.cli.arguments import (
     has_trial,
     json_object,
     labels_of,
-    mendable,
     noise_of,
     only_value,
     seconds,
     source_of,
     trial_and_value,
 )
+from robustbo.cli.journals import study_of
+from robustbo.cli.options import NEGATIVE, FormatOption, Journal, SdOption, SourceOption, TrialArgument
 from robustbo.cli.sheets import AmendOption, LabelOption, MeasuredOption, SheetOption, ValueOption, tell_sheet
 from robustbo.cli.terminal import Format
-
-JOURNAL_HELP = "The journal: a file, or a study in a database (postgresql://...#name)."
-Journal = Annotated[str, typer.Argument(metavar="JOURNAL", help=JOURNAL_HELP, show_default=False)]
-TrialArgument = Annotated[int, typer.Argument(metavar="TRIAL", help="Number of the trial.", show_default=False)]
-FixedOption = Annotated[
-    list[str] | None,
-    typer.Option("--fixed", metavar="NAME=VALUE", help="A parameter value that is fixed now; may be repeated."),
-]
-SdOption = Annotated[
-    list[str] | None,
-    typer.Option("--sd", metavar="NUMBER", help="Standard deviation of the value's noise, if known; or NAME=NUMBER."),
-]
-SourceOption = Annotated[
-    list[str] | None,
-    typer.Option("--source", metavar="[KIND=]NAME", help="The source, such as reactor=R3; may be repeated."),
-]
-FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]
-NEGATIVE = {"ignore_unknown_options": True}  # a negative value looks like one
 
 commands = typer.Typer(no_args_is_help=True, add_completion=False)
 
@@ -82,10 +65,7 @@ def tell(
 
     With --sheet, robustbo tells all new values in the sheet, in any order of rows and columns.
     """
-    from robustbo.optimizer import Optimizer
-
-    with mendable():
-        opt = Optimizer.resume(journal)
+    with study_of(journal) as opt:
         if sheet is not None:
             typed_besides = {"": " ".join(numbers or ()), "--params": params, "--sd": " ".join(sd or ())}
             typed_besides |= {"--source": " ".join(source or ()), "--measured-at": measured_at}
@@ -106,7 +86,7 @@ def tell(
             place, value = trial_and_value("tell", texts, names)
             told = opt.tell(place, value, params=point, **rest)
         else:
-            told = opt.tell(point, only_value("tell", texts, names), **rest)
+            told = opt.tell(point, only_value(texts, names), **rest)
     say_trials([told], opt)
 
 
@@ -122,10 +102,7 @@ def fail(
     label: LabelOption = None,
 ) -> None:
     """Report that a trial gave no value; later asks avoid regions where trials fail."""
-    from robustbo.optimizer import Optimizer
-
-    with mendable():
-        opt = Optimizer.resume(journal)
+    with study_of(journal) as opt:
         failed = opt.fail(trial, reason, retry=retry, labels=labels_of(label or ()))
     say_trials([failed], opt)
 
@@ -137,10 +114,7 @@ def withdraw(
     reason: Annotated[str | None, typer.Option(help="The reason.")] = None,
 ) -> None:
     """Withdraw a trial that nobody will measure: it is neither pending nor failed, and tells nothing of its point."""
-    from robustbo.optimizer import Optimizer
-
-    with mendable():
-        opt = Optimizer.resume(journal)
+    with study_of(journal) as opt:
         withdrawn = opt.withdraw(trial, reason)
     say_trials([withdrawn], opt)
 
@@ -156,11 +130,8 @@ def requeue(
     The next ask returns them again. Without numbers or an age: the trials of processes on this machine that have
     ended.
     """
-    from robustbo.optimizer import Optimizer
-
-    with mendable():
+    with study_of(journal) as opt:
         age = None if older_than is None else seconds(older_than)
-        opt = Optimizer.resume(journal)
         trials_back = opt.requeue(trials or None, older_than=age)
     say_trials(trials_back, opt)
     if not trials_back:

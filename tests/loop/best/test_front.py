@@ -9,7 +9,7 @@ from botorch.utils.multi_objective.hypervolume import Hypervolume
 from botorch.utils.multi_objective.pareto import is_non_dominated
 
 import robustbo as rb
-from robustbo.loop.belief.front import common_reference, credible_points, front, hypervolumes
+from robustbo.loop.best.front import common_reference, credible_points, front, hypervolumes
 
 WRONG = 5
 

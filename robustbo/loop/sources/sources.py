@@ -7,10 +7,10 @@ from functools import partial
 from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
 from robustbo.loop.belief.outcome_models import OutcomeModels, use_models
-from robustbo.loop.belief.source_report import SourceReport, source_reports
-from robustbo.loop.belief.unjudged_sources import reports_without_belief
 from robustbo.loop.observations.source_labels import source_labels
 from robustbo.loop.observations.table import observations
+from robustbo.loop.sources.source_report import SourceReport, source_reports
+from robustbo.loop.sources.unjudged_sources import reports_without_belief
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.trials.history import History
 from robustbo.trials.settings import Settings

@@ -12,10 +12,10 @@ from torch import Tensor
 from robustbo import seeds
 from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
-from robustbo.loop.belief.bounds import LIKELY
-from robustbo.loop.belief.incumbent import BEST
-from robustbo.loop.belief.measured_points import FrontPoint, MeasuredPoints, larger_is_better, measured_points
 from robustbo.loop.belief.outcome_models import OutcomeModels, unmeasured_outcomes, use_models
+from robustbo.loop.best.bounds import LIKELY
+from robustbo.loop.best.incumbent import BEST
+from robustbo.loop.best.measured_points import FrontPoint, MeasuredPoints, larger_is_better, measured_points
 from robustbo.loop.observations.no_value import no_value
 from robustbo.loop.observations.table import Data, observations
 from robustbo.loop.surrogate.cache import FitCache

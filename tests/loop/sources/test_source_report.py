@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from robustbo.loop.belief.source_report import SourceReport, source_reports
-from robustbo.loop.belief.unjudged_sources import TAKES_NONE, reports_without_belief
+from robustbo.loop.sources.source_report import SourceReport, source_reports
+from robustbo.loop.sources.unjudged_sources import TAKES_NONE, reports_without_belief
 from robustbo.numerics.sources.errors import SourceError
 from robustbo.trials.history import History
 from robustbo.trials.outcome import Outcome

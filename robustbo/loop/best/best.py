@@ -2,8 +2,8 @@
 
 from collections.abc import Collection
 
-from robustbo.loop.belief import constrained_best
-from robustbo.loop.belief.incumbent import Incumbent, incumbent, incumbents, raw_incumbent
+from robustbo.loop.best import constrained_best
+from robustbo.loop.best.incumbent import Incumbent, incumbent, incumbents, raw_incumbent
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.searchspace.region.region import Fixed
 from robustbo.trials.history import History

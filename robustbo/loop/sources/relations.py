@@ -8,9 +8,9 @@ from functools import partial
 from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
 from robustbo.loop.belief.outcome_models import OutcomeModel, OutcomeModels, unmeasured_outcomes, use_models
-from robustbo.loop.belief.source_report import digits
 from robustbo.loop.observations.auxiliary import AuxiliaryTrials
 from robustbo.loop.observations.table import observations
+from robustbo.loop.sources.source_report import digits
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.numerics.transfer.relations import Relation
 from robustbo.numerics.transfer.summary import SourceRelation
@@ -18,7 +18,6 @@ from robustbo.trials.history import History
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.settings import Settings
 
-USELESS = 0.5  # probability of being unrelated above which a source is of no use
 NOTHING: SourceRelation = SourceRelation("unrelated", {}, *(math.nan,) * 8, ())
 
 

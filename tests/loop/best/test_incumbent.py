@@ -7,7 +7,7 @@ import pytest
 
 import robustbo as rb
 from robustbo.errors import SpaceError, SpaceWarning
-from robustbo.loop.belief.incumbent import Incumbent
+from robustbo.loop.best.incumbent import Incumbent
 from robustbo.loop.surrogate.fit import fit
 from robustbo.trials.history import Trial
 

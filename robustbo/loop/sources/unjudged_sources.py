@@ -4,8 +4,8 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 
 from robustbo.censored import is_bound
-from robustbo.loop.belief.source_report import NOT_JUDGED, UNNAMED, SourceReport
 from robustbo.loop.observations.source_labels import constant_kinds
+from robustbo.loop.sources.source_report import NOT_JUDGED, UNNAMED, SourceReport
 from robustbo.numerics.sources.atoms import FEWEST
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.trial import Trial

@@ -5,10 +5,10 @@ import math
 from robustbo.censored import is_bound
 from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
-from robustbo.loop.belief.front import use_points
-from robustbo.loop.belief.incumbent import BEST, Incumbent, half_way
-from robustbo.loop.belief.measured_points import MeasuredPoints
-from robustbo.loop.belief.records import records
+from robustbo.loop.best.front import use_points
+from robustbo.loop.best.incumbent import BEST, Incumbent, half_way
+from robustbo.loop.best.measured_points import MeasuredPoints
+from robustbo.loop.best.records import records
 from robustbo.loop.observations.no_value import no_value
 from robustbo.loop.observations.table import Data, observations
 from robustbo.loop.surrogate.cache import FitCache

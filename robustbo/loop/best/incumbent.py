@@ -9,10 +9,10 @@ from robustbo.censored import is_bound
 from robustbo.determinism.surroundings import pin_surroundings
 from robustbo.errors import FitError
 from robustbo.guidance import TRIAL, Guided
-from robustbo.loop.belief.bounds import doubt_of_bounds
 from robustbo.loop.belief.outcome_models import OutcomeModel, OutcomeModels, use_models
-from robustbo.loop.belief.recommended import Moved, points_with_fixed, recommendable_points
-from robustbo.loop.belief.records import records
+from robustbo.loop.best.bounds import doubt_of_bounds
+from robustbo.loop.best.recommended import Moved, points_with_fixed, recommendable_points
+from robustbo.loop.best.records import records
 from robustbo.loop.observations.no_value import no_value
 from robustbo.loop.observations.table import Data, Row, observations
 from robustbo.loop.surrogate.cache import FitCache

@@ -3,9 +3,9 @@
 import pytest
 
 import robustbo as rb
-from robustbo.loop.belief import constrained_best
-from robustbo.loop.belief.best import best, bests, raw_best
-from robustbo.loop.belief.incumbent import incumbent, incumbents, raw_incumbent
+from robustbo.loop.best import constrained_best
+from robustbo.loop.best.best import best, bests, raw_best
+from robustbo.loop.best.incumbent import incumbent, incumbents, raw_incumbent
 
 
 def study(**how):

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from robustbo.loop.belief.bounds import LIKELY
 from robustbo.loop.belief.outcome_models import OutcomeModel, OutcomeModels
-from robustbo.loop.belief.recommended import points_with_fixed, recommendable_points
+from robustbo.loop.best.bounds import LIKELY
+from robustbo.loop.best.recommended import points_with_fixed, recommendable_points
 from robustbo.loop.observations.table import Data, Row
 from robustbo.loop.surrogate.fallback import check_finite
 from robustbo.searchspace.parameters import Value
