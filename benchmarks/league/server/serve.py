@@ -49,12 +49,12 @@ PEERS: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
     "processoptimizer": ("skopt_optimizer", {"package": "ProcessOptimizer"}, ("ProcessOptimizer", "scikit-learn")),
     "pybads": ("pybads_thread", {}, ("pybads", "gpyreg")),
 }
-# Likewise, of loops that begin with an old study: `benchmarks.quality.transfer_old`.
+# Likewise, of loops that begin with an old study: `benchmarks.transfer.old`.
 OF_OLD_STUDIES: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
     "baybe-task": ("baybe_task", {}, ("baybe", "botorch", "torch")),
     "smac-warm-start": ("smac_warm_start", {}, ("smac", "ConfigSpace", "scikit-learn")),
 }
-# Likewise, of regression: `benchmarks.quality.regression_methods`.
+# Likewise, of regression: `benchmarks.regression.methods`.
 OF_TABLES: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
     "gpy-student-t": ("gpy_regression", {"method": "student-t"}, ("GPy", "numpy")),
     "robustgp": ("gpy_regression", {"method": "trimming"}, ("robustgp", "GPy", "numpy")),

@@ -1,0 +1,1 @@
+"""Regression with wrong values, beside methods of other libraries: errors of prediction, and seconds."""
