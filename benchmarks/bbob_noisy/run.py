@@ -30,7 +30,7 @@ from benchmarks.bbob_noisy import page, scores
 from benchmarks.bbob_noisy.methods import LIBRARIES, METHODS, start_method
 from benchmarks.common import recording
 from benchmarks.common.commands import Commands, add_jobs, add_page
-from benchmarks.common.provenance import commit
+from benchmarks.common.provenance import commit, origins
 from benchmarks.common.tables import put
 from benchmarks.common.whole_cells import read_entry, record_entry
 
@@ -118,8 +118,7 @@ def keep(options: argparse.Namespace) -> None:
     table = pd.DataFrame(rows).sort_values(scores.KEY)
     table.to_csv(options.out / "rows.csv.gz", index=False, compression={"method": "gzip", "mtime": 0})
     by_code = pd.DataFrame(provenance).groupby(["method", "commit", "processor", "versions"])
-    sums = by_code.agg(cells=("hours", "size"), since=("date", "min"), until=("date", "max"), hours=("hours", "sum"))
-    sums.round(3).reset_index().to_csv(options.out / "about.csv", index=False)
+    origins(by_code).round(3).to_csv(options.out / "about.csv", index=False)
     print(f"{len(rows)} cells in {options.out}")
 
 

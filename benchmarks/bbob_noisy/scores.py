@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from benchmarks.common.bootstrap import bootstrap
+
 KINDS = ("gaussian", "uniform", "cauchy")
 FIRST = 107
 TARGETS = 10.0 ** (np.arange(10, -41, -1) / 5)
@@ -71,31 +73,12 @@ def complete_pairs(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[counts == rows["method"].nunique()]
 
 
-def bootstrap_means(wide: pd.DataFrame, seed: int = 0) -> tuple[pd.Series, pd.DataFrame]:
-    """The mean of each column, each function and dimension counting once, and as many means of resampled instances.
-
-    Args:
-        wide: A function, dimension and instance a row, a method a column.
-        seed: Of the resampling.
-    """
-    draw = np.random.default_rng(seed)
-    groups = [group.to_numpy() for _, group in wide.groupby(["function", "dimension"])]
-    means = pd.Series(np.mean([group.mean(axis=0) for group in groups], axis=0), wide.columns)
-    resamples = np.zeros((RESAMPLES, len(wide.columns)))
-    for group in groups:
-        indices = draw.integers(len(group), size=(RESAMPLES, len(group)))
-        resamples += group[indices].mean(axis=1) / len(groups)
-    if max(map(len, groups)) == 1:
-        resamples[:] = np.nan  # a single instance says nothing of how they differ
-    return means, pd.DataFrame(resamples, columns=wide.columns)
-
-
 def compare_methods(rows: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
     """A group and method a row: the mean, its error, and what it lies above ours, paired, with its error."""
     lines = []
     for key, group in rows.groupby(list(by), sort=False):
         wide = group.pivot_table(index=KEY[:3], columns="method", values=column, sort=False)
-        means, resamples = bootstrap_means(wide)
+        means, resamples = bootstrap(wide, ["function", "dimension"], RESAMPLES)
         for method in wide.columns:
             line = dict(zip(by, key, strict=True)) | {"method": method, "cells": len(wide)}
             line |= {column: means[method], "error": resamples[method].std()}

@@ -8,7 +8,6 @@ acquisition), without the evaluations, and empty where they were not kept.
     python -m benchmarks.common.records page
 """
 
-import argparse
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 
 import pandas as pd
 
+from benchmarks.common.commands import parser_of
 from benchmarks.common.paths import RUNS
 from benchmarks.common.provenance import commit
 
@@ -70,7 +70,7 @@ def add_line(lines: pd.DataFrame, record: str, line: dict[str, Any]) -> pd.DataF
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Add a line, or write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     commands = parser.add_subparsers(dest="what", required=True)
     adding = commands.add_parser("add")
     adding.add_argument("record", help="a folder of runs/, or a file in one")

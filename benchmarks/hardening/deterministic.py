@@ -9,9 +9,10 @@ one that another surrogate than the chosen had to make is a fallback. A line tha
 
 import os
 
+from benchmarks.common.commands import parser_of
+
 os.environ["OMP_NUM_THREADS"] = "1"
 
-import argparse
 import csv
 import logging
 import math
@@ -63,7 +64,7 @@ def run(surrogate: str, dimensions: int, trials: int) -> dict[str, object]:
 
 def main() -> None:
     """Run what is not in the file yet."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--trials", type=int, default=200)
     parser.add_argument("--surrogates", nargs="*", default=[*SURROGATES])
     parser.add_argument("--dimensions", type=int, nargs="*", default=[*DIMENSIONS])

@@ -7,7 +7,6 @@ so many seconds, as often as they can: who lets go of a lock wants it again at o
 process between the moment when all have begun and the end.
 """
 
-import argparse
 import csv
 import multiprocessing
 import tempfile
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import robustbo as rb
+from benchmarks.common.commands import parser_of
 
 SPACE = rb.Space(**{f"x{i}": rb.Float(0.0, 1.0) for i in range(6)})
 CONTEXT = multiprocessing.get_context("fork")  # of a process that has imported all, with one thread
@@ -61,7 +61,7 @@ def shares(kind: str, journal: str, seconds: float) -> list[dict[str, Any]]:
 
 def main() -> None:
     """Measure, print and write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--journal", default=None, help="the address of a new study in a database")
     parser.add_argument("--out", type=Path, required=True)

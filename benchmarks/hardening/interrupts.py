@@ -10,9 +10,10 @@ the study is at its end and another is begun.
 
 import os
 
+from benchmarks.common.commands import parser_of
+
 os.environ["OMP_NUM_THREADS"] = "1"  # a process with threads must not be forked
 
-import argparse
 import csv
 import importlib
 import itertools
@@ -216,7 +217,7 @@ def summary(rows: list[dict[str, Any]], evaluated: list[int]) -> str:
 
 def main() -> None:
     """Interrupt, count, write down."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--interrupts", type=int, default=100)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=0)

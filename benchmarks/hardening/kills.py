@@ -11,9 +11,10 @@ acknowledged is looked for in the study, and each decision in it is computed aga
 
 import os
 
+from benchmarks.common.commands import parser_of
+
 os.environ["OMP_NUM_THREADS"] = "1"  # a process with threads must not be forked
 
-import argparse
 import gc
 import json
 import random
@@ -221,7 +222,7 @@ def verify_decisions(journal: str) -> dict[str, Any]:
 
 def main() -> None:
     """Kill, count, and print a line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--journal", required=True, help="a new file, or the address of a new study in a database")
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--processes", type=int, default=8)

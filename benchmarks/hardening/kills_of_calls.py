@@ -11,9 +11,10 @@ file, the disk takes few bytes at once (``--piece``), so that many kills fall be
 
 import os
 
+from benchmarks.common.commands import parser_of
+
 os.environ["OMP_NUM_THREADS"] = "1"  # a process with threads must not be forked
 
-import argparse
 import gc
 import io
 import json
@@ -240,7 +241,7 @@ def run(kills: int, seed: int, *, is_database: bool, piece: int) -> dict[str, An
 
 def main() -> None:
     """Kill, count, and print a line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--database", action="store_true", help="SQLite in the place of files")

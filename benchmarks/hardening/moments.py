@@ -11,9 +11,10 @@ modes and threads, NumPy's treatment of overflows, the filters of warnings and t
 
 import os
 
+from benchmarks.common.commands import parser_of
+
 os.environ["OMP_NUM_THREADS"] = "1"
 
-import argparse
 import csv
 import logging
 import random
@@ -178,7 +179,7 @@ def run(operation: str, journal: str, most: int, folder: Path) -> dict[str, obje
 
 def main() -> None:
     """Interrupt every operation in every kind of journal."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--most", type=int, default=1000, help="interrupts of an operation")
     parser.add_argument("--operations", nargs="*", default=[*OPERATIONS], choices=[*OPERATIONS])
     parser.add_argument("--journals", nargs="*", default=["memory", "file", "sqlite"])

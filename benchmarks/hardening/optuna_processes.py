@@ -22,6 +22,7 @@ from optuna.storages import BaseStorage, JournalStorage, RDBStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import TrialState
 
+from benchmarks.common.commands import parser_of
 from benchmarks.common.tables import put_in
 from robustbo import seeds
 from robustbo.optuna import RobustSampler, best, notes, outliers
@@ -101,7 +102,7 @@ def _row(study: optuna.Study, seconds: float) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--storage", required=True, help="a database's address, or the file of a journal")
     parser.add_argument("--trials", type=int, default=200)
     parser.add_argument("--processes", type=int, default=4)

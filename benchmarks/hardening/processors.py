@@ -10,9 +10,10 @@ Verified are the cells of a run that was recorded before, and journals that are 
 
 import os
 
+from benchmarks.common.commands import parser_of
+
 os.environ["OMP_NUM_THREADS"] = "1"
 
-import argparse
 import csv
 import hashlib
 import json
@@ -160,7 +161,7 @@ def compare_processors(
 
 def main() -> None:
     """Record what is to be recorded, verify all as each processor would, and write and print the rows."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--run", type=Path, nargs="*", default=[], help="Folders of recorded runs.")
     parser.add_argument("--trials", type=int, default=30, help="Of the journals that are recorded first; 0 for none.")
     parser.add_argument("--processors", nargs="*", default=[*PROCESSORS], choices=[*PROCESSORS])

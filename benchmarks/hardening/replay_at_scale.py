@@ -7,7 +7,6 @@
 ``kills`` compares every row but its seconds with those of an undisturbed run. Needs the extra ``dask``.
 """
 
-import argparse
 import os
 import random
 import signal
@@ -27,6 +26,7 @@ import pandas as pd
 import psutil
 from distributed import LocalCluster
 
+from benchmarks.common.commands import parser_of
 from benchmarks.common.paths import RUNS
 from robustbo.replay.kinds import read_cells, rows_of
 from robustbo.report.summary.tables import render
@@ -190,7 +190,7 @@ def _watch(client: "subprocess.Popen[bytes]", peaks: dict[str, int]) -> None:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--what", choices=("time", "kills", "memory"), required=True)
     parser.add_argument("--replications", type=int, default=4)
     parser.add_argument("--trials", type=int, default=100)

@@ -7,7 +7,6 @@ value, for so many seconds; every event is on the disk before its call returns. 
 each of eight threads.
 """
 
-import argparse
 import csv
 import multiprocessing
 import tempfile
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import robustbo as rb
+from benchmarks.common.commands import parser_of
 
 SPACE = rb.Space(**{f"x{i}": rb.Float(0.0, 1.0) for i in range(6)})
 CONTEXT = multiprocessing.get_context("fork")  # of a process that has imported all, with one thread
@@ -66,7 +66,7 @@ def of_threads(threads: int, tells: int, folder: Path) -> dict[str, Any]:
 
 def main() -> None:
     """Measure, print and write."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__)
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--out", type=Path, required=True)

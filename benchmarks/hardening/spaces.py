@@ -10,9 +10,10 @@ the journal at last.
 
 import os
 
+from benchmarks.common.commands import parser_of
+
 os.environ["OMP_NUM_THREADS"] = "1"
 
-import argparse
 import csv
 import random
 import sys
@@ -72,7 +73,7 @@ def table(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 def main() -> None:
     """Run, print counts and write them."""
     torch.set_num_threads(1)
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--asks", type=int, default=10_000, help="in all spaces together")
     parser.add_argument("--each", type=int, default=20, help="in one space")
     parser.add_argument("--seed", type=int, default=0)

@@ -9,12 +9,13 @@ by Holm's rule.
 import math
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
+from benchmarks.common.bootstrap import Resampled, bootstrap
 from benchmarks.common.tables import ENOUGH
 from benchmarks.league import plan
 from benchmarks.league.cells import Cell
@@ -106,35 +107,6 @@ def enough(rows: pd.DataFrame, column: str = LAST) -> pd.DataFrame:
     return selected[selected["problem"].isin(left.index[left >= ENOUGH])]
 
 
-class Resampled(NamedTuple):
-    """The mean of each column, each problem counting once, and the means of resampled replications, a row each."""
-
-    mean: pd.Series
-    resamples: pd.DataFrame
-
-    @property
-    def low(self) -> pd.Series:
-        """Lower ends of 95 % intervals."""
-        return self.resamples.quantile(0.025)
-
-    @property
-    def high(self) -> pd.Series:
-        """Upper ends of 95 % intervals."""
-        return self.resamples.quantile(0.975)
-
-
-def bootstrap(wide: pd.DataFrame, seed: int = 0) -> Resampled:
-    """Means and resampled means of a table with a problem and replication a row, and a method a column."""
-    generator = np.random.default_rng(seed)
-    groups = [group.to_numpy() for _, group in wide.groupby("problem")]
-    mean = pd.Series(np.mean([group.mean(axis=0) for group in groups], axis=0), wide.columns)
-    resamples = np.zeros((RESAMPLES, len(wide.columns)))
-    for group in groups:
-        indices = generator.integers(len(group), size=(RESAMPLES, len(group)))
-        resamples += group[indices].mean(axis=1) / len(groups)
-    return Resampled(mean, pd.DataFrame(resamples, columns=wide.columns))
-
-
 def setting_scores(rows: pd.DataFrame, column: str = LAST) -> pd.DataFrame:
     """Scores of one setting, a method a row, by mean rank; no row where there is too little to show.
 
@@ -146,7 +118,7 @@ def setting_scores(rows: pd.DataFrame, column: str = LAST) -> pd.DataFrame:
         return pd.DataFrame()
     wide = selected.pivot_table(index=["problem", "replication"], columns="method", values=column)
     users = [method for method in wide.columns if method not in plan.KNOW_MORE]
-    ranks, regrets = bootstrap(wide[users].rank(axis=1)), bootstrap(wide)
+    ranks, regrets = (bootstrap(of, ["problem"], RESAMPLES) for of in (wide[users].rank(axis=1), wide))
     lines = []
     for method in wide.columns:
         line = {"method": method, "rank": math.nan, "rank_low": math.nan, "rank_high": math.nan}

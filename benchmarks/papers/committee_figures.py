@@ -15,7 +15,6 @@ data's units.
 A row that the CSV has is not computed again. ROBUSTBO_DATA may name a folder with the data (Figures 3 and 5).
 """
 
-import argparse
 import math
 import multiprocessing
 import sys
@@ -30,6 +29,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from benchmarks.common.commands import parser_of
 from benchmarks.common.csv_rows import read, row_writer
 from robustbo.report.charts.palette import COLORS
 from robustbo.surrogates.committee.model import CommitteeGP
@@ -173,7 +173,7 @@ def draw(rows: list[dict[str, Any]], figure: int, path: Path) -> None:
 
 def main() -> None:
     """Compute what is missing, then draw."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--figure", type=int, choices=sorted(FIGURES), required=True)
     parser.add_argument("--repetitions", type=int, default=10)
     parser.add_argument("--jobs", type=int, default=1)

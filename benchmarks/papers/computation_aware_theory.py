@@ -11,7 +11,6 @@ and what random functions reach.
     python -m benchmarks.papers.computation_aware_theory --out runs/computation-aware-theory
 """
 
-import argparse
 import math
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +19,7 @@ import matplotlib.pyplot as plt
 import torch
 from torch import Tensor
 
+from benchmarks.common.commands import parser_of
 from robustbo.numerics.gp.kernels_tiled import TiledCovariance, correlation
 from robustbo.numerics.iterative.policies import NAMES, by_name
 from robustbo.numerics.iterative.solver import WeightBelief, iterate
@@ -201,7 +201,7 @@ def draw_worst_cases(cases: dict[str, list[WorstCase]], path: Path) -> None:
 
 def main() -> None:
     """Compute, draw, and write the numbers."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--out", type=Path, required=True)
     out: Path = parser.parse_args().out
     torch.set_default_dtype(torch.float64)

@@ -6,7 +6,6 @@ those of `robustbo.numerics.pursuit.convex`; the ones in rho are written out her
     python -m benchmarks.papers.convexity --out runs/convexity/figure-4.png
 """
 
-import argparse
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -15,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import SymLogNorm
 from torch import Tensor
 
+from benchmarks.common.commands import parser_of
 from robustbo.numerics.pursuit.convex import convexity
 from robustbo.report.charts.palette import COLORS
 
@@ -82,7 +82,7 @@ def heatmap(axes: Axes, hessian: Tensor, most: float, label: str) -> None:
 
 def main() -> None:
     """Draw the six panels."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--out", type=Path, default=Path("runs/convexity/figure-4.png"))
     options = parser.parse_args()
     figure, axes = plt.subplots(2, 3, figsize=(12, 6.5), layout="constrained")

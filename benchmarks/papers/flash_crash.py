@@ -10,7 +10,6 @@ GP of the source has the threshold 1.5 (its authors'); all kernels are Matern-5/
 ROBUSTBO_DATA may name a folder with the data.
 """
 
-import argparse
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +19,7 @@ import torch
 from matplotlib.axes import Axes
 from torch import Tensor
 
+from benchmarks.common.commands import parser_of
 from robustbo.report.charts.palette import COLORS
 from robustbo.report.summary.tables import render
 from robustbo.surrogates import ConjugateGP, RelevancePursuitGP, StandardGP
@@ -132,7 +132,7 @@ def rows(panel: Panel) -> list[dict[str, Any]]:
 
 def main() -> None:
     """Fit, draw, and write the numbers."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--out", type=Path, required=True)
     out: Path = parser.parse_args().out
     out.mkdir(parents=True, exist_ok=True)

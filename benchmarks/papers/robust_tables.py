@@ -12,7 +12,6 @@ A cell that the CSV has is not run again. ROBUSTBO_DATA may name a folder with t
     python -m benchmarks.papers.robust_tables --replications 20 --jobs 2 --out runs/robust-tables
 """
 
-import argparse
 import math
 import multiprocessing
 import sys
@@ -24,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from benchmarks.common.commands import parser_of
 from benchmarks.common.csv_rows import read, row_writer
 from robustbo import seeds
 from robustbo.report.summary.tables import render
@@ -126,7 +126,7 @@ def summary(rows: list[dict[str, Any]], published: list[dict[str, Any]]) -> list
 
 def main() -> None:
     """Run what is missing, then write the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--replications", type=int, default=20)
     parser.add_argument("--data", choices=DATA, nargs="+", default=list(DATA))
     parser.add_argument("--methods", choices=list(METHODS), nargs="+", default=list(METHODS))

@@ -3,10 +3,11 @@
 python -m benchmarks.papers.rover_picture --out runs/rover/trajectories.png
 """
 
-import argparse
 from pathlib import Path
 
 import matplotlib
+
+from benchmarks.common.commands import parser_of
 
 matplotlib.use("Agg")
 
@@ -61,7 +62,7 @@ def show_variant(axes: Axes, variant: str, generator: np.random.Generator) -> No
 
 def main() -> None:
     """Draw it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--out", type=Path, default=Path("runs/rover/trajectories.png"))
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()

@@ -6,7 +6,6 @@ replaced by uniform values from the function's range.
     python -m benchmarks.papers.sine --out runs/sine
 """
 
-import argparse
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import torch
 from matplotlib.axes import Axes
 from torch import Tensor
 
+from benchmarks.common.commands import parser_of
 from robustbo.numerics.gp.kernels import KERNELS, squared_differences
 from robustbo.numerics.gp.log_posterior import log_posterior
 from robustbo.numerics.gp.map_fit import maximize
@@ -141,7 +141,7 @@ def tolerances() -> list[dict[str, object]]:
 
 def main() -> None:
     """Draw and write everything."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--out", type=Path, default=Path("runs/sine"))
     options = parser.parse_args()
     torch.set_num_threads(1)

@@ -9,7 +9,6 @@ value within 0.2 of the truth is nobody's loss, and not counted at all.
     python -m benchmarks.quality.calibration --replications 12 --work results/calibration --out runs/calibration
 """
 
-import argparse
 import multiprocessing
 from itertools import pairwise, product
 from pathlib import Path
@@ -18,6 +17,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from benchmarks.common.commands import parser_of
 from benchmarks.common.paths import RUNS
 from benchmarks.common.tables import log_loss, put
 from robustbo.loop.belief.judge import judge
@@ -101,7 +101,7 @@ def losses(rows: pd.DataFrame) -> pd.DataFrame:
 
 def main() -> None:
     """Optimize, compare, print two tables and write them."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--replications", type=int, default=12)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--work", type=Path, default=Path("results/calibration"))

@@ -4,6 +4,8 @@
 experts of 256: the rules, the surest expert at each point, and the exact process. `fitted`: Hartmann6, Friedman's
 function and a product of waves in two inputs, n values with noise of a twentieth of the function's standard deviation,
 a tenth of which have been moved by 3 to 9 of these, up or down; each method finds its own hyperparameters, a committee
+from benchmarks.common.commands import parser_of
+from benchmarks.common.commands import parser_of
 from 16 experts at most. "default" is `Optimizer`'s, from the same values, "computation-aware" has 200 iterations, and
 "student-t" and "standard" take all values as one process. Judged at 1,000 new points by the function itself: root mean
 squared error in standard deviations of the function, share within two predicted standard deviations, mean log density
@@ -17,7 +19,6 @@ squared error in standard deviations of the function, share within two predicted
 A row that the CSV has is not computed again.
 """
 
-import argparse
 import itertools
 import math
 import sys
@@ -33,6 +34,7 @@ import torch
 from torch import Tensor
 
 import robustbo as rb
+from benchmarks.common.commands import parser_of
 from benchmarks.common.csv_rows import read, row_writer
 from robustbo.numerics.committee import evidence
 from robustbo.numerics.committee.aggregation import COMBINE, latent
@@ -232,7 +234,7 @@ def scores(problem: str, seed: int, method: str, data: Data, prediction: Forecas
 
 def main() -> None:
     """Compute what is missing."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("part", choices=("known", "fitted", "misfit"))
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--sizes", type=int, nargs="+", default=[1000])

@@ -7,12 +7,12 @@ what somebody would say who knows the share of values so far and nothing of poin
     python -m benchmarks.quality.failures_calibration --out runs/failures
 """
 
-import argparse
 from itertools import pairwise
 from pathlib import Path
 
 import pandas as pd
 
+from benchmarks.common.commands import parser_of
 from benchmarks.common.paths import RUNS
 from benchmarks.common.tables import log_loss, put
 from robustbo.loop.feasibility.report import chances
@@ -61,7 +61,7 @@ def losses(rows: pd.DataFrame) -> pd.DataFrame:
 
 def main() -> None:
     """Compute what was said, print two tables and write them."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--runs", type=Path, default=RUNS, help="the runs, cells included")
     parser.add_argument("--out", type=Path, default=None, help="a folder")
     options = parser.parse_args()

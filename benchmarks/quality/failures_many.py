@@ -7,7 +7,6 @@ there; beside it the same by a model of all places, and the seconds of the proce
     python -m benchmarks.quality.failures_many --sizes 300 --seeds 2 --out runs/failures
 """
 
-import argparse
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +17,7 @@ import numpy as np
 import pandas as pd
 import torch
 
+from benchmarks.common.commands import parser_of
 from benchmarks.common.tables import log_loss, put
 from benchmarks.quality.failures import NAMES, RUNS
 from robustbo.loop.feasibility import model
@@ -72,7 +72,7 @@ def score_model(training: Ended, test: Ended, seed: int) -> tuple[float, float]:
 
 def main() -> None:
     """Fit, print and write the table, and the paired difference over all rows and without the checkerboard."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[300])
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--out", type=Path, default=None, help="a folder")

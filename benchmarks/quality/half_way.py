@@ -8,7 +8,6 @@ and 0.5), and its regret is that among the points measured, in log10, at least 1
     python -m benchmarks.quality.half_way --seeds 6 --out runs/half-way
 """
 
-import argparse
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +20,7 @@ from botorch import test_functions
 from botorch.test_functions.synthetic import SyntheticTestFunction
 
 import robustbo as rb
+from benchmarks.common.commands import parser_of
 from benchmarks.common.csv_rows import read, row_writer
 from benchmarks.common.tables import put
 from robustbo.loop.best import incumbent
@@ -106,7 +106,7 @@ def differences(rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 def main() -> None:
     """Recommend by both rules in studies that are not yet recorded, and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--seeds", type=int, default=6)
     parser.add_argument("--out", type=Path, required=True, help="a folder")
     options = parser.parse_args()

@@ -24,7 +24,6 @@ are those to report.
 takes a quarter of an hour; a run that was broken off goes on where it was. The file has one row a data set.
 """
 
-import argparse
 import math
 import sys
 from pathlib import Path
@@ -35,6 +34,7 @@ import torch
 from sklearn.metrics import roc_auc_score
 from torch import Tensor
 
+from benchmarks.common.commands import parser_of
 from benchmarks.common.csv_rows import read, row_writer
 from benchmarks.quality.joint_data import CHOOSING, JUDGING, Cell, Data, cells, data
 from robustbo.loop.belief.trial_failure import failure_probabilities, log_likelihood_ratio
@@ -163,7 +163,7 @@ def start() -> None:
 
 def main() -> None:
     """Score what the file lacks, and print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--problems", nargs="+", choices=[*CHOOSING, *JUDGING], default=list(JUDGING))
     parser.add_argument("--out", type=Path, default=Path("runs/joint-evidence/rows.csv"))

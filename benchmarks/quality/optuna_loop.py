@@ -17,7 +17,6 @@ Rows that are there already are not computed again.
     python -m benchmarks.quality.optuna_loop --table runs/optuna
 """
 
-import argparse
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -28,6 +27,7 @@ import optuna
 import pandas as pd
 import torch
 
+from benchmarks.common.commands import parser_of
 from benchmarks.common.csv_rows import record_missing
 from benchmarks.common.tables import put
 from benchmarks.quality.failures import mean_and_error
@@ -126,7 +126,7 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--replications", type=int, nargs=2, default=(0, 10), help="from, and up to")
     parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=[*PROBLEMS])
     parser.add_argument("--settings", nargs="+", choices=SETTINGS, default=[*SETTINGS])

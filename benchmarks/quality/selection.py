@@ -11,7 +11,6 @@ README is the mean over all cells; the CSV has one row a cell.
 With `--only relevance-pursuit` the rows of the other methods stay as they are in that file; let the seeds be the same.
 """
 
-import argparse
 import math
 import multiprocessing
 import sys
@@ -28,6 +27,7 @@ import torch
 from botorch.models.gpytorch import GPyTorchModel
 from torch import Tensor
 
+from benchmarks.common.commands import parser_of
 from robustbo.report.summary.tables import render
 from robustbo.surrogates.common.contract import diagnose, fit, quiet
 from robustbo.surrogates.common.scoring import normal_log_density
@@ -202,7 +202,7 @@ def summary(rows: list[dict[str, object]], **only: object) -> str:
 
 def main() -> None:
     """Fit everything, write a row a cell, and print the means."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES)

@@ -8,7 +8,6 @@ A row a problem, beside what BoTorch says; `problems/robustbo_problems/several.p
     python -m benchmarks.quality.several_best
 """
 
-import argparse
 import math
 from collections.abc import Callable
 from itertools import product
@@ -20,6 +19,7 @@ from botorch.test_functions.multi_objective import C2DTLZ2, BraninCurrin, MultiO
 from scipy.optimize import minimize
 from torch import Tensor
 
+from benchmarks.common.commands import parser_of
 from benchmarks.common.tables import put
 from robustbo.report.summary.tables import Rows
 from robustbo.tasks.several import SeveralProblem
@@ -105,7 +105,7 @@ def best_vessel() -> float:
 
 def main() -> None:
     """Compute, print and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--out", type=Path, default=None, help="a folder")
     options = parser.parse_args()
     rows: Rows = []

@@ -31,6 +31,7 @@ import torch
 from scipy.stats import rankdata
 
 import robustbo as rb
+from benchmarks.common.commands import parser_of
 from benchmarks.common.csv_rows import read, row_writer
 from benchmarks.common.measured_values import FUNCTIONS, WRONG, data, points, space, values
 from benchmarks.common.timing import time_call
@@ -91,7 +92,7 @@ def cases(options: argparse.Namespace) -> list[Case]:
 
 def main() -> None:
     """Compute what is missing, and draw what there is."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     defaults = ["levy", "ackley", "hartmann6", "rosenbrock"]
     parser.add_argument("--functions", choices=FUNCTIONS, nargs="+", default=defaults)
     parser.add_argument("--wrong", choices=WRONG, nargs="+", default=WRONG)

@@ -9,13 +9,13 @@ that of the geometric means, 10 to the power of the difference.
     python -m benchmarks.quality.spaces --out runs/spaces
 """
 
-import argparse
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from benchmarks.common.commands import parser_of
 from benchmarks.common.paths import RUNS
 from benchmarks.common.tables import put
 from benchmarks.quality.failures import complete_replications, mean_and_error
@@ -61,7 +61,7 @@ def summary(name: str, rows: pd.DataFrame, spec: RunSpec) -> Rows:
 
 def main() -> None:
     """Read, print and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--runs", type=Path, default=RUNS, help="the specs, and beside each its folder of cells")
     parser.add_argument("--out", type=Path, default=None, help="a folder")
     options = parser.parse_args()

@@ -23,6 +23,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.common import recording
+from benchmarks.common.commands import parser_of
 from benchmarks.common.paths import RUNS
 from robustbo.replay.cells.optimization import OptimizationCell
 from robustbo.replay.spec import reading
@@ -179,7 +180,7 @@ def keep(options: argparse.Namespace) -> None:
 
 def main() -> None:
     """Record, or compare what is recorded."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--replications", type=recording.replications, default=range(8), help="first:end")
     shared.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(FUNCTIONS))

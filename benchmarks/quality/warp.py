@@ -8,13 +8,13 @@ same method with the inverse hyperbolic sine, which took its place before, fitte
     python -m benchmarks.quality.warp --seeds 10 --out runs/warp/results.csv
 """
 
-import argparse
 import time
 from itertools import product
 from pathlib import Path
 
 import pandas as pd
 
+from benchmarks.common.commands import parser_of
 from benchmarks.common.tables import put_in
 from benchmarks.quality.selection import FUNCTIONS, SIZES, Cell, data, predictive, start
 from robustbo.report.summary.tables import records
@@ -51,7 +51,7 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
 
 def main() -> None:
     """Fit, print the table, and write it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--out", type=Path, default=None)
     options = parser.parse_args()

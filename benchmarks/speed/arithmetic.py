@@ -10,7 +10,6 @@ the most that compiling can save; an ask without it is compared with Optuna's, i
     python -m benchmarks.speed.arithmetic --out runs/speed-sizes/arithmetic.csv
 """
 
-import argparse
 import statistics
 import time
 import warnings
@@ -22,6 +21,7 @@ from unittest.mock import patch
 import numpy as np
 import torch
 
+from benchmarks.common.commands import parser_of
 from benchmarks.common.csv_rows import record_missing
 from benchmarks.common.measured_values import FUNCTIONS
 from benchmarks.common.measured_values import measure as measure_value
@@ -89,7 +89,7 @@ def measure(function: str, n: int, seed: int = 0) -> dict[str, Any]:
 
 def main() -> None:
     """Measure the rows that the CSV lacks."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--functions", nargs="+", default=list(FUNCTIONS), choices=FUNCTIONS)
     parser.add_argument("--sizes", nargs="+", type=int, default=[20, 50, 100, 200])
     parser.add_argument("--out", type=Path, required=True)

@@ -6,7 +6,6 @@ client computes first (its fit to all values) counts too.
     python -m benchmarks.speed.ax --out runs/speed-ax/results.csv
 """
 
-import argparse
 import logging
 import time
 import warnings
@@ -17,6 +16,7 @@ import torch
 from ax.api.client import Client
 from ax.api.configs import RangeParameterConfig
 
+from benchmarks.common.commands import parser_of
 from benchmarks.common.measured_values import space, values
 from benchmarks.common.tables import put_in
 from robustbo.ax import generation_strategy
@@ -55,7 +55,7 @@ def time_analyses(function: str, n: int) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--functions", nargs="+", choices=FUNCTIONS, default=FUNCTIONS)
     parser.add_argument("--sizes", type=int, nargs="+", default=[30])
     parser.add_argument("--out", type=Path)

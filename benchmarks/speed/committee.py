@@ -12,7 +12,6 @@ matrices of the experts' size on this machine.
     python -m benchmarks.speed.committee --files 1000000  # two workers read their parts of files
 """
 
-import argparse
 import math
 import statistics
 import sys
@@ -28,6 +27,7 @@ import numpy as np
 import torch
 from distributed import Client, LocalCluster
 
+from benchmarks.common.commands import parser_of
 from benchmarks.common.timing import peak_mib
 from robustbo.numerics.committee import evidence
 from robustbo.numerics.committee.evidence import SharedHyperparameters
@@ -164,7 +164,7 @@ def operations(n: int) -> float:
 
 def main() -> None:
     """Measure, and write the rows."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[12_800, 25_600, 51_200, 102_400])
     parser.add_argument("--large", type=int, default=None, help="one evaluation from nothing, for its memory")
     parser.add_argument("--workers", action="store_true", help="one Dask worker against two, n = 51,200")

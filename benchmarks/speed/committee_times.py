@@ -9,7 +9,6 @@ was run, the picture has the last one's time times the ratio of sizes, dashed: a
     python -m benchmarks.speed.committee_times --device cuda --committees 10000000 --memory-gib 16 --out OUT  # on a GPU
 """
 
-import argparse
 import math
 import sys
 import time
@@ -20,6 +19,7 @@ import matplotlib.pyplot as plt
 import torch
 from torch import Tensor
 
+from benchmarks.common.commands import parser_of
 from benchmarks.common.csv_rows import read, row_writer
 from robustbo.numerics.committee import evidence
 from robustbo.numerics.committee.evidence import SharedHyperparameters
@@ -81,7 +81,7 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
 
 def main() -> None:
     """Measure what the CSV does not have, then draw."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--processes", type=int, nargs="*", default=[256, 512, 1024, 2048, 4096])
     parser.add_argument("--committees", type=int, nargs="*", default=[1_000, 10_000, 100_000, 1_000_000])
     parser.add_argument("--device", default="cpu")

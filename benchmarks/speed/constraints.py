@@ -7,7 +7,6 @@ processor. "points" is what the first initial points of a new region take, "firs
     python -m benchmarks.speed.constraints --counts 1 10 30 60 --out runs/spaces/constraints.csv
 """
 
-import argparse
 import random
 import statistics
 import time
@@ -17,6 +16,7 @@ from typing import Any
 import torch
 
 import robustbo as rb
+from benchmarks.common.commands import parser_of
 from benchmarks.common.tables import put_in
 from robustbo.loop.decide import step
 from robustbo.loop.surrogate.cache import FitCache
@@ -111,7 +111,7 @@ def row(kind: str, count: int, repeats: int, n: int, asks: int) -> dict[str, Any
 
 def main() -> None:
     """Time, print and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--counts", type=int, nargs="+", default=[1, 10, 30, 60])
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--asks", type=int, default=4)

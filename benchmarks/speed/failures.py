@@ -6,7 +6,6 @@ each ask is what the one with the model asked for, so that both fit anew.
     python -m benchmarks.speed.failures --sizes 50 100 200 --asks 18 --out runs/failures/speed.csv
 """
 
-import argparse
 import statistics
 import time
 from dataclasses import replace
@@ -16,6 +15,7 @@ from typing import Any
 import torch
 
 import robustbo as rb
+from benchmarks.common.commands import parser_of
 from benchmarks.common.tables import put_in
 from robustbo import seeds
 from robustbo.loop.decide import step
@@ -60,7 +60,7 @@ def time_asks(problem: Problem, options: dict[str, Any], n: int, asks: int) -> d
 
 def main() -> None:
     """Time, print and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[50, 100, 200])
     parser.add_argument("--asks", type=int, default=18)
     parser.add_argument("--out", type=Path, default=None)

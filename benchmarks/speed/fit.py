@@ -30,6 +30,7 @@ from botorch.models.transforms.outcome import Standardize
 from gpytorch.mlls import ExactMarginalLogLikelihood
 from torch import Tensor
 
+from benchmarks.common.commands import parser_of
 from benchmarks.common.csv_rows import read, row_writer
 from benchmarks.common.measured_values import FUNCTIONS, extent, space, values
 from robustbo.report.summary.tables import records, render
@@ -175,7 +176,7 @@ def geometric(rows: pd.DataFrame, key: str) -> float:
 
 def main() -> None:
     """Measure what is missing, a row a data set, and show what there is."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--functions", choices=FUNCTIONS, nargs="+", default=UNTUNED)
     parser.add_argument("--sizes", type=int, nargs="+", default=[50, 100, 200])
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])

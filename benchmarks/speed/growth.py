@@ -7,7 +7,6 @@ the smallest size. At the end: how many bytes a tell reads of a file to which so
     python -m benchmarks.speed.growth --out runs/speed-growth/results.csv
 """
 
-import argparse
 import random
 import statistics
 import sys
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import robustbo as rb
+from benchmarks.common.commands import parser_of
 from robustbo.report.summary.tables import render
 from robustbo.trials.storage import disk
 
@@ -79,7 +79,7 @@ def bytes_read_of_another(count: int, rng: random.Random) -> int:
 
 def main() -> None:
     """Measure, print and write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[1000, 10_000, 100_000])
     parser.add_argument("--repeats", type=int, default=40)
     parser.add_argument("--out", type=Path)

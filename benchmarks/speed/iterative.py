@@ -20,6 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from benchmarks.common.commands import parser_of
 from benchmarks.common.timing import peak_mib
 from robustbo.numerics.gp.kernels import KERNELS, squared_differences
 from robustbo.report.summary.tables import render
@@ -80,7 +81,7 @@ def cholesky(n: int) -> dict[str, Any]:
 
 def main() -> None:
     """Each size, one after the other; then the factorization."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
     parser.add_argument("--out", type=Path, default=None)
     parser.add_argument("--measure", choices=("iterative", "cholesky"), help=argparse.SUPPRESS)

@@ -7,7 +7,6 @@ LogEI: on the same model, and on BoTorch's own. One process, one thread, medians
     python -m benchmarks.speed.log_ei --out runs/speed-log-ei/results.csv
 """
 
-import argparse
 import statistics
 import sys
 import time
@@ -25,6 +24,7 @@ from botorch.models.gpytorch import GPyTorchModel
 from gpytorch.mlls import ExactMarginalLogLikelihood
 from torch import Tensor
 
+from benchmarks.common.commands import parser_of
 from robustbo.loop.acquisition.build import incumbent_value, maximize_with_botorch
 from robustbo.loop.acquisition.log_nei import StudentTLogExpectedImprovement
 from robustbo.numerics.improvement.student_t import log_improvement
@@ -121,7 +121,7 @@ def row(label: str, pairs: list[tuple[float, float]]) -> Row:
 
 def main() -> None:
     """Measure, print a row each, and write them."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--repetitions", type=int, default=7)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--out", type=Path, default=None)

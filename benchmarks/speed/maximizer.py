@@ -9,7 +9,6 @@ timed is the maximization alone, in turns, in seconds of the processor.
     python -m benchmarks.speed.maximizer --out runs/maximizer/results.csv
 """
 
-import argparse
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -21,6 +20,7 @@ import pandas as pd
 import torch
 
 import robustbo as rb
+from benchmarks.common.commands import parser_of
 from benchmarks.common.timing import time_call
 from robustbo.loop.acquisition.build import maximize_with_botorch
 from robustbo.loop.candidates.search import Search
@@ -173,7 +173,7 @@ def summary(rows: list[dict[str, Any]]) -> pd.DataFrame:
 
 def main() -> None:
     """Measure, print a row each and the summary, and write the rows."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[20, 50, 100, 200])
     parser.add_argument("--seeds", type=int, nargs="+", default=list(range(7)))
     parser.add_argument("--only", choices=sorted(CASES), nargs="+", default=list(CASES))

@@ -6,7 +6,6 @@ that both fit anew each time; seconds of the processor, one thread, the median.
     python -m benchmarks.speed.optuna --sizes 50 100 200 --asks 15 --out runs/optuna/speed.csv
 """
 
-import argparse
 import statistics
 import tempfile
 import time
@@ -19,6 +18,7 @@ import torch
 from optuna.distributions import FloatDistribution
 
 import robustbo as rb
+from benchmarks.common.commands import parser_of
 from benchmarks.common.tables import put_in
 from robustbo.optuna import RobustSampler
 from robustbo_problems.synthetic import levy
@@ -70,7 +70,7 @@ def time_asks(n: int, asks: int, storage: str | None) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[50, 100, 200])
     parser.add_argument("--asks", type=int, default=15)
     parser.add_argument("--out", type=Path)

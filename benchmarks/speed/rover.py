@@ -3,7 +3,6 @@
 python -m benchmarks.speed.rover --out runs/rover/speed.csv
 """
 
-import argparse
 import statistics
 import sys
 import time
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.common.commands import parser_of
 from robustbo.report.summary.tables import render
 from robustbo_problems.rover import VARIANTS, load_field, rewards, rover
 
@@ -39,7 +39,7 @@ def measure(variant: str, n: int) -> dict[str, Any]:
 
 def main() -> None:
     """Measure each variant and write a row each."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--points", type=int, default=2000)
     parser.add_argument("--out", type=Path, default=None)
     options = parser.parse_args()

@@ -7,7 +7,6 @@ and the third time tells wait for it.)
     python -m benchmarks.speed.serve --clients 20 --seconds 30
 """
 
-import argparse
 import http.client
 import json
 import os
@@ -23,6 +22,7 @@ from pathlib import Path
 import numpy as np
 
 import robustbo as rb
+from benchmarks.common.commands import parser_of
 
 TRIALS = 6  # trials of a client
 MEASURED = 40  # values before, so that an ask takes its time
@@ -59,7 +59,7 @@ def ask_points(port: int, token: str, end: float, times: list[float]) -> None:
 
 def main() -> None:
     """Measure, and print quantiles of tells and of asks in seconds."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--clients", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=30.0)
     options = parser.parse_args()

@@ -31,6 +31,7 @@ from typing import Any
 
 import torch
 
+from benchmarks.common.commands import parser_of
 from benchmarks.common.csv_rows import read, row_writer
 from benchmarks.common.measured_values import FUNCTIONS
 from benchmarks.common.measured_values import measure as measure_value
@@ -143,7 +144,7 @@ def cases(options: argparse.Namespace) -> Iterator[tuple[Any, ...]]:
 
 def main() -> None:
     """Measure what is missing, row after row, and show the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--functions", choices=FUNCTIONS, nargs="+", default=["levy"])
     parser.add_argument("--sizes", type=int, nargs="+", default=[50, 100, 200, 500, 1000, 2000, 5000, 10_000])
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])

@@ -7,7 +7,6 @@ rows are of a pool, whose rows are all looked at.
     python -m benchmarks.speed.spaces --sizes 50 100 --asks 18 --out runs/spaces/speed.csv
 """
 
-import argparse
 import statistics
 import time
 from collections.abc import Mapping
@@ -20,6 +19,7 @@ import pandas as pd
 import torch
 
 import robustbo as rb
+from benchmarks.common.commands import parser_of
 from benchmarks.common.tables import put_in
 from robustbo.loop.decide import step
 from robustbo.loop.surrogate.cache import FitCache
@@ -97,7 +97,7 @@ def pool_row(count: int, n: int, asks: int) -> dict[str, Any]:
 
 def main() -> None:
     """Time, print and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[50, 100])
     parser.add_argument("--asks", type=int, default=18)
     parser.add_argument("--rows", type=int, nargs="*", default=[1_000, 100_000])

@@ -7,7 +7,6 @@ Python compiles must be kept (PYTHONDONTWRITEBYTECODE must not be set), as it is
     python -m benchmarks.speed.start --out runs/speed-start/results.csv
 """
 
-import argparse
 import resource
 import statistics
 import subprocess
@@ -18,6 +17,7 @@ from typing import Any
 
 import robustbo as rb
 from benchmarks.common import provenance
+from benchmarks.common.commands import parser_of
 from robustbo.report.summary.tables import render
 
 NUM_TOLD = 20  # trials of the journal
@@ -55,7 +55,7 @@ def processor_s(arguments: tuple[str, ...], folder: Path) -> float:
 
 def main() -> None:
     """Measure each command so many times, in turn."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--times", type=int, default=5)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()

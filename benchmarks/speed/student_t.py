@@ -10,7 +10,6 @@ the mode.
     python -m benchmarks.speed.student_t --out runs/speed-fit
 """
 
-import argparse
 import math
 import statistics
 import sys
@@ -26,6 +25,7 @@ import torch
 from threadpoolctl import threadpool_limits
 from torch import Tensor
 
+from benchmarks.common.commands import parser_of
 from robustbo import seeds
 from robustbo.numerics.gp.covariance import Covariance, stationary
 from robustbo.numerics.gp.model import Model
@@ -174,7 +174,7 @@ def compare(n: int, seed: int, *, with_variational: bool) -> Row:
 
 def main() -> None:
     """Measure, print a row a data set, and write them."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[50, 100, 200])
     parser.add_argument("--seeds", type=int, nargs="+", default=list(range(10)))
     parser.add_argument("--variational-up-to", type=int, default=100, help="sizes beyond get none")

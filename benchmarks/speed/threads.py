@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from benchmarks.common.commands import parser_of
 from benchmarks.common.tables import put_in
 
 OPENMP = "OMP_NUM_THREADS"
@@ -108,7 +109,7 @@ def row(way: str, surrogate: str, n: int, repeats: int) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--ways", nargs="+", default=list(WAYS), choices=list(WAYS))
     parser.add_argument("--surrogates", nargs="+", default=["relevance-pursuit"])
     parser.add_argument("--sizes", type=int, nargs="+", default=[100, 500])
