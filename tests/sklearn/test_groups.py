@@ -43,3 +43,14 @@ def test_groups_must_be_one_a_row_and_of_a_method_that_takes_them():
         RobustGPRegressor().fit(X, Y, groups=["a", "b"])
     with pytest.raises(ValueError, match="'relevance-pursuit' only, got 'standard'"):
         RobustGPRegressor("standard").fit(X, Y, groups=BATCH)
+
+
+def test_of_many_rows_a_source_that_is_broken_and_one_that_is_off_are_found():
+    """Beyond the number of rows up to which hyperparameters are climbed to beside a source."""
+    rng = np.random.default_rng(0)
+    X, groups = rng.uniform(size=(300, 2)), np.arange(300) % 4
+    clean = np.sin(5 * X[:, 0]) * X[:, 1] + 0.05 * rng.standard_normal(300)
+    for kind, error in (("broken", 0.5 * rng.standard_normal(300)), ("offset", 0.3)):
+        found = RobustGPRegressor().fit(X, clean + error * (groups == 1), groups=groups).group_errors_.iloc[0]
+        assert (str(found["group"]), found["kind"]) == ("1", kind)
+        assert found["probability"] > 0.99

@@ -20,6 +20,7 @@ from robustbo.loop.observations.no_value import no_value
 from robustbo.loop.observations.table import Data, observations
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.loop.surrogate.fitted_model import FittedSurrogate
+from robustbo.numerics.improvement.contenders import least_beaten
 from robustbo.numerics.improvement.front import hypervolume, membership, pareto_mask, reference_point
 from robustbo.searchspace.region.region import Fixed
 from robustbo.surrogates.common import contract
@@ -197,9 +198,8 @@ def chances_of(seed: int, points: MeasuredPoints) -> Tensor:
     Y, chances = points.objectives, torch.zeros(len(points.objectives), dtype=torch.float64)
     indices = _own_order(points.X)
     if len(Y) > MOST:
-        span = (Y.amax(0) - Y.amin(0)).clamp_min(1e-300)
-        beaten = ((Y.unsqueeze(0) - Y.unsqueeze(1)) / span).amin(-1).amax(-1)  # by how much the most
-        indices = indices[beaten[indices].argsort(stable=True)[:MOST]]
+        broken = (-points.log_feasible).masked_fill(points.is_likely, 0.0)
+        indices = indices[least_beaten(Y[indices], broken[indices])[:MOST]]
     samples, feasible = [], torch.ones(NUM_SAMPLES, len(indices), dtype=torch.bool)
     for model in points.models:
         values = _samples(model.fitted, points.X[indices], seeds.derive(seed, len(Y), f"front {model.outcome.name}"))

@@ -29,6 +29,7 @@ STEP = 160  # observations between two choices; both are counts at which searche
 GUESSED = 1920  # observations at most of the fit by which a choice is made, likewise
 RENEWED = 8  # that is renewed where there are between an eighth and a quarter more observations
 BEST = 0.5  # share of what stays that is chosen for its predicted value
+REPLICATED = 0.5  # share of that which replicated points have before all others
 
 
 class RoughPrediction(NamedTuple):
@@ -98,7 +99,7 @@ def thin_evenly(told: Observations) -> Observations:
 def rows_to_keep(guess: RoughPrediction, told: Observations, room: int) -> list[bool]:
     """Booleans of the observations that stay: as many as there is room for, those of one point one after the other.
 
-    Points that have several are the first of the best ones: what was replicated matters.
+    Of the best points those that have several values come first, up to a share: what was replicated matters.
     """
     places: dict[tuple[float, ...], list[int]] = {}
     for i, row in enumerate(told.X):
@@ -108,7 +109,9 @@ def rows_to_keep(guess: RoughPrediction, told: Observations, room: int) -> list[
     best = guess.best[at]
     counts = torch.tensor([len(indices) for indices in members])
     by_value = best.argsort(descending=True, stable=True)
-    order = by_value[(counts[by_value] == 1).int().argsort(stable=True)]
+    size_of_replicated = torch.where(counts > 1, counts, 0)[by_value].cumsum(0)
+    comes_first = (counts[by_value] > 1) & (size_of_replicated <= REPLICATED * BEST * room)
+    order = torch.cat([by_value[comes_first], by_value[~comes_first]])
     is_kept = [False] * len(told.values)
     num_best = int((counts[order].cumsum(0) <= BEST * room).sum())
     near = order[: max(1, num_best)]

@@ -19,10 +19,18 @@ def contenders(mixtures: Sequence[Mixture], goals: Sequence[Goal], Z: Tensor) ->
         return Z
     means_of = [weights @ means(latents, Z) for weights, latents in mixtures]
     broken = torch.stack([goal.violation(mean) for goal, mean in zip(goals, means_of, strict=True)]).sum(0)
-    by = torch.full((len(Z), len(Z)), math.inf, dtype=Z.dtype)  # how much the one is better in all objectives
-    for goal, mean in zip(goals, means_of, strict=True):
-        if goal.is_objective:
-            by = by.minimum((mean - mean[:, None]) / (mean.amax() - mean.amin()).clamp_min(LEAST))
+    Y = torch.stack([mean for goal, mean in zip(goals, means_of, strict=True) if goal.is_objective], -1)
+    return Z[least_beaten(Y, broken)[:MOST].sort().values]
+
+
+def least_beaten(Y: Tensor, broken: Tensor) -> Tensor:
+    """``m`` indices of points, those first that are on the front or nearly so.
+
+    Args:
+        Y: ``m x p`` objectives, larger being better.
+        broken: By how much a point breaks bounds, 0 where it keeps them; points that break any beat nobody.
+    """
+    span = (Y.amax(0) - Y.amin(0)).clamp_min(LEAST)
+    by = ((Y.unsqueeze(0) - Y.unsqueeze(1)) / span).amin(-1)  # how much the one is better in all objectives
     by[:, broken > 0] = -math.inf
-    beaten = torch.where(broken > 0, broken + 2.0, by.amax(-1))  # no span beats by more than 1
-    return Z[beaten.argsort(stable=True)[:MOST].sort().values]
+    return torch.where(broken > 0, broken + 2.0, by.amax(-1)).argsort(stable=True)  # no span beats by more than 1

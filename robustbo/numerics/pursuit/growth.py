@@ -24,6 +24,7 @@ from robustbo.numerics.gp.map_fit import Fit, climb
 from robustbo.numerics.gp.model import Model
 from robustbo.numerics.pursuit import search, walk
 from robustbo.numerics.pursuit.held import FixedHyperparameters, SupportState
+from robustbo.numerics.pursuit.penalty import Penalty
 from robustbo.numerics.pursuit.search import PursuitPlan
 from robustbo.numerics.pursuit.support_fit import Level, transfer_fit
 
@@ -126,8 +127,17 @@ def alternate_climbs(model: Model, plan: PursuitPlan, begin: Fit, turns: int, *,
         fixed, state = settle_support(model, plan, fit)
         if np.array_equal(state.members, before):
             break
-    fit, out = fit._replace(rho=_spread(model.y, state), F=state.F, L=state.L), fixed.group_errors(state)
-    return Level(state.support, fit, out.e, out.v, out.gains.tolist(), fixed.prediction_cache(state))
+    return _level(model, fit, fixed, state)._replace(cache=fixed.prediction_cache(state))
+
+
+def level_at_hyperparameters(model: Model, penalty: Penalty, begin: Fit) -> Level:
+    """The level of the best support at the hyperparameters of a fit, which stay as they are."""
+    return _level(model, begin, *settle_support(model, PursuitPlan([0], penalty), begin))
+
+
+def _level(model: Model, at: Fit, fixed: FixedHyperparameters, state: SupportState) -> Level:
+    fit, out = at._replace(rho=_spread(model.y, state), F=state.F, L=state.L), fixed.group_errors(state)
+    return Level(state.support, fit, out.e, out.v, out.gains.tolist())
 
 
 def settle_support(model: Model, plan: PursuitPlan, fit: Fit) -> tuple[FixedHyperparameters, SupportState]:

@@ -16,6 +16,7 @@ from robustbo.numerics.gp.map_fit import Fit
 from robustbo.numerics.gp.model import Model
 from robustbo.numerics.linalg.lapack import Array
 from robustbo.numerics.pursuit import walk
+from robustbo.numerics.pursuit.growth import MANY, level_at_hyperparameters
 from robustbo.numerics.pursuit.penalty import Penalty
 from robustbo.numerics.pursuit.support_fit import Level, level_at, refit
 from robustbo.numerics.sources.atoms import Atom, Key, Timeline
@@ -92,8 +93,13 @@ def place_at(problem: Problem, atoms: Sequence[Atom], A: Array, level: Level) ->
 
 
 def settle(problem: Problem, A: Array, level: Level) -> Level:
-    """The level beside some shared errors, climbed to from another, its support settled."""
+    """The level beside some shared errors, climbed to from another, its support settled.
+
+    Beyond `growth.MANY` observations hyperparameters are held: they are known well enough.
+    """
     model = problem.beside(A)
+    if problem.n > MANY:
+        return level_at_hyperparameters(model, problem.penalty, level.fit)
 
     def climb(other: Level, support: tuple[int, ...]) -> Level:
         return refit(model, other, support, ftol=FTOL)

@@ -26,7 +26,6 @@ from robustbo.numerics.sources.candidates import Candidate, all_candidates, cand
 from robustbo.numerics.sources.place import Place, Problem, clear, place_at, settle
 from robustbo.numerics.sources.wander import wander_factor
 
-MANY = 256  # observations beyond which hyperparameters are held: they are known well enough
 MOST = 4  # atoms at once
 CLIMBS = 2  # candidates that are climbed to at a time
 PROMISING = -6.0  # nats below no atom from which on one is climbed to
@@ -160,7 +159,7 @@ def _with_atom(state: State, entry: Entry, gain: float) -> State:
 def _without_it(problem: Problem, state: State, place: Place) -> Place:
     """The state as it is, climbed to from where another atom has led."""
     A, level = state.A(problem.n), place.level
-    return place_at(problem, state.atoms, A, settle(problem, A, level) if problem.n <= MANY else level)
+    return place_at(problem, state.atoms, A, settle(problem, A, level))
 
 
 def _places(problem: Problem, state: State) -> list[Place]:
@@ -171,8 +170,7 @@ def _places(problem: Problem, state: State) -> list[Place]:
         cleared = clear(problem, level, line.rows)
         if line.source >= 0 and len(level.support) - len(cleared.support) > 1:
             levels.append(cleared)
-    if problem.n <= MANY:
-        levels.append(settle(problem, np.concatenate([A, _any_error(problem)], axis=1), level))
+    levels.append(settle(problem, np.concatenate([A, _any_error(problem)], axis=1), level))
     places = [place_at(problem, state.atoms, A, level) for level in levels]
     return [place for place in places if math.isfinite(place.score)]
 
@@ -206,12 +204,11 @@ def _climb(problem: Problem, state: State, entry: Entry) -> Entry:
     It is also climbed to without the variances of its own values: what an atom explains need not be wrong by itself.
     """
     A, (place, candidate), entries = state.A(problem.n), entry, [entry]
-    if problem.n <= MANY:
-        cleared, columns = clear(problem, place.level, candidate.atom.rows), place.columns(candidate.atom)
-        for start in [place.level] if cleared is place.level else [place.level, cleared]:
-            level = settle(problem, np.concatenate([A, columns], axis=1), start)
-            climbed = place_at(problem, state.atoms, A, level)
-            entries.append(Entry(climbed, _best_of(problem, state, climbed, candidate.atom)))
+    cleared, columns = clear(problem, place.level, candidate.atom.rows), place.columns(candidate.atom)
+    for start in [place.level] if cleared is place.level else [place.level, cleared]:
+        level = settle(problem, np.concatenate([A, columns], axis=1), start)
+        climbed = place_at(problem, state.atoms, A, level)
+        entries.append(Entry(climbed, _best_of(problem, state, climbed, candidate.atom)))
     return max(entries, key=lambda e: e.score)
 
 
@@ -224,7 +221,7 @@ def _limit_by_warp(problem: Problem, state: State, entry: Entry, plain: float) -
     if problem.bent is None or entry.score <= plain:
         return entry
     bent, A = problem.by_warp(), state.A(problem.n)
-    without = place_at(bent, state.atoms, A, settle(bent, A, state.level) if bent.n <= MANY else state.level)
+    without = place_at(bent, state.atoms, A, settle(bent, A, state.level))
     best = _climb(bent, state, Entry(without, _best_of(bent, state, without, candidate.atom)))
     odds = best.score - max(without.score, _without_it(bent, state, best.place).score)
     excess = max(entry.score - plain - odds, 0.0)  # eq. 20.13

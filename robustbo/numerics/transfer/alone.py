@@ -28,10 +28,10 @@ from robustbo.numerics.transfer.configuration import FEWEST, GroupFit, Problem
 from robustbo.numerics.transfer.covariance import JointCovariance
 from robustbo.numerics.transfer.group_fits import ROUGH, TURNS, model_of
 from robustbo.numerics.transfer.relations import JoinedSource, SourceRows
+from robustbo.numerics.transfer.spread import robust_spread
 
 SIZES = (0.3, 0.2, 0.1, 0.05, 0.0)  # shares of the values that a search from nothing takes for wrong, one after another
 STEP = 8  # rows of a source after which its walk is made anew
-SPREAD = 1.349  # interquartile range of a normal distribution, in standard deviations
 DIGITS = 9  # of values in units of their own, lest rounding in other units makes them others
 PATHS = 2  # of its stops that are climbed from to the end
 
@@ -62,10 +62,9 @@ def fit_source(problem: Problem, group: int, remember: Remember = forget) -> Gro
     """
     alone, m = _Alone.of(problem, group), int((problem.rows.group == group).sum())
     first = alone.rows.of(torch.arange(m if m < 2 * STEP else m - m % STEP))
-    low, center, high = first.y.quantile(first.y.new_tensor([0.25, 0.5, 0.75])).tolist()
-    if m < FEWEST or not high > low:
+    center, unit = first.y.quantile(0.5).item(), robust_spread(first.y)
+    if m < FEWEST or not unit > 0:
         return fit_alone(problem, group)
-    unit = (high - low) / SPREAD
     own = first._replace(
         y=((first.y - center) / unit).round(decimals=DIGITS), s2_known=(first.s2_known / unit**2).round(decimals=DIGITS)
     )

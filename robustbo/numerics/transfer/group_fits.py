@@ -79,9 +79,9 @@ def refine_fit(fit: GroupFit) -> GroupFit:
     return fit.with_level(alternate_climbs(fit.model, PursuitPlan([0], fit.penalty), fit.level.fit, TURNS))
 
 
-def refit_with(fit: GroupFit, wrong: frozenset[int]) -> GroupFit:
-    """A fit climbed to from another, where other rows of the problem are wrong to begin with."""
-    begin = _fit_at(fit.joint, fit.model, fit.numbers, Beginning(fit.values, wrong))
+def refit_from(fit: GroupFit, beginning: Beginning) -> GroupFit:
+    """A fit climbed to from elsewhere than where it is; coordinates that the beginning lacks begin where they are."""
+    begin = _fit_at(fit.joint, fit.model, fit.numbers, Beginning({**fit.values, **beginning.values}, beginning.wrong))
     return fit.with_level(alternate_climbs(fit.model, PursuitPlan([0], fit.penalty), begin, TURNS))
 
 

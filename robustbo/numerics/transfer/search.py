@@ -13,7 +13,7 @@ import numpy as np
 from robustbo.numerics.transfer.alone import Remember, fit_alone, fit_source, forget
 from robustbo.numerics.transfer.beginnings import beginnings
 from robustbo.numerics.transfer.configuration import GroupFit, Problem, Relations, with_relation
-from robustbo.numerics.transfer.group_fits import refine_fit, refit_with, rough_fit
+from robustbo.numerics.transfer.group_fits import Beginning, refine_fit, refit_from, rough_fit
 from robustbo.numerics.transfer.relations import SCALED, TARGET, JoinedSource, Relation
 
 UNRELATED: Relation = "unrelated"
@@ -94,8 +94,11 @@ class _Search:
                     current = self._visit(current, s)
                 if current == before:
                     break
-        self._refine()
-        self._exchange()
+        for _ in range(1 + SWEEPS):
+            self._refine()
+            self._exchange()
+            if not self._has_new_neighbors():
+                break
         return self._average(least)
 
     def _visit(self, relations: Relations, s: int) -> Relations:
@@ -107,6 +110,13 @@ class _Search:
                 self._fits[other] = self._rough_fit(other, s)
             tried.append(other)
         return max(tried, key=self._log_evidence)
+
+    def _has_new_neighbors(self) -> bool:
+        """Visit what differs in one source from the best after all, and return whether anything was not visited."""
+        num_visited, best = len(self._fits), max(self._fits, key=self._log_evidence)
+        for s in range(self._problem.num_sources):
+            self._visit(best, s)
+        return len(self._fits) > num_visited
 
     def _rough_fit(self, relations: Relations, s: int) -> GroupFit:
         """A rough fit of a configuration; of a simple one with no more beginnings where it is none by far."""
@@ -127,17 +137,20 @@ class _Search:
                 self._fits[relations] = refine_fit(self._fits[relations])
 
     def _exchange(self) -> None:
-        """Try each plausible configuration with the wrong values of the others: none wins by a luckier search."""
+        """Try each plausible configuration with the wrong values of the others: none wins by a luckier search.
+
+        And with their hyperparameters besides, without which a fit may climb back to where it was.
+        """
         best = max(map(self._log_evidence, self._fits))
         plausible = [r for r in self._fits if self._log_evidence(r) > best - PLAUSIBLE and r != self._nothing]
-        sets = {self._fits[r].wrong for r in plausible}
+        rivals = {self._fits[r].wrong: self._fits[r].values for r in sorted(plausible, key=self._log_evidence)}
         for relations in plausible:
             fit = self._fits[relations]
             rows = frozenset(fit.numbers.tolist())
-            rivals = {wrong & rows for wrong in sets} - {fit.wrong}
-            for wrong in sorted(rivals, key=sorted):
-                other = refit_with(fit, wrong)
-                self._fits[relations] = max(self._fits[relations], other, key=lambda fit: fit.score)
+            by_wrong = {wrong & rows: values for wrong, values in rivals.items() if wrong & rows != fit.wrong}
+            for wrong in sorted(by_wrong, key=sorted):
+                tried = [refit_from(fit, Beginning(values, wrong)) for values in ({}, by_wrong[wrong])]
+                self._fits[relations] = max(self._fits[relations], *tried, key=lambda fit: fit.score)
 
     @property
     def _nothing(self) -> Relations:

@@ -158,12 +158,14 @@ def straight_problem(
 
 def _regional_sources(X: Tensor, lengthscales: Tensor, lines: Sequence[Timeline]) -> frozenset[tuple[int, int]]:
     """Source and level of those whose rows the inputs tell, as of one that measured one region only."""
-    own = [line for line in lines if line.source >= 0 and len(line.rows) >= FEWEST_OF_REGION]
-    A = np.zeros((len(X), len(own)))
-    for column, line in enumerate(own):
-        A[line.rows, column] = 1.0
-    shares = Overlap(X).share(lengthscales, A) if own else ()
-    return frozenset((line.source, line.level) for line, share in zip(own, shares, strict=True) if share > OF_REGION)
+    overlap, regional = Overlap(X), set[tuple[int, int]]()
+    for line in lines:
+        if line.source >= 0 and len(line.rows) >= FEWEST_OF_REGION:
+            a = np.zeros((len(X), 1))
+            a[line.rows] = 1.0
+            if overlap.share(lengthscales, a) > OF_REGION:
+                regional.add((line.source, line.level))
+    return frozenset(regional)
 
 
 def _of_each_source(candidates: list[Candidate]) -> list[Candidate]:

@@ -4,12 +4,11 @@ import math
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from robustbo.numerics.gp.wrong_density import RATE
-from robustbo.numerics.transfer.alone import SPREAD
 from robustbo.numerics.transfer.configuration import FEWEST, Problem
 from robustbo.numerics.transfer.relations import JOINED, RELATIONS, Relation, SourceRows
+from robustbo.numerics.transfer.spread import inner_spread, robust_spread
 from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.transfer.auxiliary import AuxiliaryValues
 
@@ -30,9 +29,9 @@ def joint_problem(gp: Any, auxiliary: AuxiliaryValues) -> tuple[Problem, Maps]:
     for s, is_trusted in enumerate(auxiliary.trusted):
         rows = auxiliary.source == s
         has_levels = bool(depth[rows].any())
-        spread, center = robust_spread(z[rows]), z[rows].median().item()
+        inner, spread, center = inner_spread(z[rows]), robust_spread(z[rows]), z[rows].median().item()
         may_differ = not (is_trusted or has_levels) and n >= FEWEST
-        is_apart = may_differ and spread > 0 and not 1 / APART < spread < APART
+        is_apart = may_differ and (inner >= APART or 0 < spread <= 1 / APART)
         is_far = may_differ and abs(center) > FAR
         maps.append((center if is_apart or is_far else 0.0, spread if is_apart else 1.0))
         z[rows], sds[rows] = (z[rows] - maps[-1][0]) / maps[-1][1], sds[rows] / maps[-1][1]
@@ -51,14 +50,6 @@ def joint_problem(gp: Any, auxiliary: AuxiliaryValues) -> tuple[Problem, Maps]:
     rate = gp.options.rate(n)
     price = math.log((1 - rate) / rate) - math.log((1 - RATE) / RATE)
     return Problem(rows_of_all, len(auxiliary.trusted), gp.kernel_priors, tuple(allowed), price), tuple(maps)
-
-
-def robust_spread(y: Tensor) -> float:
-    """The robust standard deviation of some values; 0 of fewer than two."""
-    if len(y) < 2:
-        return 0.0
-    low, high = y.quantile(0.25).item(), y.quantile(0.75).item()
-    return (high - low) / SPREAD
 
 
 def _possible_relations(is_trusted: bool, has_levels: bool, is_apart: bool, is_far: bool) -> tuple[Relation, ...]:

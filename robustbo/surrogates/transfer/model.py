@@ -16,6 +16,7 @@ from robustbo.numerics.transfer.alone import Remember, forget
 from robustbo.numerics.transfer.configuration import FEWEST, GroupFit, Problem
 from robustbo.numerics.transfer.relations import KernelPriors, SourceRows
 from robustbo.numerics.transfer.search import Averaging, search_relations
+from robustbo.numerics.transfer.spread import robust_spread
 from robustbo.numerics.transfer.summary import SourceRelation, source_summary
 from robustbo.surrogates.common import priors
 from robustbo.surrogates.common.contract import outcome_transform
@@ -24,7 +25,7 @@ from robustbo.surrogates.common.model_averaging import Component
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.transfer.auxiliary import AuxiliaryValues
 from robustbo.surrogates.transfer.belief import TransferBelief
-from robustbo.surrogates.transfer.joint_problem import Maps, joint_problem, robust_spread
+from robustbo.surrogates.transfer.joint_problem import Maps, joint_problem
 from robustbo.surrogates.transforms.inlier_rescale import standardize_like
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 

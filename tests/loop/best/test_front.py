@@ -85,3 +85,19 @@ def test_studies_share_the_reference_point_that_all_were_given_or_one_below_all_
     on_front = front(other, opt.history, opt.fits)
     assert shared == pytest.approx(dict(on_front.reference_point), rel=1e-9)
     assert all(shared["a"] < p.means["a"] and shared["c"] > p.means["c"] for p in on_front)
+
+
+@pytest.mark.slow
+def test_of_many_points_those_of_the_front_are_compared_whatever_breaks_a_bound():
+    opt = rb.Optimizer(
+        rb.Space(x=rb.Float(0, 1), y=rb.Float(0, 1)),
+        objectives={"a": "maximize", "b": "maximize"},
+        outcome_constraints=["c <= 0.2"],
+        seed=0,
+    )
+    for i in range(300):  # what breaks the bound is better in both
+        x, y = (i * 0.618034) % 1, (i * 0.754878) % 1
+        opt.tell({"x": x, "y": y}, {"a": 2 * x + y * (1 - y), "b": 2 * x + (1 - y) ** 2 / 2 - 0.3 * y, "c": x})
+    points = opt.front().points
+    assert len(points) > 1
+    assert all(point.probability > 0.3 for point in points)

@@ -62,16 +62,19 @@ class TestAChoice:
         assert min(b - a for a, b in pairwise(stays[:6])) >= 12
 
     def test_values_at_one_point_stay_together_and_before_those_that_stand_alone(self):
-        rows = [(0.1,), (0.5,), (0.9,), (0.5,), (0.3,), (0.7,)]
+        rows = [(0.1,), (0.5,), (0.9,), (0.5,), *((x / 100,) for x in range(60, 80))]
         best = torch.tensor([row[0] for row in rows])
-        assert rows_to_keep(RoughPrediction(best, best.unsqueeze(-1)), made_of(rows), 4) == [
-            True,
-            True,
-            True,
-            True,
-            False,
-            False,
-        ]
+        found = rows_to_keep(RoughPrediction(best, best.unsqueeze(-1)), made_of(rows), 8)
+        assert found[:4] == [True, True, True, True]  # 0.1 lies the farthest from all others
+        assert sum(found) == 8
+
+    def test_points_replicated_long_ago_leave_room_for_the_best(self):
+        singles, replicated = [(x / 1000,) for x in range(500, 900)], [(x / 1000,) for x in range(100)]
+        rows = [*singles, *replicated, *replicated]
+        best = torch.tensor([row[0] for row in rows])
+        found = rows_to_keep(RoughPrediction(best, best.unsqueeze(-1)), made_of(rows), 100)
+        assert sum(found[375:400]) == 25
+        assert 24 <= sum(found[400:]) < 50
 
     def test_where_all_points_are_one_it_is_full(self):
         rows = [(0.5,)] * 9

@@ -40,10 +40,39 @@ def test_rows_are_predicted_by_all_others():
         return 1 - np.square(errors).sum() / np.square(without).sum()
 
     expected = max(share(factor) for factor in FACTORS)
-    assert Overlap(X).share(LENGTHSCALES, REGION)[0] == pytest.approx(expected, abs=1e-6)
+    assert Overlap(X).share(LENGTHSCALES, REGION) == pytest.approx(expected, abs=1e-6)
 
 
 def test_other_length_scales_are_not_taken_for_the_last_ones():
     overlap = Overlap(X)
-    first, second = (overlap.share(factor * LENGTHSCALES, REGION)[0] for factor in (1.0, 0.1))
-    assert second == Overlap(X).share(0.1 * LENGTHSCALES, REGION)[0] != first
+    first, second = (overlap.share(factor * LENGTHSCALES, REGION) for factor in (1.0, 0.1))
+    assert second == Overlap(X).share(0.1 * LENGTHSCALES, REGION) != first
+
+
+class TestOfManyRows:
+    """Only some are looked at, whichever they are."""
+
+    N = 1000
+    X = torch.from_numpy(np.random.default_rng(5).random((N, 2)))
+
+    def atom(self, rows):
+        a = np.zeros((self.N, 1))
+        a[rows] = 1.0
+        return a
+
+    def test_an_atom_of_a_few_rows_is_looked_at(self):
+        overlap, rng = Overlap(self.X), np.random.default_rng(0)
+        corner = np.flatnonzero((self.X < 0.06).all(-1).numpy())
+        assert 3 <= len(corner) <= 10
+        assert not overlap.is_distinguishable(LENGTHSCALES, self.atom(corner))
+        for _ in range(20):
+            assert overlap.is_distinguishable(LENGTHSCALES, self.atom(rng.choice(self.N, 5, replace=False)))
+
+    def test_a_vector_for_each_row_of_a_source(self):
+        rows = np.arange(3, self.N, 4)
+        A = np.zeros((self.N, len(rows)))
+        A[rows, np.arange(len(rows))] = 1.0
+        assert Overlap(self.X).is_distinguishable(LENGTHSCALES, A)
+
+    def test_sources_in_turn(self):
+        assert Overlap(self.X).is_distinguishable(LENGTHSCALES, self.atom(np.arange(1, self.N, 4)))

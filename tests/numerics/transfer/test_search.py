@@ -127,3 +127,13 @@ def test_the_offset_of_a_scaled_source_is_as_uncertain_in_all_units(slope, cente
     assert other.offset == pytest.approx(sampled.mean(), abs=0.01)
     assert other.offset_sd == pytest.approx(sampled.std(), rel=0.01)
     assert one.in_units_of_source(10.0, 7.0).offset_sd == pytest.approx(10 * one.offset_sd)
+
+
+@pytest.mark.slow
+def test_the_order_of_sources_changes_little():
+    names = ["offset", "scaled", "same"]
+    found = []
+    for order in (names, names[::-1]):
+        averaging = search_relations(problem_of(*(SOURCES[name] for name in order), n=8, m=10))
+        found.append({name: shares[name] for name, shares in zip(order, averaging.probabilities, strict=True)})
+    assert all(share > 0.5 for of in found for share in of.values())

@@ -7,12 +7,12 @@ import pytest
 import torch
 
 from robustbo.loop.acquisition.build import build_acquisition
+from robustbo.numerics.transfer.spread import robust_spread
 from robustbo.surrogates.common import contract
 from robustbo.surrogates.common.contract import outcome_transform
 from robustbo.surrogates.common.model_averaging import by_fits
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP
 from robustbo.surrogates.transfer.auxiliary import AuxiliaryValues
-from robustbo.surrogates.transfer.joint_problem import robust_spread
 from robustbo.surrogates.transfer.model import TransferGP
 from robustbo.surrogates.transfer.value import gain_of_recommendation, values_of_rows
 
@@ -25,7 +25,7 @@ def objective(x):
     return torch.sin(6 * x[:, 0])
 
 
-def model_of(source, *, X=X, wrong=(), at_source=(), unit=1.0, center=0.0, trusted=False):
+def model_of(source, *, X=X, Z=Z, wrong=(), at_source=(), unit=1.0, center=0.0, trusted=False):
     Y, V = objective(X) + 0.03 * torch.from_numpy(RNG.standard_normal(len(X))), source(Z)
     V = V + 0.03 * torch.from_numpy(RNG.standard_normal(len(V)))
     Y[list(wrong)] += 5.0
@@ -53,6 +53,16 @@ def test_an_offset_is_reported_in_the_units_of_the_outcomes(unit, center):
     (source,) = model_of(lambda x: objective(x) + 2.0, unit=unit, center=center).relations
     assert source.relation == "offset"
     assert abs(source.offset - 2.0 * unit) < 3 * source.offset_sd < 0.3 * unit
+
+
+@pytest.mark.parametrize(("unit", "relation"), [(1.0, "offset"), (-1000.0, "scaled")])
+def test_a_source_whose_search_has_converged_has_the_spread_of_all_it_measured(unit, relation):
+    """Three values in four are alike."""
+    converged = torch.cat([Z[:8], 0.26 + 0.01 * torch.from_numpy(RNG.standard_normal((24, 1)))])
+    (source,) = model_of(lambda x: unit * (objective(x) + 1.0), Z=converged).relations
+    assert source.relation in (relation, "biased")
+    assert source.probabilities["unrelated"] < 0.01
+    assert abs(source.scale - unit) < 0.2 * abs(unit)
 
 
 def test_a_source_in_other_units_is_a_scaled_one():
