@@ -5,6 +5,8 @@ from botorch.models.transforms.outcome import OutcomeTransform
 from gpytorch.likelihoods import FixedNoiseGaussianLikelihood
 from torch import Tensor
 
+from robustbo.surrogates.transforms.warp import WarpedStandardize
+
 
 def original_outcomes(model: SingleTaskGP, transform: OutcomeTransform | None) -> tuple[Tensor, Tensor | None]:
     """``n x 1`` outcomes and noise variances as the model was given them; None where the noise is not known."""
@@ -22,5 +24,7 @@ def retransform(model: SingleTaskGP, transform: OutcomeTransform, Y: Tensor, Yva
 def set_outcomes(model: SingleTaskGP, y: Tensor, s2: Tensor | None) -> None:
     """Take ``n`` outcomes, transformed, and their noise variances where these are known."""
     model.set_train_data(targets=y, strict=False)
+    if isinstance(transform := getattr(model, "outcome_transform", None), WarpedStandardize):
+        transform.reach = y.min().item(), y.max().item()
     if s2 is not None:
         model.likelihood.noise = s2
