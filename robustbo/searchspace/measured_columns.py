@@ -13,7 +13,7 @@ from robustbo.searchspace.labels import has_other_unit, nearest_label, parts
 from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import columns_and_hint, is_missing, parameter_columns
 from robustbo.searchspace.units import number_and_unit, plain_number
-from robustbo.validation import noise_sd, one_of, real, whole_number
+from robustbo.validation import noise_sd, one_of, real, short_list, whole_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -120,11 +120,15 @@ def _rename_advice(space: Space, frame: pd.DataFrame, missing: str, outcomes: Ma
     if not candidates and missing == "value":
         return f"{columns}; add one, by frame.assign(value=...)"
     name = nearest_label(missing, candidates)
+    numbers = [other for other in candidates if pd.api.types.is_numeric_dtype(frame[other])] or candidates
+    if name is None and missing == "value" and len(numbers) > 1:
+        ways = "rename it to 'value', or begin with its name as the outcome, rb.Outcome(...) or --outcome in a terminal"
+        return f"{columns}; say which of {short_list(numbers)} has the values: {ways}; to tell_frame by value=..."
     if name is None and missing == "value":
-        name = next((other for other in candidates if pd.api.types.is_numeric_dtype(frame[other])), candidates[0])
+        name = numbers[0]
     if name is None:
-        unit = parts(missing)[1]
-        in_other_unit = [other for other in candidates if has_other_unit(other, unit)]
+        own_name, unit = parts(missing)
+        in_other_unit = [c for c in candidates if parts(c)[0] == own_name and has_other_unit(c, unit)]
         advice = f"; {in_other_unit[0]!r} is in another unit than {unit}, convert it" if in_other_unit else ""
         return columns + advice
     by_name = "" if outcomes else f", or say value={name!r} to tell_frame"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, Union
 
 from robustbo.errors import SpaceError, SpaceWarning, warn
 from robustbo.lazy import is_instance, value_in
+from robustbo.searchspace.labels import parts
 from robustbo.searchspace.parameters import Value
 from robustbo.searchspace.space import Space
 from robustbo.searchspace.units import as_numbers_of, in_the_names, plain_number
@@ -121,6 +122,9 @@ def rows_of(
     if missing := [column for column in columns if column not in accepted]:
         columns_text = columns_and_hint(frame, missing[0], accepted)
         message = f"{missing[0]}: there must be a column for every parameter, got {columns_text}"
+        rest = [name for name in frame.columns if isinstance(name, str) and name not in accepted]
+        if with_unit := next((name for name in rest if parts(name)[0] == missing[0]), None):
+            raise SpaceError(f"{message}; rename {with_unit!r} to {missing[0]!r}, if the units are the same")
         raise SpaceError(f"{message}; if it was the same in all rows, add it: frame.assign(**{{{missing[0]!r}: ...}})")
     records = frame[accepted].astype(object).to_dict("records")
     numeric = {name for name, parameter in space.parameters if parameter.interval is not None}

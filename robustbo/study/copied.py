@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 CONFIRMS = "robustbo keeps them as repeats, so that a wrong value confirms itself"
 SEVERAL = 3  # different rows, all as often there: a table below itself, and no replicates that happen to agree
+BY_CHANCE = 0.1  # share of points with the values of another, below which replicates do not agree by chance
 
 
 def warn_of_copies(history: History, rows: Sequence[Measurement]) -> None:
@@ -38,7 +39,8 @@ def warn_of_equal_rows(space: Space, table: pd.DataFrame, values: Collection[str
     """Say so where rows of a table are the same in all columns, and are no replicates that happen to agree.
 
     They may be, where nothing but the point, the value and its noise would tell replicates apart; but not if every row
-    is there as often as all others.
+    is there as often as all others, nor where several points have values that agree to the last digit, and those of
+    other points hardly ever do.
 
     Args:
         space: Whose points the rows are.
@@ -54,9 +56,17 @@ def warn_of_equal_rows(space: Space, table: pd.DataFrame, values: Collection[str
     of_values = {f"{name}{suffix}" for name in values for suffix in ("", ".sd", ".n", ".sign", ".excluded")}
     further = {*told.columns} - {*parameter_columns(space, told), *of_values, "sd", COUNT}
     is_pasted = len(times) >= SEVERAL and times.nunique() == 1
+    is_pasted |= copies >= SEVERAL and _share_of_equal(told, space, values) < BY_CHANCE
     if copies and (is_pasted or any(told[name].nunique() > 1 for name in further)):
         statement = f"{copies} of {len(table)} rows are the same as another row in all columns"
         warn(f"{statement}: {CONFIRMS}; if they are copies, drop them, by frame.drop_duplicates()", SpaceWarning)
+
+
+def _share_of_equal(told: pd.DataFrame, space: Space, values: Collection[str]) -> float:
+    """The share of different points that have the values of another one."""
+    names = [name for name in values if name in told.columns]
+    points = told.drop_duplicates([*parameter_columns(space, told), *names])
+    return float(points.duplicated(names, keep=False).mean())
 
 
 def measurement(point: Any, value: Any) -> Any:

@@ -271,3 +271,12 @@ def test_targets_whose_squares_are_no_numbers_are_refused(unit):
         ValueError, match=r"y must have values that differ by 1e-150 to 1e\+150, got differences of about"
     ):
         RobustGPRegressor("standard").fit([[0.0], [1.0], [2.0]], np.array([1.0, 2.0, 4.0]) * unit)
+
+
+def test_predictions_of_skewed_values_stay_near_them():
+    """Where nothing was measured, between a lone group of large values and all others, and next to the largest."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.exponential(0.01, 60), [0.4, 0.7]])[:, None]
+    y = np.exp(rng.standard_normal(62) * 1.5 + 2) * np.where(X[:, 0] > 0.3, 60, 1)
+    _, quantiles = RobustGPRegressor().fit(X, y).predict(np.linspace(0, 1, 21)[:, None], quantiles=[0.05, 0.95])
+    assert np.abs(quantiles).max() < 30 * y.max()

@@ -29,6 +29,20 @@ def test_rows_that_are_copied_are_said(told):
         assert len(opt.history) == len(both)  # nothing is lost
 
 
+@pytest.mark.parametrize("told", [tell_as_prior, tell_as_frame])
+def test_rows_that_are_pasted_again_are_said_where_values_hardly_ever_agree(told):
+    table = pd.DataFrame({"x": [i / 20 for i in range(20)], "value": [10 + i * i / 7 for i in range(20)]})
+    replicated = pd.DataFrame({"x": [0.0, 0.05], "value": [10.2, 10.1]})
+    with pytest.warns(rb.SpaceWarning, match=f"^4 of 26{COPIED}"):
+        told(pd.concat([table, table[:4], replicated], ignore_index=True))
+
+
+@pytest.mark.filterwarnings("error::robustbo.SpaceWarning")
+@pytest.mark.parametrize("told", [tell_as_prior, tell_as_frame])
+def test_counts_that_agree_are_none(told):
+    told(pd.DataFrame({"x": [0.1, 0.2, 0.3, 0.4] * 3, "value": [14, 11, 14, 9, 14, 11, 10, 9, 12, 13, 14, 9]}))
+
+
 @pytest.mark.filterwarnings("error::robustbo.SpaceWarning")
 @pytest.mark.parametrize("told", [tell_as_prior, tell_as_frame])
 def test_replicates_that_may_agree_are_none(told):

@@ -69,11 +69,10 @@ class WarpedGP(MapGP):
 
     def _set_theta(self, model: Model, theta: Tensor) -> None:
         super()._set_theta(model, theta)
-        if self._warp is not None:
-            self._warp.t, s2 = theta[-len(model.warp) :].clone(), model.s2_known
-            set_outcomes(
-                self, self._warp.bend(model.y), None if s2 is None else s2 * self._warp.variance_slope(model.y)
-            )
+        if (learned := self._warp) is not None:
+            learned.t, s2 = theta[-len(model.warp) :].clone(), model.s2_known
+            s2 = None if s2 is None else s2 * learned.variance_slope(model.y)
+            set_outcomes(self, learned, learned.bend(model.y), s2)
 
     def _theta(self, model: Model) -> Tensor:
         head = super()._theta(model)

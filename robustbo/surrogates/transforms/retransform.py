@@ -18,13 +18,13 @@ def original_outcomes(model: SingleTaskGP, transform: OutcomeTransform | None) -
 def retransform(model: SingleTaskGP, transform: OutcomeTransform, Y: Tensor, Yvar: Tensor | None) -> None:
     """Take ``n x 1`` outcomes and noise variances through a transform, which learns nothing from them."""
     y, s2 = transform.eval()(Y, Yvar)
-    set_outcomes(model, y.squeeze(-1), None if s2 is None else s2.squeeze(-1))
+    set_outcomes(model, transform, y.squeeze(-1), None if s2 is None else s2.squeeze(-1))
 
 
-def set_outcomes(model: SingleTaskGP, y: Tensor, s2: Tensor | None) -> None:
-    """Take ``n`` outcomes, transformed, and their noise variances where these are known."""
+def set_outcomes(model: SingleTaskGP, transform: OutcomeTransform, y: Tensor, s2: Tensor | None) -> None:
+    """Take ``n`` outcomes, which are transformed already, and their noise variances where these are known."""
     model.set_train_data(targets=y, strict=False)
-    if isinstance(transform := getattr(model, "outcome_transform", None), WarpedStandardize):
+    if isinstance(transform, WarpedStandardize):
         transform.reach = y.min().item(), y.max().item()
     if s2 is not None:
         model.likelihood.noise = s2
