@@ -10,15 +10,11 @@ import pandas as pd
 import torch
 
 from benchmarks.common import csv_rows, pages, recording
+from benchmarks.common.parsers import parser_of
 from benchmarks.common.tables import ENOUGH, put
 
 Step = Callable[[argparse.Namespace], None]
 Tables = Mapping[str, pd.DataFrame]
-
-
-def parser_of(text: str | None) -> argparse.ArgumentParser:
-    """The parser of a benchmark's options, with its docstring as the help."""
-    return argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 from benchmarks.common.paths import RUNS
 from benchmarks.common.provenance import commit
 

@@ -9,7 +9,7 @@ one that another surrogate than the chosen had to make is a fallback. A line tha
 
 import os
 
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 
 os.environ["OMP_NUM_THREADS"] = "1"
 

@@ -10,7 +10,7 @@ the study is at its end and another is begun.
 
 import os
 
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 
 os.environ["OMP_NUM_THREADS"] = "1"  # a process with threads must not be forked
 

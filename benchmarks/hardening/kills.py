@@ -11,7 +11,7 @@ acknowledged is looked for in the study, and each decision in it is computed aga
 
 import os
 
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 
 os.environ["OMP_NUM_THREADS"] = "1"  # a process with threads must not be forked
 

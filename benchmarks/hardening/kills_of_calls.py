@@ -11,7 +11,7 @@ file, the disk takes few bytes at once (``--piece``), so that many kills fall be
 
 import os
 
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 
 os.environ["OMP_NUM_THREADS"] = "1"  # a process with threads must not be forked
 

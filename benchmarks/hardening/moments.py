@@ -11,7 +11,7 @@ modes and threads, NumPy's treatment of overflows, the filters of warnings and t
 
 import os
 
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 
 os.environ["OMP_NUM_THREADS"] = "1"
 

@@ -22,7 +22,7 @@ from optuna.storages import BaseStorage, JournalStorage, RDBStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import TrialState
 
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 from benchmarks.common.tables import put_in
 from robustbo import seeds
 from robustbo.optuna import RobustSampler, best, notes, outliers

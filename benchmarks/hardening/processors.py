@@ -10,7 +10,7 @@ Verified are the cells of a run that was recorded before, and journals that are 
 
 import os
 
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 
 os.environ["OMP_NUM_THREADS"] = "1"
 

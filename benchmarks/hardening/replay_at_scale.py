@@ -26,7 +26,7 @@ import pandas as pd
 import psutil
 from distributed import LocalCluster
 
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 from benchmarks.common.paths import RUNS
 from robustbo.replay.kinds import read_cells, rows_of
 from robustbo.report.summary.tables import render

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import robustbo as rb
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 
 SPACE = rb.Space(**{f"x{i}": rb.Float(0.0, 1.0) for i in range(6)})
 CONTEXT = multiprocessing.get_context("fork")  # of a process that has imported all, with one thread

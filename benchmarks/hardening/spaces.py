@@ -10,7 +10,7 @@ the journal at last.
 
 import os
 
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 
 os.environ["OMP_NUM_THREADS"] = "1"
 

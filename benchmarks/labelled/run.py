@@ -28,7 +28,8 @@ import pandas as pd
 import torch
 
 from benchmarks.common import pages, recording
-from benchmarks.common.commands import add_jobs, add_page, parser_of
+from benchmarks.common.commands import add_jobs, add_page
+from benchmarks.common.parsers import parser_of
 from benchmarks.common.tables import put
 from benchmarks.labelled.data import HALVES, KINDS, TABLES, LabelledSet, read_sets
 from benchmarks.labelled.reports import (

@@ -29,8 +29,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from benchmarks.common.commands import parser_of
 from benchmarks.common.csv_rows import read, row_writer
+from benchmarks.common.parsers import parser_of
 from robustbo.report.charts.palette import COLORS
 from robustbo.surrogates.committee.model import CommitteeGP
 from robustbo.surrogates.common.contract import fit

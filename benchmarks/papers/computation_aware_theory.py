@@ -19,7 +19,7 @@ import matplotlib.pyplot as plt
 import torch
 from torch import Tensor
 
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 from robustbo.numerics.gp.kernels_tiled import TiledCovariance, correlation
 from robustbo.numerics.iterative.policies import NAMES, by_name
 from robustbo.numerics.iterative.solver import WeightBelief, iterate

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import SymLogNorm
 from torch import Tensor
 
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 from robustbo.numerics.pursuit.convex import convexity
 from robustbo.report.charts.palette import COLORS
 

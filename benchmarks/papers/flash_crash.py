@@ -19,7 +19,7 @@ import torch
 from matplotlib.axes import Axes
 from torch import Tensor
 
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 from robustbo.report.charts.palette import COLORS
 from robustbo.report.summary.tables import render
 from robustbo.surrogates import ConjugateGP, RelevancePursuitGP, StandardGP

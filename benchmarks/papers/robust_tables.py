@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from benchmarks.common.commands import parser_of
 from benchmarks.common.csv_rows import read, row_writer
+from benchmarks.common.parsers import parser_of
 from robustbo import seeds
 from robustbo.report.summary.tables import render
 from robustbo.surrogates import ComputationAwareGP, ConjugateGP, RelevancePursuitGP, StandardGP, StudentTGP

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import matplotlib
 
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 
 matplotlib.use("Agg")
 

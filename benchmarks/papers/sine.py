@@ -14,7 +14,7 @@ import torch
 from matplotlib.axes import Axes
 from torch import Tensor
 
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 from robustbo.numerics.gp.kernels import KERNELS, squared_differences
 from robustbo.numerics.gp.log_posterior import log_posterior
 from robustbo.numerics.gp.map_fit import maximize

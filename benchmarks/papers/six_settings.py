@@ -19,7 +19,8 @@ import pandas as pd
 from scipy.stats import bootstrap
 
 from benchmarks.common import pages
-from benchmarks.common.commands import add_page, parser_of
+from benchmarks.common.commands import add_page
+from benchmarks.common.parsers import parser_of
 from benchmarks.common.paths import RUNS
 from robustbo.replay.output.loaded import load
 from robustbo.replay.score.optimization import CONFIDENCE, RESAMPLES, regret_reduction

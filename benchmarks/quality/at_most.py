@@ -24,7 +24,7 @@ from scipy.optimize import minimize
 
 import robustbo as rb
 from benchmarks.common import csv_rows
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 from benchmarks.quality.failures import mean_and_error
 
 ADDITIVES, MOST, NOISE = 8, 3, 0.05

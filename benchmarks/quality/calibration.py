@@ -17,7 +17,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 from benchmarks.common.paths import RUNS
 from benchmarks.common.tables import log_loss, put
 from robustbo.loop.belief.judge import judge

@@ -4,8 +4,6 @@
 experts of 256: the rules, the surest expert at each point, and the exact process. `fitted`: Hartmann6, Friedman's
 function and a product of waves in two inputs, n values with noise of a twentieth of the function's standard deviation,
 a tenth of which have been moved by 3 to 9 of these, up or down; each method finds its own hyperparameters, a committee
-from benchmarks.common.commands import parser_of
-from benchmarks.common.commands import parser_of
 from 16 experts at most. "default" is `Optimizer`'s, from the same values, "computation-aware" has 200 iterations, and
 "student-t" and "standard" take all values as one process. Judged at 1,000 new points by the function itself: root mean
 squared error in standard deviations of the function, share within two predicted standard deviations, mean log density
@@ -34,8 +32,8 @@ import torch
 from torch import Tensor
 
 import robustbo as rb
-from benchmarks.common.commands import parser_of
 from benchmarks.common.csv_rows import read, row_writer
+from benchmarks.common.parsers import parser_of
 from robustbo.numerics.committee import evidence
 from robustbo.numerics.committee.aggregation import COMBINE, latent
 from robustbo.numerics.committee.evidence import SharedHyperparameters

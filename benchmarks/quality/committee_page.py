@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import pages
-from benchmarks.common.commands import add_page, parser_of
+from benchmarks.common.commands import add_page
 from benchmarks.common.csv_rows import read
+from benchmarks.common.parsers import parser_of
 
 SCORES = ("rmse", "coverage", "log_density", "seconds")
 

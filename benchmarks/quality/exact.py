@@ -30,7 +30,8 @@ import pandas as pd
 import torch
 
 from benchmarks.common import recording
-from benchmarks.common.commands import add_jobs, parser_of
+from benchmarks.common.commands import add_jobs
+from benchmarks.common.parsers import parser_of
 from benchmarks.common.tables import log_loss, put
 from benchmarks.quality.exact_errors import belief
 from benchmarks.quality.exact_reference import STEPS, exact_probabilities, matern52

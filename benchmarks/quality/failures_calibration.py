@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 from benchmarks.common.paths import RUNS
 from benchmarks.common.tables import log_loss, put
 from robustbo.loop.feasibility.report import chances

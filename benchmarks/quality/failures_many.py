@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 from benchmarks.common.tables import log_loss, put
 from benchmarks.quality.failures import NAMES, RUNS
 from robustbo.loop.feasibility import model

@@ -20,8 +20,8 @@ from botorch import test_functions
 from botorch.test_functions.synthetic import SyntheticTestFunction
 
 import robustbo as rb
-from benchmarks.common.commands import parser_of
 from benchmarks.common.csv_rows import read, row_writer
+from benchmarks.common.parsers import parser_of
 from benchmarks.common.tables import put
 from robustbo.loop.best import incumbent
 from robustbo.loop.best.best import best

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 import robustbo as rb
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 from benchmarks.quality.failures import mean_and_error
 from robustbo_problems import hartmann6
 

@@ -34,8 +34,8 @@ import torch
 from sklearn.metrics import roc_auc_score
 from torch import Tensor
 
-from benchmarks.common.commands import parser_of
 from benchmarks.common.csv_rows import read, row_writer
+from benchmarks.common.parsers import parser_of
 from benchmarks.quality.joint_data import CHOOSING, JUDGING, Cell, Data, cells, data
 from robustbo.loop.belief.trial_failure import failure_probabilities, log_likelihood_ratio
 from robustbo.numerics.pursuit.penalty import RATE

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 import robustbo as rb
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 from robustbo.loop import decide
 
 TRIALS, VOLUME = 40, 0.1  # beyond the initial design; of the region

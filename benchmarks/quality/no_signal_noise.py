@@ -24,7 +24,7 @@ import pandas as pd
 
 import robustbo as rb
 from benchmarks.common import csv_rows
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 from benchmarks.quality.failures import mean_and_error
 from benchmarks.quality.initial import levy
 from robustbo import seeds

@@ -27,8 +27,8 @@ import optuna
 import pandas as pd
 import torch
 
-from benchmarks.common.commands import parser_of
 from benchmarks.common.csv_rows import record_missing
+from benchmarks.common.parsers import parser_of
 from benchmarks.common.tables import put
 from benchmarks.quality.failures import mean_and_error
 from robustbo import seeds

@@ -27,9 +27,10 @@ import pandas as pd
 import torch
 from optuna.trial import TrialState
 
-from benchmarks.common.commands import add_page, parser_of
+from benchmarks.common.commands import add_page
 from benchmarks.common.csv_rows import record_missing
 from benchmarks.common.pages import put, table
+from benchmarks.common.parsers import parser_of
 from benchmarks.quality.failures import mean_and_error
 from robustbo.optuna import RobustSampler, best, pruned
 from robustbo_problems.synthetic import branin

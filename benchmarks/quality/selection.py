@@ -27,7 +27,7 @@ import torch
 from botorch.models.gpytorch import GPyTorchModel
 from torch import Tensor
 
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 from robustbo.report.summary.tables import render
 from robustbo.surrogates.common.contract import diagnose, fit, quiet
 from robustbo.surrogates.common.scoring import normal_log_density

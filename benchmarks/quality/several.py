@@ -20,7 +20,8 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.common import pages
-from benchmarks.common.commands import add_page, parser_of
+from benchmarks.common.commands import add_page
+from benchmarks.common.parsers import parser_of
 from benchmarks.common.paths import RUNS
 from benchmarks.common.tables import put, round_row
 from benchmarks.quality.failures import complete_replications, mean_and_error

@@ -19,7 +19,7 @@ from botorch.test_functions.multi_objective import C2DTLZ2, BraninCurrin, MultiO
 from scipy.optimize import minimize
 from torch import Tensor
 
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 from benchmarks.common.tables import put
 from robustbo.report.summary.tables import Rows
 from robustbo.tasks.several import SeveralProblem

@@ -31,9 +31,9 @@ import torch
 from scipy.stats import rankdata
 
 import robustbo as rb
-from benchmarks.common.commands import parser_of
 from benchmarks.common.csv_rows import read, row_writer
 from benchmarks.common.measured_values import FUNCTIONS, WRONG, data, points, space, values
+from benchmarks.common.parsers import parser_of
 from benchmarks.common.timing import time_call
 from benchmarks.quality.sizes_picture import draw
 from robustbo.loop.belief.outliers import Outlier

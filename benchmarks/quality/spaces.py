@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 from benchmarks.common.paths import RUNS
 from benchmarks.common.tables import put
 from benchmarks.quality.failures import complete_replications, mean_and_error

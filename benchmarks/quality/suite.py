@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.common import recording
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 from benchmarks.common.paths import RUNS
 from robustbo.replay.cells.optimization import OptimizationCell
 from robustbo.replay.spec import reading

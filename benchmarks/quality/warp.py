@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 from benchmarks.common.tables import put_in
 from benchmarks.quality.selection import FUNCTIONS, SIZES, Cell, data, predictive, start
 from robustbo.report.summary.tables import records

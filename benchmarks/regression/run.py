@@ -30,8 +30,9 @@ import pandas as pd
 import torch
 
 from benchmarks.common import pages
-from benchmarks.common.commands import add_page, parser_of
+from benchmarks.common.commands import add_page
 from benchmarks.common.csv_rows import record_missing
+from benchmarks.common.parsers import parser_of
 from benchmarks.regression.methods import ELSEWHERE, METHODS, NAMES, SLOW, by_peer
 from benchmarks.regression.page import tables
 from benchmarks.regression.rows import KINDS, LABELLED, TABLES, Case, labelled_names, rows_of

@@ -27,8 +27,9 @@ import pandas as pd
 import torch
 
 from benchmarks.common import pages
-from benchmarks.common.commands import add_page, parser_of
+from benchmarks.common.commands import add_page
 from benchmarks.common.csv_rows import record_missing
+from benchmarks.common.parsers import parser_of
 from benchmarks.common.timing import peak_mib
 from benchmarks.regression.methods import LEVELS, log_density_of_quantiles
 from robustbo import seeds

@@ -17,7 +17,8 @@ import pandas as pd
 import torch
 
 from benchmarks.common import csv_rows, pages
-from benchmarks.common.commands import add_page, parser_of
+from benchmarks.common.commands import add_page
+from benchmarks.common.parsers import parser_of
 from benchmarks.sources.data import SourcedSet, real_sets
 from robustbo.errors import SourceWarning
 from robustbo.loop.sources.source_report import BLOCK, SourceReport

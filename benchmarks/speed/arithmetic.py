@@ -21,10 +21,10 @@ from unittest.mock import patch
 import numpy as np
 import torch
 
-from benchmarks.common.commands import parser_of
 from benchmarks.common.csv_rows import record_missing
 from benchmarks.common.measured_values import FUNCTIONS
 from benchmarks.common.measured_values import measure as measure_value
+from benchmarks.common.parsers import parser_of
 from benchmarks.common.timing import time_call
 from benchmarks.speed.competitors import COMPETITORS
 from benchmarks.speed.sizes import WARM_UP

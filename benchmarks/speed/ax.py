@@ -16,8 +16,8 @@ import torch
 from ax.api.client import Client
 from ax.api.configs import RangeParameterConfig
 
-from benchmarks.common.commands import parser_of
 from benchmarks.common.measured_values import space, values
+from benchmarks.common.parsers import parser_of
 from benchmarks.common.tables import put_in
 from robustbo.ax import generation_strategy
 

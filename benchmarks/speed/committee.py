@@ -27,7 +27,7 @@ import numpy as np
 import torch
 from distributed import Client, LocalCluster
 
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 from benchmarks.common.timing import peak_mib
 from robustbo.numerics.committee import evidence
 from robustbo.numerics.committee.evidence import SharedHyperparameters

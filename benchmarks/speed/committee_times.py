@@ -19,8 +19,8 @@ import matplotlib.pyplot as plt
 import torch
 from torch import Tensor
 
-from benchmarks.common.commands import parser_of
 from benchmarks.common.csv_rows import read, row_writer
+from benchmarks.common.parsers import parser_of
 from robustbo.numerics.committee import evidence
 from robustbo.numerics.committee.evidence import SharedHyperparameters
 from robustbo.numerics.committee.partition import Shards, random_parts, shard

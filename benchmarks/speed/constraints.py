@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 import robustbo as rb
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 from benchmarks.common.tables import put_in
 from robustbo.loop.decide import step
 from robustbo.loop.surrogate.cache import FitCache

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 import robustbo as rb
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 from benchmarks.common.tables import put_in
 from robustbo import seeds
 from robustbo.loop.decide import step

@@ -30,9 +30,9 @@ from botorch.models.transforms.outcome import Standardize
 from gpytorch.mlls import ExactMarginalLogLikelihood
 from torch import Tensor
 
-from benchmarks.common.commands import parser_of
 from benchmarks.common.csv_rows import read, row_writer
 from benchmarks.common.measured_values import FUNCTIONS, extent, space, values
+from benchmarks.common.parsers import parser_of
 from robustbo.report.summary.tables import records, render
 from robustbo.surrogates.common.contract import fit, quiet
 from robustbo.surrogates.pursuit.model import RelevancePursuitGP

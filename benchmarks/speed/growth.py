@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import robustbo as rb
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 from robustbo.report.summary.tables import render
 from robustbo.trials.storage import disk
 

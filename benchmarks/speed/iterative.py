@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 from benchmarks.common.timing import peak_mib
 from robustbo.numerics.gp.kernels import KERNELS, squared_differences
 from robustbo.report.summary.tables import render

@@ -24,7 +24,7 @@ from botorch.models.gpytorch import GPyTorchModel
 from gpytorch.mlls import ExactMarginalLogLikelihood
 from torch import Tensor
 
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 from robustbo.loop.acquisition.build import incumbent_value, maximize_with_botorch
 from robustbo.loop.acquisition.log_nei import StudentTLogExpectedImprovement
 from robustbo.numerics.improvement.student_t import log_improvement

@@ -20,7 +20,7 @@ import pandas as pd
 import torch
 
 import robustbo as rb
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 from benchmarks.common.timing import time_call
 from robustbo.loop.acquisition.build import maximize_with_botorch
 from robustbo.loop.candidates.search import Search

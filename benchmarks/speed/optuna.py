@@ -18,7 +18,7 @@ import torch
 from optuna.distributions import FloatDistribution
 
 import robustbo as rb
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 from benchmarks.common.tables import put_in
 from robustbo.optuna import RobustSampler
 from robustbo_problems.synthetic import levy

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 from robustbo.report.summary.tables import render
 from robustbo_problems.rover import VARIANTS, load_field, rewards, rover
 

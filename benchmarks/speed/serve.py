@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 import robustbo as rb
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 
 TRIALS = 6  # trials of a client
 MEASURED = 40  # values before, so that an ask takes its time

@@ -31,10 +31,10 @@ from typing import Any
 
 import torch
 
-from benchmarks.common.commands import parser_of
 from benchmarks.common.csv_rows import read, row_writer
 from benchmarks.common.measured_values import FUNCTIONS
 from benchmarks.common.measured_values import measure as measure_value
+from benchmarks.common.parsers import parser_of
 from benchmarks.common.timing import peak_mib, time_call
 from benchmarks.speed.competitors import COMPETITORS, Competitor
 from benchmarks.speed.factorizations import cholesky_seconds, count_calls, num_factorizations

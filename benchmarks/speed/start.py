@@ -17,7 +17,7 @@ from typing import Any
 
 import robustbo as rb
 from benchmarks.common import provenance
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 from robustbo.report.summary.tables import render
 
 NUM_TOLD = 20  # trials of the journal

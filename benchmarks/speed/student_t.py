@@ -25,7 +25,7 @@ import torch
 from threadpoolctl import threadpool_limits
 from torch import Tensor
 
-from benchmarks.common.commands import parser_of
+from benchmarks.common.parsers import parser_of
 from robustbo import seeds
 from robustbo.numerics.gp.covariance import Covariance, stationary
 from robustbo.numerics.gp.model import Model

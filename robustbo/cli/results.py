@@ -9,7 +9,7 @@ import warnings
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -19,9 +19,6 @@ from robustbo.cli.options import Journal
 from robustbo.cli.terminal import Format
 from robustbo.errors import RobustBOError
 from robustbo.replay.output.writable import writable
-
-if TYPE_CHECKING:
-    pass
 
 commands = typer.Typer(no_args_is_help=True, add_completion=False)
 

@@ -122,8 +122,8 @@ def _rename_advice(space: Space, frame: pd.DataFrame, missing: str, outcomes: Ma
     name = nearest_label(missing, candidates)
     numbers = [other for other in candidates if pd.api.types.is_numeric_dtype(frame[other])] or candidates
     if name is None and missing == "value" and len(numbers) > 1:
-        ways = "rename it to 'value', or begin with its name as the outcome, rb.Outcome(...) or --outcome in a terminal"
-        return f"{columns}; say which of {short_list(numbers)} has the values: {ways}; to tell_frame by value=..."
+        ways = "rename it to 'value', or name the outcome like it: rb.Outcome(...), in a terminal --outcome"
+        return f"{columns}; say which of {short_list(numbers)} has the values: {ways}"
     if name is None and missing == "value":
         name = numbers[0]
     if name is None:

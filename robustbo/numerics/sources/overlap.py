@@ -60,7 +60,7 @@ class Overlap:
         return np.sort(np.concatenate([own[: MOST // 2], rest, own[MOST // 2 :]])[:MOST])
 
     def _precisions(self, lengthscales: Tensor, rows: NDArray[np.intp]) -> list[Array]:
-        """The inverse correlations of some rows; the last ones are kept, as many atoms ask."""
+        """The inverse correlations of some rows; the last ones are kept, as many atoms ask for the same."""
         key = lengthscales.numpy().tobytes() + rows.tobytes()
         if self._last[0] != key:
             differences = squared_differences(self._X[rows], self._X[rows])

@@ -16,6 +16,7 @@ from robustbo.numerics.transfer.configuration import FEWEST, GroupFit, Problem, 
 from robustbo.numerics.transfer.full_rank import spectrum
 from robustbo.numerics.transfer.group_fits import Beginning
 from robustbo.numerics.transfer.relations import TARGET, Relation
+from robustbo.numerics.transfer.spread import robust_spread
 
 SIMPLER: dict[Relation, tuple[Relation, ...]] = {
     "same": (),
@@ -64,7 +65,7 @@ def beginnings(
 def _signed_ratio(problem: Problem, alone: Sequence[GroupFit], group: int) -> float:
     """The scale of a source by the spread of its values, with the sign of what it says of the target's."""
     target, own = alone[TARGET], alone[group]
-    spread = [float(fit.model.y.quantile(0.75) - fit.model.y.quantile(0.25)) for fit in (own, target)]
+    spread = [robust_spread(fit.model.y) for fit in (own, target)]
     K = kernels.KERNELS[problem.priors.kernel]
     rows = problem.rows
     X, Z = rows.X[target.numbers], rows.X[own.numbers]

@@ -94,11 +94,13 @@ class _Search:
                     current = self._visit(current, s)
                 if current == before:
                     break
-        for _ in range(1 + SWEEPS):
+        self._refine()
+        self._exchange()
+        for _ in range(SWEEPS):
+            if not self._visit_neighbors():
+                break
             self._refine()
             self._exchange()
-            if not self._has_new_neighbors():
-                break
         return self._average(least)
 
     def _visit(self, relations: Relations, s: int) -> Relations:
@@ -111,8 +113,8 @@ class _Search:
             tried.append(other)
         return max(tried, key=self._log_evidence)
 
-    def _has_new_neighbors(self) -> bool:
-        """Visit what differs in one source from the best after all, and return whether anything was not visited."""
+    def _visit_neighbors(self) -> bool:
+        """Visit what differs in one source from the best of all; return whether there was anything new."""
         num_visited, best = len(self._fits), max(self._fits, key=self._log_evidence)
         for s in range(self._problem.num_sources):
             self._visit(best, s)
@@ -143,11 +145,11 @@ class _Search:
         """
         best = max(map(self._log_evidence, self._fits))
         plausible = [r for r in self._fits if self._log_evidence(r) > best - PLAUSIBLE and r != self._nothing]
-        rivals = {self._fits[r].wrong: self._fits[r].values for r in sorted(plausible, key=self._log_evidence)}
+        rivals = [self._fits[r] for r in sorted(plausible, key=self._log_evidence)]
         for relations in plausible:
             fit = self._fits[relations]
             rows = frozenset(fit.numbers.tolist())
-            by_wrong = {wrong & rows: values for wrong, values in rivals.items() if wrong & rows != fit.wrong}
+            by_wrong = {rival.wrong & rows: rival.values for rival in rivals if rival.wrong & rows != fit.wrong}
             for wrong in sorted(by_wrong, key=sorted):
                 tried = [refit_from(fit, Beginning(values, wrong)) for values in ({}, by_wrong[wrong])]
                 self._fits[relations] = max(self._fits[relations], *tried, key=lambda fit: fit.score)

@@ -6,16 +6,12 @@ import torch
 from botorch.models.transforms.outcome import OutcomeTransform, Standardize
 from torch import Tensor
 
-from robustbo.surrogates.transforms.warp import WarpedStandardize
-
 
 def in_outcome_units(transform: OutcomeTransform | None, mean: Tensor, sd: Tensor) -> tuple[Tensor, Tensor]:
     """``n`` means and standard deviations in the model's own units, in those of the outcome."""
     if transform is None:
         return mean, sd
-    is_bent = isinstance(transform, WarpedStandardize)
-    back = transform.untransform_prediction if is_bent else transform.untransform
-    mean, variance = back(mean.unsqueeze(-1), sd.square().unsqueeze(-1))
+    mean, variance = transform.untransform(mean.unsqueeze(-1), sd.square().unsqueeze(-1))
     return mean.squeeze(-1), variance.squeeze(-1).sqrt()
 
 

@@ -72,7 +72,8 @@ class WarpedGP(MapGP):
         if (learned := self._warp) is not None:
             learned.t, s2 = theta[-len(model.warp) :].clone(), model.s2_known
             s2 = None if s2 is None else s2 * learned.variance_slope(model.y)
-            set_outcomes(self, learned, learned.bend(model.y), s2)
+            set_outcomes(self, learned.bend(model.y), s2)
+            learned.follow(self.train_targets)
 
     def _theta(self, model: Model) -> Tensor:
         head = super()._theta(model)
@@ -84,6 +85,8 @@ class WarpedGP(MapGP):
             return super().load_state_dict(state_dict, *args, **kwargs)
         Y, Yvar = original_outcomes(self, learned)
         result = super(MapGP, self).load_state_dict(state_dict, *args, **kwargs)
+        learned.follow(None)
         retransform(self, learned, Y, Yvar)
+        learned.follow(self.train_targets)
         self._renew()
         return result

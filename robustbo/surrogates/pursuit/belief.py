@@ -140,8 +140,10 @@ class PursuitBelief(ModelAveraging, BesidePlateauGP):
             if sds is not None:
                 expected, _ = in_outcome_units(transform, predictive.noise.weights @ predictive.mean, sds)
                 predictive = predictive.with_noise(in_model_units(transform, expected, sds)[1].square())
-            y, _ = in_model_units(transform, Y, torch.ones_like(Y))
-            z, t = (y, None) if self._warp is None else (self._warp.unbend(y), self._warp.t)
+            if self._warp is None:
+                (z, _), t = in_model_units(transform, Y, torch.ones_like(Y)), None
+            else:
+                z, t = self._warp.before(Y), self._warp.t
             measured, right = predictive.mixtures(t), predictive.mixtures(t, NUM_RIGHT)
             expectations = right.expectations(z.numpy())
             price = self.options.penalty(model).of_another(model.groups.of(self.support))

@@ -31,8 +31,9 @@ def joint_problem(gp: Any, auxiliary: AuxiliaryValues) -> tuple[Problem, Maps]:
         has_levels = bool(depth[rows].any())
         inner, spread, center = inner_spread(z[rows]), robust_spread(z[rows]), z[rows].median().item()
         may_differ = not (is_trusted or has_levels) and n >= FEWEST
-        is_apart = may_differ and (inner >= APART or 0 < spread <= 1 / APART)
         is_far = may_differ and abs(center) > FAR
+        is_wide = inner >= APART or (is_far and spread >= APART)  # more than a tenth may be gross, and most alike
+        is_apart = may_differ and (is_wide or 0 < spread <= 1 / APART)
         maps.append((center if is_apart or is_far else 0.0, spread if is_apart else 1.0))
         z[rows], sds[rows] = (z[rows] - maps[-1][0]) / maps[-1][1], sds[rows] / maps[-1][1]
         allowed.append(_possible_relations(is_trusted, has_levels, is_apart, is_far))

@@ -6,18 +6,23 @@ import torch
 from torch import Tensor
 
 from robustbo.numerics.gp.warp import LONGEST
+from robustbo.surrogates.transforms.robust_standardize import LARGEST
 from robustbo.surrogates.transforms.warp import WarpedStandardize
 
+EVERYTHING = -math.inf, math.inf
 FAR = 30.0  # robust standard deviations beyond which outcomes enter by their logarithm: wrong ones, of any magnitude
 
 
 class LearnedWarp(WarpedStandardize):
     """asinh(b z) / b on either side of zero, z = (Y - median) / scale, scaled as by `RobustStandardize`.
 
-    Beyond `FAR` z is FAR (1 + log(z / FAR)), likewise below zero: a search can do with any magnitude.
+    Beyond `FAR` z is FAR (1 + log(z / FAR)), likewise below zero: a search can do with any magnitude. Beyond the values
+    that a model has been fitted to nobody knows how outcomes bend: the warp goes on along its tangent there, both ways,
+    so that predictions become no numbers that no value has hinted at. Of a fit all values are within.
 
     Attributes:
         t: ``2`` values of log(1 + b^2), below zero and above; zero, which is no warp, until a fit has found others.
+        reach: The least and the largest of a fitted model's outcomes, transformed; everything until it has been fitted.
 
     References:
         `robustbo.numerics.gp.warp`.
@@ -31,26 +36,53 @@ class LearnedWarp(WarpedStandardize):
     """
 
     t: Tensor
+    reach: tuple[float, float] = EVERYTHING
 
     def __init__(self, m: int = 1) -> None:
         super().__init__(m=m)
         self.register_buffer("t", torch.zeros(2, dtype=torch.float64))
 
+    def take(self, means: Tensor, stdvs: Tensor) -> None:
+        """Take center and scale as they are given; no model has been fitted by these."""
+        super().take(means, stdvs)
+        self.follow(None)
+
+    def follow(self, u: Tensor | None) -> None:
+        """Follow the bend as far as a model's transformed outcomes reach; everywhere where there are none."""
+        self.reach = EVERYTHING if u is None else (u.min().item(), u.max().item())
+
     def warp(self, z: Tensor) -> Tensor:
-        """asinh(b z) / b."""
-        return self.bend(torch.where(z.abs() > FAR, FAR * z.sign() * (1 + (z.abs().clamp_min(FAR) / FAR).log()), z))
+        """asinh(b z) / b, and its tangent beyond all values."""
+        u = self.bend(self.compress(z))
+        at = u.clamp(*self.reach)
+        return torch.where(u == at, u, at + (z - self._unwarp(at)) / self._stretch(at))  # eq. 17.7
 
     def unwarp(self, u: Tensor) -> Tensor:
-        """sinh(b u) / b."""
+        """sinh(b u) / b, and its tangent beyond all values."""
+        at = u.clamp(*self.reach)
+        return torch.where(u == at, self._unwarp(at), self._unwarp(at) + self._stretch(at) * (u - at))
+
+    def stretch(self, u: Tensor) -> Tensor:
+        """cosh(b u), and more far out; beyond all values that of the last one."""
+        return self._stretch(u.clamp(*self.reach))
+
+    def before(self, Y: Tensor) -> Tensor:
+        """Outcomes as they are before the bend: standardized, and compressed far out."""
+        return self.compress(((Y - self.means.squeeze()) / self.stdvs.squeeze()).clamp(-LARGEST, LARGEST))
+
+    def _unwarp(self, u: Tensor) -> Tensor:
         return self.expand(self.unbend(u))
+
+    def _stretch(self, u: Tensor) -> Tensor:
+        return (self._strength(u) * u).clamp(-LONGEST, LONGEST).cosh() * _beyond(self.unbend(u))
+
+    def compress(self, z: Tensor) -> Tensor:
+        """Standardized outcomes, those far out by their logarithm."""
+        return torch.where(z.abs() > FAR, FAR * z.sign() * (1 + (z.abs().clamp_min(FAR) / FAR).log()), z)
 
     def expand(self, z: Tensor) -> Tensor:
         """Standardized outcomes as they are, where those far out are compressed."""
         return torch.where(z.abs() > FAR, z.sign() * FAR * _beyond(z), z)
-
-    def stretch(self, u: Tensor) -> Tensor:
-        """cosh(b u), and more far out."""
-        return (self._strength(u) * u).clamp(-LONGEST, LONGEST).cosh() * _beyond(self.unbend(u))
 
     def bend(self, z: Tensor) -> Tensor:
         """The warp of outcomes that are not too far out for a search."""

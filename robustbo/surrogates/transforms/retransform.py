@@ -5,8 +5,6 @@ from botorch.models.transforms.outcome import OutcomeTransform
 from gpytorch.likelihoods import FixedNoiseGaussianLikelihood
 from torch import Tensor
 
-from robustbo.surrogates.transforms.warp import WarpedStandardize
-
 
 def original_outcomes(model: SingleTaskGP, transform: OutcomeTransform | None) -> tuple[Tensor, Tensor | None]:
     """``n x 1`` outcomes and noise variances as the model was given them; None where the noise is not known."""
@@ -18,13 +16,11 @@ def original_outcomes(model: SingleTaskGP, transform: OutcomeTransform | None) -
 def retransform(model: SingleTaskGP, transform: OutcomeTransform, Y: Tensor, Yvar: Tensor | None) -> None:
     """Take ``n x 1`` outcomes and noise variances through a transform, which learns nothing from them."""
     y, s2 = transform.eval()(Y, Yvar)
-    set_outcomes(model, transform, y.squeeze(-1), None if s2 is None else s2.squeeze(-1))
+    set_outcomes(model, y.squeeze(-1), None if s2 is None else s2.squeeze(-1))
 
 
-def set_outcomes(model: SingleTaskGP, transform: OutcomeTransform, y: Tensor, s2: Tensor | None) -> None:
-    """Take ``n`` outcomes, which are transformed already, and their noise variances where these are known."""
+def set_outcomes(model: SingleTaskGP, y: Tensor, s2: Tensor | None) -> None:
+    """Take ``n`` outcomes, transformed, and their noise variances where these are known."""
     model.set_train_data(targets=y, strict=False)
-    if isinstance(transform, WarpedStandardize):
-        transform.reach = y.min().item(), y.max().item()
     if s2 is not None:
         model.likelihood.noise = s2

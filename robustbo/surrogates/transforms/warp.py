@@ -1,8 +1,5 @@
 """Outcomes robustly standardized, then warped by a monotone function, and posteriors warped back."""
 
-import math
-
-import torch
 from botorch.posteriors import GPyTorchPosterior, Posterior
 from gpytorch.distributions import MultivariateNormal
 from linear_operator.operators import DiagLinearOperator
@@ -15,14 +12,8 @@ class WarpedStandardize(RobustStandardize):
     """warp((Y - median) / scale), scaled as by `RobustStandardize`; a subclass has the function.
 
     The inverse is exact for values. A normal distribution becomes, by a first-order expansion about its mean (which
-    becomes the median), a normal distribution again. Beyond the values that it has, nobody knows how outcomes bend:
-    predictions go on along the tangent there, and become no numbers that no value has hinted at.
-
-    Attributes:
-        reach: The least and the largest of a model's own outcomes, transformed; everything until it has some.
+    becomes the median), a normal distribution again.
     """
-
-    reach: tuple[float, float] = (-math.inf, math.inf)
 
     def warp(self, z: Tensor) -> Tensor:
         """Standardized outcomes as the model sees them."""
@@ -63,17 +54,6 @@ class WarpedStandardize(RobustStandardize):
         """
         return super().untransform(self.unwarp(Y), None if Yvar is None else Yvar * self.stretch(Y).square(), X)
 
-    def untransform_prediction(self, mean: Tensor, variance: Tensor) -> tuple[Tensor, Tensor]:
-        """Predictions and their variances, to first order, as they were before; beyond `reach` along the tangent.
-
-        Args:
-            mean: ``batch x n x m`` predicted outcomes, transformed.
-            variance: ``batch x n x m`` variances of these.
-        """
-        at = mean.clamp(*self.reach)
-        slope = self.stretch(at)
-        return super().untransform(self.unwarp(at) + slope * (mean - at), variance * slope.square())  # eq. 17.7
-
     def untransform_posterior(self, posterior: Posterior, X: Tensor | None = None) -> GPyTorchPosterior:
         """The posterior of the outcomes, to first order.
 
@@ -82,8 +62,7 @@ class WarpedStandardize(RobustStandardize):
             X: Not used.
         """
         normal = posterior.distribution
-        inside = normal.mean.unsqueeze(-1)
-        mean, square = self.untransform_prediction(inside, torch.ones_like(inside))
-        slope = DiagLinearOperator(square.squeeze(-1).sqrt())
+        slope = DiagLinearOperator(self.stdvs.squeeze(-1) * self.stretch(normal.mean))
+        mean, _ = self.untransform(normal.mean.unsqueeze(-1))
         covariance = slope @ normal.lazy_covariance_matrix @ slope
         return GPyTorchPosterior(MultivariateNormal(mean.squeeze(-1), covariance))

@@ -136,4 +136,4 @@ def test_the_order_of_sources_changes_little():
     for order in (names, names[::-1]):
         averaging = search_relations(problem_of(*(SOURCES[name] for name in order), n=8, m=10))
         found.append({name: shares[name] for name, shares in zip(order, averaging.probabilities, strict=True)})
-    assert all(share > 0.5 for of in found for share in of.values())
+    assert found[0] == pytest.approx(found[1], abs=0.1)

@@ -51,16 +51,38 @@ def test_any_magnitude_stays_one_whose_square_is_no_trouble(magnitude):
     assert trained(values)(values)[0].abs().max() < 1e4
 
 
-def test_predictions_beyond_all_values_follow_the_tangent():
-    transform, Y = LearnedWarp(m=1), torch.linspace(0, 1, 21, dtype=torch.float64).unsqueeze(-1).pow(6) * 50
-    transform(Y)
-    transform.t = torch.tensor([0.0, 3.0], dtype=torch.float64)
-    u, _ = transform.eval()(Y)
-    transform.reach = u.min().item(), u.max().item()
-    torch.testing.assert_close(transform.untransform_prediction(u, torch.ones_like(u))[0], Y)
-    beyond = torch.stack([u.max() + step for step in (1e-6, 1.0, 2.0)]).unsqueeze(-1)
-    (near, one, two), variances = transform.untransform_prediction(beyond, torch.ones_like(beyond))
-    assert variances.max() == variances.min()
-    assert (two - one).item() == pytest.approx((one - near).item(), rel=1e-4)
-    assert (one - near).item() == pytest.approx(variances[0].sqrt().item(), rel=1e-4)
-    assert transform.untransform(beyond)[0][2] > 10 * two
+class TestBeyondAllValues:
+    @pytest.fixture
+    def fitted(self):
+        transform, Y = LearnedWarp(m=1), torch.linspace(0, 1, 21, dtype=torch.float64).unsqueeze(-1).pow(6) * 50
+        transform(Y)
+        transform.t = torch.tensor([0.0, 3.0], dtype=torch.float64)
+        u, _ = transform.eval()(Y)
+        transform.follow(u)
+        return transform, Y, u
+
+    def test_values_stay_as_they_are_to_the_bit(self, fitted):
+        transform, Y, u = fitted
+        assert torch.equal(transform(Y)[0], u)
+        torch.testing.assert_close(transform.untransform(u)[0], Y)
+
+    def test_the_warp_follows_its_tangent(self, fitted):
+        transform, _, u = fitted
+        beyond = torch.stack([u.max() + step for step in (1e-6, 1.0, 2.0)]).unsqueeze(-1)
+        (near, one, two), variances = transform.untransform(beyond, torch.ones_like(beyond))
+        assert variances.max() == variances.min()
+        assert (two - one).item() == pytest.approx((one - near).item(), rel=1e-4)
+        assert (one - near).item() == pytest.approx(variances[0].sqrt().item(), rel=1e-4)
+        transform.follow(None)
+        assert transform.untransform(beyond)[0][2] > 10 * two
+
+    def test_both_ways_are_inverse(self, fitted):
+        transform, Y, _ = fitted
+        for values in (10 * Y.max(), Y.min() - Y.max(), 1e6 * Y.max()):
+            y = values.reshape(1, 1)
+            assert transform.untransform(transform(y)[0])[0].item() == pytest.approx(y.item(), rel=1e-9)
+
+    def test_other_scales_forget_it(self, fitted):
+        transform, _, _ = fitted
+        transform.take(transform.means, transform.stdvs)
+        assert transform.reach == (-float("inf"), float("inf"))
