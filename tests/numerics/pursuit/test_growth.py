@@ -3,6 +3,7 @@ import torch
 
 from robustbo.numerics.gp import map_fit
 from robustbo.numerics.gp.covariance import stationary
+from robustbo.numerics.gp.log_posterior import log_posterior
 from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.parameters import LogNormal
 from robustbo.numerics.gp.replicates import Groups
@@ -109,3 +110,38 @@ def test_what_is_another_word_on_the_data_grows_beside_the_best():
     given = PursuitPlan([0], Penalty(lambda k: 3.0 * k))
     assert growth._levels_to_grow(growth.Pursuit([best, near, far, worse], best), given) == [best, far]
     assert growth._levels_to_grow(growth.Pursuit([best, near], best), given) == [best]
+
+
+class TestTheLevelAtHyperparameters:
+    """The best support where hyperparameters stay as they are."""
+
+    @pytest.fixture
+    def found(self):
+        X, y, wrong = everything(80)
+        model = part_of(X, y)(torch.arange(len(y)))
+        begin = growth.pursue_from_nothing(part_of(X, y), plan, len(y)).best.fit
+        begin = begin._replace(rho=torch.zeros_like(begin.rho))
+        return model, begin, wrong, growth.level_at_hyperparameters(model, plan(model).penalty, begin)
+
+    def test_hyperparameters_stay(self, found):
+        _, begin, _, level = found
+        assert torch.equal(level.fit.theta, begin.theta)
+
+    def test_the_wrong_are_its_support(self, found):
+        _, _, wrong, level = found
+        assert len({*level.support} ^ wrong) <= 1
+
+    def test_its_height_is_that_of_the_model(self, found):
+        model, _, _, level = found
+        assert float(level.fit.F) == pytest.approx(float(log_posterior(model, level.fit.theta, level.fit.rho).F))
+
+    def test_it_is_no_worse_than_where_it_began(self, found):
+        model, begin, _, level = found
+        empty = log_posterior(model, begin.theta, begin.rho).F
+        assert scored(model, level) >= float(empty)
+
+    def test_from_there_nothing_changes(self, found):
+        model, _, _, level = found
+        again = growth.level_at_hyperparameters(model, plan(model).penalty, level.fit)
+        assert again.support == level.support
+        assert float(again.fit.F) == pytest.approx(float(level.fit.F))
