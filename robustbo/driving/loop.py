@@ -136,6 +136,9 @@ class Loop:
         """Tell a value, or that there is none; the trial as it is then, unless somebody else has ended it."""
         outcome = check_outcome(outcome, self._optimizer.settings.outcomes)
         value, sd = outcome.measured or (None, None)
+        if outcome.error is not None and not outcome.is_a(self._plan.catch):
+            outcome.error.add_note(f"raised for trial {trial.number}, where func was called with {trial.params}")
+            self._fail(outcome.error)
         came = f"trial {trial.number} came out as {outcome.line if value is None else value}"
         try:
             if value is None:
@@ -155,9 +158,6 @@ class Loop:
             log.warning("%s, which is kept and excluded: %s", came, "; ".join(excluded))
         if result.state == "failed":
             log.warning("trial %d failed: %s", result.number, outcome.line or result.reason)
-        if outcome.error is not None and not outcome.is_a(self._plan.catch):
-            outcome.error.add_note(f"raised for trial {trial.number}, where func was called with {trial.params}")
-            self._fail(outcome.error)
         return [result]
 
     def _fail(self, error: BaseException) -> None:

@@ -1,12 +1,12 @@
 """Stopping rules, which `Optimizer.optimize` calls after each trial, and which any loop of yours may ask."""
 
 import math
+from weakref import WeakKeyDictionary
 
 from robustbo.loop.candidates.rules import Promise
 from robustbo.study.study import Study
 from robustbo.trials.history import History, Trial
 from robustbo.trials.initial import default_num_initial
-from robustbo.trials.settings import Settings
 from robustbo.trials.tree import Trials
 from robustbo.validation import real, whole_number
 from robustbo.view.view import View
@@ -44,7 +44,7 @@ class LittleToGain:
     def __init__(self, tolerance: float = 0.1, patience: int = 3, absolute: float = 0.0) -> None:
         self.tolerance, self.absolute = _amount("tolerance", tolerance), _amount("absolute", absolute)
         self.patience = whole_number("patience", patience, 1)
-        self._known: dict[tuple[Settings, int], Promise] = {}
+        self._known: WeakKeyDictionary[Study, dict[int, Promise]] = WeakKeyDictionary()
 
     def __repr__(self) -> str:
         return f"LittleToGain(tolerance={self.tolerance}, patience={self.patience}, absolute={self.absolute})"
@@ -63,11 +63,11 @@ class LittleToGain:
         return len(last) == self.patience and all(self._is_little(study, history, t) for t in reversed(last))
 
     def _is_little(self, study: Study, history: History, trial: Trial) -> bool:
-        key = study.settings, trial.number
-        if key not in self._known:
+        promises = self._known.setdefault(study, {})
+        if trial.number not in promises:
             before = History(Trials(history.trials[: trial.number]))
-            self._known[key] = View(study.settings, before, study.fits).promise(trial)
-        point_promise = self._known[key]
+            promises[trial.number] = View(study.settings, before, study.fits).promise(trial)
+        point_promise = promises[trial.number]
         return point_promise.gain < max(self.tolerance * point_promise.noise, self.absolute)
 
 

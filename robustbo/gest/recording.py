@@ -81,5 +81,5 @@ def _gave(trial: Trial, result: Result) -> bool:
     """Return whether a trial ended as a result says."""
     if trial.value is None or result.kind == "fail":
         return trial.value is None and result.kind == "fail"
-    value = result.content["value"]
-    return any(math.isclose(mine, value, rel_tol=EQUAL) for mine in (trial.value, number_in_json(trial.value)))
+    value, values = result.content["value"], (trial.value, *trial.former_values)  # what was amended was given, too
+    return any(math.isclose(mine, value, rel_tol=EQUAL) for of in values for mine in (of, number_in_json(of)))

@@ -62,7 +62,7 @@ def beliefs_of(study: Study) -> Believed:
         plain = [v for trial in study.get_trials(deepcopy=False) if (v := _plain(trial, None)) is not None]
         return Believed(tuple(plain), (math.nan,) * len(plain))
     words, means = _judge(view)
-    numbers = dict(zip(gathered.numbers, gathered.history, strict=True))
+    numbers = gathered.by_number
     values, best = list[Valued](), list[float]()
     so_far, sign = math.nan, view.settings.sign
     for trial in study.get_trials(deepcopy=False):

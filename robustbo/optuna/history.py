@@ -12,6 +12,7 @@ ours says whether they are there.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +46,7 @@ class GatheredTrials:
         history: Its trials that are points of the space.
         numbers: Optuna's number of each, in its own study.
         stand_ins: The numbers of ours whose values stand in for those of pruned trials.
+        own: The places of the study's own trials; those of old studies come before, and what they reported after.
     """
 
     space: Space
@@ -52,6 +54,12 @@ class GatheredTrials:
     history: History
     numbers: tuple[int, ...]
     stand_ins: frozenset[int] = frozenset()
+    own: range = range(0)
+
+    @property
+    def by_number(self) -> dict[int, Trial]:
+        """The trials of the study itself, by Optuna's number."""
+        return {self.numbers[place]: self.history[place] for place in self.own}
 
     @property
     def history_without_pending(self) -> History:
@@ -100,13 +108,23 @@ def space_of(search_space: Mapping[str, BaseDistribution], trials: Sequence[Froz
     presence = {name: indicator for indicator, names in indicators.items() for name in names}
     parameters: dict[str, Any] = {indicator: Choice(False, True) for indicator in indicators}
     for name in sorted(search_space, key=lambda name: (name in depends, name)):
-        when = {o: [ours(search_space[o], v) for v in values] for o, values in depends.get(name, {}).items()}
+        when = {o: _possible(search_space[o], values) for o, values in depends.get(name, {}).items()}
+        can_be = all(when.values())  # else it exists at values that are beyond their range by now
         when |= {presence[name]: [True]} if name in presence else {}
-        parameters[name] = parameter(search_space[name], when or None)
+        parameters[name] = parameter(search_space[name], when or None) if can_be else None
     present = {
         name: p for name, p in parameters.items() if p is not None and all(parameters[o] for o in depends.get(name, {}))
     }
     return Space.from_dict(present) if present else None
+
+
+def _possible(distribution: BaseDistribution, values: Sequence[Any]) -> list[Value]:
+    """Our values for those of Optuna's that are in a range, which may have been another when trials ran."""
+    possible = list[Value]()
+    for value in values:
+        with suppress(ValueError):
+            possible.append(ours(distribution, value))
+    return possible
 
 
 def gather_trials(
@@ -160,7 +178,8 @@ def gather_trials(
         reported += [] if old is None or names else old.report_trials(trial, params)
     gathered += [Trial(place, of.params, **of.content) for place, of in enumerate(reported, len(gathered))]
     all_numbers = (*(of.number for of in before), *numbers, *(of.number for of in reported))
-    return GatheredTrials(space, named, History(Trials(gathered)), all_numbers, frozenset(standing))
+    own = range(len(before), len(before) + len(numbers))
+    return GatheredTrials(space, named, History(Trials(gathered)), all_numbers, frozenset(standing), own)
 
 
 def _origin(trial: FrozenTrial) -> str:

@@ -111,8 +111,9 @@ def _beliefs(studies: Sequence[Study]) -> list[tuple[Study, Believed]]:
     """Beliefs of each study that has a value; as Optuna's own, a picture of nothing is no error."""
     pairs = list[tuple[Study, Believed]]()
     for study in studies:
-        if any(trial.state.is_finished() and trial.values for trial in study.get_trials(deepcopy=False)):
-            pairs.append((study, beliefs_of(study)))
+        has_values = any(trial.state.is_finished() and trial.values for trial in study.get_trials(deepcopy=False))
+        if has_values and (beliefs := beliefs_of(study)).values:
+            pairs.append((study, beliefs))
         else:
             log.warning("no value to draw in the study %r", study.study_name)
     return pairs

@@ -57,13 +57,15 @@ def plan_all(
     Raises:
         SpecError: If a run is not there or not right, or as `plan`.
     """
-    plans = []
+    plans = list[ReplayPlan]()
     if out is not None:
         check_file(out)
     for run in runs:
         path = reading.find(run)
         name = (path.resolve().parent.name or "run") if path.name == reading.SPEC_FILE else path.stem
         folder = Path("results") / name if out is None else out / name if len(runs) > 1 else out
+        if any(folder == other.folder for other in plans):
+            raise SpecError(f"runs must have names of their own, got two of {folder}; rename one, or replay it alone")
         plans.append(plan(reading.only(reading.load(run, overrides), methods), folder, resume))
     return plans
 

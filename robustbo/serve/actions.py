@@ -15,6 +15,7 @@ from robustbo.serve.served import ChangedMeanwhile, TrialStamp, stamp
 from robustbo.study.copied import measurement
 from robustbo.trials.history import Trial
 from robustbo.trials.values import values_to_record
+from robustbo.validation import real
 
 Action = Callable[[Bench, int, Fields], Trial]
 REASON = "reason"
@@ -74,7 +75,7 @@ def _number(name: Any, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueError(f"{name} must be a number, got {value!r}")
     if not isinstance(value, str):
-        return float(value)
+        return real(str(name), value)
     return from_json(value) if value.startswith(("<", ">")) else number_in(str(name), value)
 
 
@@ -131,7 +132,7 @@ def include(bench: Bench, number: int, fields: Fields) -> Trial:
 
 def amend(bench: Bench, number: int, fields: Fields) -> Trial:
     """Correct a value, and say why."""
-    if isinstance(fields.get("value"), Mapping | int | float):
+    if isinstance(fields.get("value"), Mapping | int | float | str):
         value, sd = json_value(fields), fields.get("sd")
     else:
         value, sd = values_in(bench.opt.settings, fields)

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from robustbo.censored import from_json
 from robustbo.serve.bench import Bench
-from robustbo.serve.forms import Fields, author_in
+from robustbo.serve.forms import Fields, author_in, text_in
 from robustbo.serve.rows import values_texts
+from robustbo.serve.served import TrialStamp
 from robustbo.trials.history import Trial
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.storage import places
@@ -69,17 +70,32 @@ def last_word(trial: Trial, events: list[Event]) -> str | None:
 
 
 def _value_before(events: list[Event]) -> Event | None:
-    """The event whose value the last correction has changed; None where it had none."""
-    with_values = [event for event in events if event["event"] in ("tell", "amend")]
-    return with_values[-2] if len(with_values) > 1 else None
+    """The values that the last correction has changed, as an event has them; None where one had none before."""
+    *earlier, last = [event for event in events if event["event"] in ("tell", "amend")] or [{"value": None}]
+    if not isinstance(last["value"], Mapping):
+        return earlier[-1] if earlier else None
+    values, sds = dict[str, Any](), dict[str, Any]()
+    for name in last["value"]:
+        before = next((event for event in reversed(earlier) if name in event["value"]), None)
+        if before is None:
+            return None
+        values[name], sds[name] = before["value"][name], (before["sd"] or {}).get(name)
+    return {"value": values, "sd": sds}
 
 
 def take_back(bench: Bench, number: int, fields: Fields, place: Place) -> Trial:
-    """Take the last word on a trial back; that is an event too.
+    """Take the last word on a trial back, unless the trial is not as it was seen; that is an event too.
 
     Raises:
-        ValueError: If there is none that can be.
+        ChangedMeanwhile: If it is another one by now.
+        ValueError: If there is no word that can be.
     """
+    text = text_in(fields, "seen")
+    with bench.opt.require(TrialStamp(number, text) if text else None):
+        return _take_back(bench, number, fields, place)
+
+
+def _take_back(bench: Bench, number: int, fields: Fields, place: Place) -> Trial:
     trial, events = bench.opt.history[number], events_of(place, number)
     kind, author = last_word(trial, events), author_in(fields)
     reason = "taken back" + (f" ({author})" if author else "")

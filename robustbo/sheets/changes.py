@@ -174,7 +174,8 @@ def _own_rows(
     for trial in reversed(history.trials):
         if not trial.is_open and trial.number not in numbers_seen:
             source = source_in(rules.declared, trial.sources)
-            told.setdefault((trial.point, source, _key_of(trial)), []).append(trial.number)
+            for key in _keys_of(trial):
+                told.setdefault((trial.point, source, key), []).append(trial.number)
     new = []
     for row in rows:
         try:
@@ -198,8 +199,10 @@ def _own_rows(
     result.numbers |= {row: event["trial"] for (row, _), event in zip(new, events, strict=True)}
 
 
-def _key_of(trial: Trial) -> Any:
-    return _key(trial.values or trial.value, trial.reason if trial.state == "failed" else None)
+def _keys_of(trial: Trial) -> set[Any]:
+    """The keys of what a trial is now, and of values that were amended."""
+    now = _key(trial.values or trial.value, trial.reason if trial.state == "failed" else None)
+    return {now, *(_key(value, None) for value in trial.former_values)}
 
 
 def _key(value: Any, reason: str | None) -> Any:

@@ -5,10 +5,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from robustbo.errors import SheetError
+from robustbo.searchspace.labels import parts
 from robustbo.sheets.grid import Place, header_of
 from robustbo.sheets.workbook_file import load, openpyxl_for
 
 NEW_TITLE = "trials"
+DECIMALS = 10  # of a percentage: beyond are errors of rounding
 
 
 class Workbook:
@@ -61,7 +63,8 @@ class Workbook:
             while rows and not any(rows[-1]):  # only formats
                 rows.pop()
             first = first or (self._book[sheet.title], rows)
-            if header_of(rows) is not None:
+            if (header := header_of(rows)) is not None:
+                _write_percents(sheet, rows, header)
                 return self._book[sheet.title], rows
         if first is None:
             raise SheetError(f"{self._name}: has no worksheet of cells")
@@ -100,6 +103,16 @@ class Workbook:
         if isinstance(value, str):  # a text, whatever it begins with
             cell.data_type = "s"
             cell.quotePrefix = True
+
+
+def _write_percents(sheet: Any, rows: list[list[str]], header: int) -> None:
+    """Write numbers that are shown as percentages like that, in columns of %: 45 % is 0.45 in a workbook."""
+    in_percent = [column for column, label in enumerate(rows[header]) if parts(label)[1] == "%"]
+    for place, row in enumerate(rows[header + 1 :], header + 1):
+        for column in in_percent:
+            cell = sheet.cell(place + 1, column + 1)
+            if isinstance(cell.value, int | float) and "%" in cell.number_format:
+                row[column] = f"{round(100 * cell.value, DECIMALS)!r}%"
 
 
 def _text(cell: object) -> str:

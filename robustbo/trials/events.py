@@ -171,7 +171,9 @@ def _change(trials: Sequence[Trial] | Draft, trial: Trial, event: Event) -> Tria
             state = "excluded" if trial.state == "excluded" else "told"
             reason = _ask_reason(trials, trial)
             note = event.get("reason", trial.note if trial.state == "excluded" else None)
+            former = (*trial.former_values, raw) if (raw := trial.raw_value) is not None else trial.former_values
             new = _with(trial, state=state, reason=reason, retry=None, **NO_EXPECTATION, note=note)
+            new = _with(new, former_values=former)
             return _with(new, is_vouched=False, as_told=None, **_value_fields(trial, event, is_amended=True))
     raise AssertionError(event)
 

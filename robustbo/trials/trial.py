@@ -103,6 +103,7 @@ class Trial(Expecting):
         n: Number of measurements whose mean is the value; sd is that of the mean.
         target: The point that was asked for, if the value was measured at another.
         labels: Further facts, such as ``{"name": "Knock Hill", "lot": 7}``; no model sees them.
+        former_values: The values that ``amend`` has replaced, the first one first; of several outcomes by name.
     """
 
     number: int
@@ -137,6 +138,14 @@ class Trial(Expecting):
     target: dict[str, Value] | None = None
     n: int = 1
     labels: dict[str, Label] = field(default_factory=dict)
+    former_values: tuple[Any, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def raw_value(self) -> Any:
+        """The value as it was told, or those of several outcomes by name; None where there is none."""
+        of_outcomes = {name: o.value if o.as_told is None else o.as_told for name, o in self.outcomes.items()}
+        own = self.value if self.as_told is None else self.as_told
+        return {name: value for name, value in of_outcomes.items() if value is not None} or own
 
     @property
     def values(self) -> dict[str, float]:

@@ -306,6 +306,17 @@ class TestFailures:
         optimize(opt, 3)
         assert states(opt) == ["told", "failed", "told"]
 
+    def test_it_is_raised_also_where_the_function_has_ended_the_trial_itself(self):
+        opt = optimizer()
+
+        def func(params):
+            opt.fail(len(opt.history) - 1, "the pump broke")
+            raise RuntimeError("mine")
+
+        with pytest.raises(RuntimeError, match="mine"):
+            optimize(opt, 3, func)
+        assert [(trial.state, trial.reason) for trial in opt.history] == [("failed", "the pump broke")]
+
     @pytest.mark.parametrize("result", [None, "3", 1j, (1.0, 2.0, 3.0), [None], True])
     def test_what_is_no_number_is_an_error(self, result):
         opt = optimizer()

@@ -140,3 +140,19 @@ def test_every_kind_of_surrogate_promises_something(surrogate):
 def test_bad_arguments_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         LittleToGain(**options)
+
+
+def test_promises_of_one_study_say_nothing_of_another():
+    def trials_until(enough, function):
+        opt = optimizer()
+        while not enough(opt, opt.tell(trial := opt.ask(), function(trial.params))):
+            assert len(opt.history) < 30
+        return len(opt.history)
+
+    def steep(params):
+        return (params["x"] - 0.7) ** 2
+
+    one = LittleToGain(absolute=0.05)
+    found = [trials_until(one, function) for function in (steep, lambda p: math.sin(9 * p["x"]))]
+    alone = [trials_until(LittleToGain(absolute=0.05), f) for f in (steep, lambda p: math.sin(9 * p["x"]))]
+    assert found == alone

@@ -116,3 +116,17 @@ def test_a_variable_may_have_the_name_of_a_column():
         1.0,
     ]
     assert generator.failures().columns.tolist()[:3] == ["value", "params.again", "reason"]
+
+
+def test_results_of_before_an_amendment_are_not_recorded_again(generator):
+    points = generator.suggest(3)
+    results = [point | {"f": float(i)} for i, point in enumerate(points)]
+    generator.ingest(results)
+    generator.optimizer.amend(2, 0.123)
+    generator.optimizer.amend(2, 0.456)
+    generator.ingest(results)
+    assert [(state, value) for _, state, value, *_ in ended(generator)] == [
+        ("told", 0.0),
+        ("told", 1.0),
+        ("told", 0.456),
+    ]

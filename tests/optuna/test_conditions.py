@@ -83,3 +83,13 @@ def test_completed_trials_say_what_the_space_is_and_where_there_are_none_the_oth
 def test_a_space_of_nothing_that_we_have_is_none():
     found = trials({"n": 6}, n=IntDistribution(0, 3 * 2**60, step=3))  # numbers do not tell its values apart
     assert space_of(search_space(found), found) is None
+
+
+def test_a_condition_at_values_that_the_range_has_no_more_is_none():
+    wide, narrow = IntDistribution(1, 8), IntDistribution(1, 3)
+    found = trials({"n": 1}, {"n": 5, "u": 0.5}, {"n": 2}, {"n": 6, "u": 0.2}, {"n": 8, "u": 0.9}, n=wide, u=UNIT)
+    found += trials({"n": 1}, {"n": 2}, {"n": 3}, n=narrow)
+    assert space_of({"n": narrow, "u": UNIT}, found).names == ["n"]
+    found += trials({"n": 3, "u": 0.1}, n=narrow, u=UNIT)
+    found = [trial for trial in found if trial.params != {"n": 3}]
+    assert space_of({"n": narrow, "u": UNIT}, found).names == ["n", "u"]

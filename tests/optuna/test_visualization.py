@@ -6,6 +6,7 @@ from pathlib import Path
 import optuna
 import pytest
 
+import robustbo as rb
 import robustbo.optuna
 from robustbo.optuna import RobustSampler, amend, best, exclude, visualization
 from robustbo.optuna.believed import beliefs_of
@@ -147,3 +148,30 @@ def test_the_sampler_needs_no_plotly():
     importing = [path for path in Path(robustbo.optuna.__file__).parent.glob("*.py") if "plotly" in path.read_text()]
     assert [path.name for path in importing] == ["visualization.py"]
     assert "visualization" not in Path(robustbo.optuna.__file__).read_text()
+
+
+def test_values_that_are_all_infinite_are_an_empty_picture():
+    study = optuna.create_study()
+    study.add_trials(
+        optuna.trial.create_trial(
+            params={"x": 0.1 * i}, distributions={"x": optuna.distributions.FloatDistribution(0, 1)}, value=math.inf
+        )
+        for i in range(4)
+    )
+    assert not visualization.plot_optimization_history(study).data
+
+
+def test_beside_values_at_levels_a_study_s_own_values_are_judged():
+    levels = rb.fidelity_levels("epochs", [1, 9])
+    study = optuna.create_study(sampler=RobustSampler(seed=0, sources=levels, replicate="never"))
+
+    def learn(trial):
+        error = (trial.suggest_float("x", 0, 1) - 0.3) ** 2
+        for step in (1, 9):
+            trial.report(error + 0.1 / step, step)
+        return error
+
+    study.optimize(learn, n_trials=8)
+    believed = beliefs_of(study)
+    assert {value.fate for value in believed.values} == {"believed"}
+    assert believed.best[-1] == pytest.approx(best(study).mean, abs=0.02)

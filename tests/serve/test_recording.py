@@ -5,6 +5,9 @@ import threading
 import pytest
 
 import robustbo as rb
+from robustbo.serve.bench import Bench
+from robustbo.serve.served import Served
+from robustbo.serve.undo import events_of, last_word, take_back
 from tests.serve.conftest import JSON
 
 
@@ -170,3 +173,35 @@ def test_what_is_no_json_object_is_refused(client, body):
 def test_a_post_that_is_neither_form_nor_json_is_refused(client):
     answer = client.post("/trials/4/tell", content="value=1", headers={"Content-Type": "text/plain"})
     assert answer.status_code == 415
+
+
+def test_a_correction_of_one_outcome_is_taken_back_alone(tmp_path):
+    place = tmp_path / "two.jsonl"
+    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), objectives={"a": "maximize", "b": "minimize"}, seed=0, journal=place)
+    opt.tell({"x": 0.5}, {"a": 1.0, "b": 2.0})
+    opt.amend(0, {"a": 1.5})
+    opt.amend(0, {"b": 9.0})
+    events = events_of(str(place), 0)
+    assert last_word(opt.history[0], events) == "amend"
+    opt.tell({"x": 0.1}, {"a": 3.0})
+    opt.amend(1, {"b": 4.0})
+    assert last_word(opt.history[1], events_of(str(place), 1)) is None  # it had no value before
+    bench = Bench(Served.resume(place), str(place))
+    assert take_back(bench, 0, {}, str(place)).values == {"a": 1.5, "b": 2.0}
+
+
+def test_what_has_changed_meanwhile_is_not_taken_back(client, place):
+    client.post("/trials/2/exclude", data={"reason": "the bottle leaked"})
+    seen = client.get("/trials/2", headers=JSON).json()["seen"]
+    client.post("/trials/2/amend", data={"value.0": "7", "reason": "a slip"})
+    assert client.post("/trials/2/take-back", data={"seen": seen}, headers=JSON).status_code == 409
+    assert recorded(place, 2).value == 7.0
+    seen = client.get("/trials/2", headers=JSON).json()["seen"]
+    assert client.post("/trials/2/take-back", data={"seen": seen}, headers=JSON).status_code == 200
+
+
+@pytest.mark.parametrize("value", ["7,5", 7.5])
+def test_a_program_amends_by_a_number_or_a_text(client, place, value):
+    answer = client.post("/trials/2/amend", json={"value": value, "reason": "a slip"}, headers=JSON)
+    assert (answer.status_code, recorded(place, 2).value) == (200, 7.5)
+    assert client.post("/trials/4/tell", json={"value": 10**310}, headers=JSON).status_code == 422

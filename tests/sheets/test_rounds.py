@@ -221,3 +221,14 @@ def test_no_cell_is_lost_and_no_value_told_twice(steps, seed):
         there = [int(row[rows[0].index("trial")]) for row in lab.rows()[1:]]
         assert {trial.number for trial in history.having("pending")} <= set(there)
         assert len(set(there)) == len(there)
+
+
+def test_a_row_of_somebody_s_own_that_was_amended_is_told_once(tmp_path):
+    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), direction="maximize", seed=0)
+    path = tmp_path / "own.csv"
+    for expected in (2, 2):
+        path.write_text("trial,x,value\n,0.5,99\n,0.25,3\n")
+        opt.read_sheet(path)
+        assert len(opt.history) == expected
+        opt.amend(0, 9.9)
+    assert [trial.value for trial in opt.history] == [9.9, 3.0]

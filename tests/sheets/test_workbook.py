@@ -131,3 +131,18 @@ def test_a_formula_without_a_result_below_all_rows_waits_and_is_not_written_over
     with pytest.warns(rb.SheetWarning, match="row 5"):
         lab.write_sheet(book, 1)
     assert rows(book)[4][5] == "=3/2"
+
+
+def test_a_number_that_is_shown_in_percent_is_read_as_it_is_shown(tmp_path):
+    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), direction="maximize", outcome=rb.Outcome("yield", unit="%"), seed=0)
+    path = tmp_path / "yields.xlsx"
+    opt.write_sheet(path, 3)
+
+    def shown(book):
+        sheet = book["trials"]
+        column = [cell.value for cell in sheet[1]].index("yield (%)") + 1
+        for row, value, look in ((2, 0.45, "0%"), (3, 0.072, "0.0 %"), (4, 45.5, "General")):
+            sheet.cell(row, column).value, sheet.cell(row, column).number_format = value, look
+
+    edit(path, shown)
+    assert [trial.value for trial in opt.read_sheet(path)] == [45.0, 7.2, 45.5]

@@ -162,6 +162,15 @@ def test_a_run_may_be_the_folder_itself(tmp_path, monkeypatch):
             find(run)
 
 
+def test_two_runs_of_one_name_have_no_folder_for_both(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for parent in ("a", "b"):
+        (tmp_path / parent / "q").mkdir(parents=True)
+        (tmp_path / parent / "q" / "spec.toml").write_text(SPEC)
+    with pytest.raises(SpecError, match=r"names of their own, got two of .*q"):
+        plan_all([Path("a/q"), Path("b/q")], [], [], None, resume=True)
+
+
 DEEP = "[" * 100_000
 
 
