@@ -64,7 +64,8 @@ def last_word(trial: Trial, events: list[Event]) -> str | None:
     if kind == "amend":
         return kind if _value_before(events) is not None else None
     if kind == "withdraw":
-        return kind if trial.handouts else None
+        has_failed = any(event["event"] == "fail" for event in words)  # which waiting again would not bring back
+        return kind if trial.handouts and not has_failed else None
     is_word = kind == "exclude" or (kind == "include" and bool(last.get("vouch")))
     return kind if is_word else None
 
@@ -105,7 +106,11 @@ def _take_back(bench: Bench, number: int, fields: Fields, place: Place) -> Trial
         value, sd, n = _measurement(before)
         return bench.opt.amend(number, value, sd=sd, n=n, reason=reason)
     if kind in ("exclude", "include"):
-        outcome = next(e.get("outcome") for e in reversed(events) if e["event"] == kind)
+        verdicts = [event for event in events if event["event"] in ("exclude", "include")]
+        outcome = verdicts[-1].get("outcome")
+        earlier = [event["event"] for event in verdicts[:-1] if event.get("outcome") == outcome]
+        if kind == "include" and earlier[-1:] == ["exclude"]:
+            return bench.opt.exclude(number, outcome=outcome, reason=reason)
         return bench.opt.include(number, outcome=outcome, reason=reason, vouch=False)
     raise ValueError(f"there is no verdict on trial {number} to take back")
 

@@ -14,6 +14,7 @@ from robustbo.formulas import restore_text
 from robustbo.lazy import Module
 from robustbo.searchspace.parameters import Choice, Ordinal, Parameter
 from robustbo.searchspace.parameters.text import number, whole_number
+from robustbo.sheets.cells import number_of
 from robustbo.sheets.delimited import decode
 from robustbo.sheets.workbook_file import table_in
 from robustbo.validation import short_list
@@ -95,8 +96,11 @@ def _column(name: str, cells: Sequence[Any], decimal: str, *, is_words: bool) ->
         return [str(text) or None for text in texts]
     if not all(isinstance(text, str) for text in texts):  # a workbook's
         return [None if text == "" else text for text in texts]
-    if decimal == ",":
-        texts = [text.replace(",", ".") if DECIMAL_COMMA.fullmatch(text) else text for text in texts]
+    if decimal == "," and any(map(DECIMAL_COMMA.fullmatch, texts)):
+        try:
+            texts = [_with_point(text) for text in texts]
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
     texts_there = [text for text in texts if text]
     if texts_there and all(map(DECIMAL_COMMA.fullmatch, texts_there)):
         advice = f"{AS_CSV}; or say that it is a choice of words in the file of the space"
@@ -107,6 +111,16 @@ def _column(name: str, cells: Sequence[Any], decimal: str, *, is_words: bool) ->
         except (ValueError, KeyError):
             continue
     return [text or None for text in texts]
+
+
+def _with_point(text: str) -> str:
+    """A number of a column with decimal commas, with a decimal point; other texts as they are.
+
+    Raises:
+        ValueError: If its point may separate decimals or thousands.
+    """
+    grouped = number_of(text, ",") if "." in text else None
+    return text.replace(",", ".") if DECIMAL_COMMA.fullmatch(text) else text if grouped is None else repr(grouped)
 
 
 def _flag(text: str) -> bool:

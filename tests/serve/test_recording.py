@@ -190,6 +190,16 @@ def test_a_correction_of_one_outcome_is_taken_back_alone(tmp_path):
     assert take_back(bench, 0, {}, str(place)).values == {"a": 1.5, "b": 2.0}
 
 
+def test_after_a_word_is_taken_back_the_one_before_holds(client, place):
+    for action in ("exclude", "include"):
+        client.post(f"/trials/2/{action}", data={"reason": "the bottle leaked"})
+    client.post("/trials/2/take-back", data={})
+    assert recorded(place, 2).state == "excluded"
+    client.post("/trials/5/fail", data={"reason": "no flow"})
+    client.post("/trials/5/withdraw", data={"reason": "used up"})
+    assert client.post("/trials/5/take-back", data={}, headers=JSON).status_code == 422  # it would not be failed again
+
+
 def test_what_has_changed_meanwhile_is_not_taken_back(client, place):
     client.post("/trials/2/exclude", data={"reason": "the bottle leaked"})
     seen = client.get("/trials/2", headers=JSON).json()["seen"]
