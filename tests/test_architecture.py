@@ -206,7 +206,7 @@ WITHIN = {
         "sheet": {"columns", "delimited", "file", "filled", "grid", "workbook"},
         "loop": {"changes", "file", "filled", "sheet"},
         "table": {"delimited", "workbook"},
-        "points": {"delimited", "workbook_file"},
+        "points": {"cells", "delimited", "workbook_file"},
     },
     "bofire": {"data_model": set(), "surrogate": {"data_model"}, "strategies": {"surrogate"}},
     "replay": {
