@@ -144,7 +144,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the cells, and print or write their rows and their summary."""
     parser = parser_of_seeds(__doc__, 2)
     parser.add_argument("--problems", nargs="+", default=PROBLEMS)
-    parser.add_argument("--loops", type=Path, required=True, help="the rows of transfer_loops")
+    parser.add_argument("--loops", type=Path, required=True, help="the rows of benchmarks.transfer.loops")
     o = parser.parse_args(arguments)
     loops = pd.read_csv(o.loops)
     record_seeds(o, KEY, cells_of(o.problems, o.seeds), run_cell, lambda rows: {"qMFKG": summary(loops, rows)})

@@ -7,7 +7,7 @@ from typing import Any
 
 from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler
-from optuna.study import Study, StudyDirection
+from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from robustbo.errors import SpaceExhausted
@@ -18,24 +18,19 @@ from robustbo.optuna.conditions import search_space
 from robustbo.optuna.distributions import theirs
 from robustbo.optuna.history import GatheredTrials, gather_trials, objective_names, space_of
 from robustbo.optuna.independent import IndependentParameters
-from robustbo.optuna.old_studies import SourceLike, StudySources
-from robustbo.searchspace.parameters import Float
+from robustbo.optuna.old_studies import SourceLike
+from robustbo.optuna.study_settings import StudySettings
 from robustbo.searchspace.space import Space
-from robustbo.study.beginning import settings_of
-from robustbo.study.declared import check_settings_for_sources
 from robustbo.surrogates.names import SurrogateName
 from robustbo.trials.former_names import reads_old_names
-from robustbo.trials.outcome import Outcome
 from robustbo.trials.settings import (
     DEFAULT_MAX_REPLICATES,
     DEFAULT_REPLICATE,
     Acquisition,
-    Direction,
     Failures,
     Replicate,
-    Settings,
 )
-from robustbo.validation import flag, whole_number
+from robustbo.validation import flag
 from robustbo.view.view import View
 
 log = logging.getLogger("robustbo")
@@ -44,7 +39,7 @@ TRIES = 3  # of a decision beside which other processes decide
 
 
 @reads_old_names
-class RobustSampler(BaseSampler):
+class RobustSampler(StudySettings, BaseSampler):
     """Bayesian optimization that keeps working when some values are wrong, inside ``study.optimize``.
 
     It decides as `robustbo.Optimizer` does, from the study's storage: several threads and processes may work on one
@@ -105,8 +100,7 @@ class RobustSampler(BaseSampler):
         independent_sampler: BaseSampler | None = None,
         warn_independent_sampling: bool = True,
     ) -> None:
-        self._seed = None if seed is None else whole_number("seed", seed, 0)
-        self._options: dict[str, Any] = {
+        options = {
             "surrogate": surrogate,
             "surrogate_options": surrogate_options,
             "acquisition": acquisition,
@@ -116,11 +110,7 @@ class RobustSampler(BaseSampler):
             "quarantine": quarantine,
             "failures": failures,
         }
-        self._sources = StudySources(sources)
-        first = settings_of(Space(x=Float(0, 1)), sources=self._sources.declared, **self._options)
-        check_settings_for_sources(first)  # raises, as the other, where an argument breaks its rule
-        errors = negligible_error if isinstance(negligible_error, Sequence) else [negligible_error]
-        self._negligible = tuple(Outcome(negligible_error=error).negligible_error for error in errors)
+        self._take_options(options, seed, negligible_error, sources)
         self.deterministic_objective = flag("deterministic_objective", deterministic_objective)
         self.consider_pruned_trials = flag("consider_pruned_trials", consider_pruned_trials)
         warns = flag("warn_independent_sampling", warn_independent_sampling)
@@ -135,29 +125,6 @@ class RobustSampler(BaseSampler):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._turn, self._view = threading.Lock(), None
-
-    def settings(self, study: Study, space: Space) -> Settings:
-        """Settings of a decision: all that it depends on besides the trials."""
-        ways: list[Direction] = [
-            "minimize" if way == StudyDirection.MINIMIZE else "maximize" for way in study.directions
-        ]
-        names = objective_names(len(ways), space) if len(ways) > 1 else ("",)
-        options = self._options | {"seed": self._root(study), "outcome": self._outcomes(names)}
-        options |= {"sources": self._sources.declared}
-        if len(ways) == 1:
-            return settings_of(space, ways[0], **options)
-        return settings_of(space, objectives=tuple(zip(names, ways, strict=True)), **options)
-
-    def _outcomes(self, names: Sequence[str]) -> tuple[Outcome, ...]:
-        """Outcomes of which there is more to say than the direction: what they may be off."""
-        errors = self._negligible
-        if len(errors) != len(names) and any(errors):
-            objectives = f"{len(names)} objective{'s' if len(names) > 1 else ''}"
-            raise ValueError(f"negligible_error must be a number for each of {objectives}, got {list(errors)}")
-        return tuple(Outcome(n, negligible_error=e) for n, e in zip(names, errors, strict=False) if e)
-
-    def _root(self, study: Study) -> int:
-        return notes.seed_of(study) if self._seed is None else self._seed
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
         """The parameters that it asks for."""

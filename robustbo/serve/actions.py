@@ -174,6 +174,12 @@ ACTIONS: dict[str, Action] = {
 }
 
 
+def stamp_in(number: int, fields: Fields) -> TrialStamp | None:
+    """The trial as whoever does something to it saw it; None where a form does not say."""
+    text = text_in(fields, "seen")
+    return TrialStamp(number, text) if text else None
+
+
 def act(bench: Bench, action: str, number: int, fields: Fields, *, is_program: bool) -> Trial:
     """Do something to a trial, unless it is not as whoever does it saw it ("seen").
 
@@ -183,6 +189,5 @@ def act(bench: Bench, action: str, number: int, fields: Fields, *, is_program: b
     """
     if action == "tell":  # which looks by itself
         return (tell_values if is_program else tell_row)(bench, number, fields)
-    text = text_in(fields, "seen")
-    with bench.opt.require(TrialStamp(number, text) if text else None):
+    with bench.opt.require(stamp_in(number, fields)):
         return ACTIONS[action](bench, number, fields)

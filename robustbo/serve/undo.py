@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from robustbo.censored import from_json
+from robustbo.serve.actions import stamp_in
 from robustbo.serve.bench import Bench
-from robustbo.serve.forms import Fields, author_in, text_in
+from robustbo.serve.forms import Fields, author_in
 from robustbo.serve.rows import values_texts
-from robustbo.serve.served import TrialStamp
 from robustbo.trials.history import Trial
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.storage import places
@@ -91,8 +91,7 @@ def take_back(bench: Bench, number: int, fields: Fields, place: Place) -> Trial:
         ChangedMeanwhile: If it is another one by now.
         ValueError: If there is no word that can be.
     """
-    text = text_in(fields, "seen")
-    with bench.opt.require(TrialStamp(number, text) if text else None):
+    with bench.opt.require(stamp_in(number, fields)):
         return _take_back(bench, number, fields, place)
 
 
