@@ -64,7 +64,8 @@ class Mixtures:
 
     def __init__(self, draws: Predictions, n: int, num_multiples: int = len(MULTIPLES)) -> None:
         self._draws, self._n = draws, n
-        self._b = np.sqrt(np.expm1(draws.t)) if draws.t.any() else None
+        bends, self._origin = draws.t[:, :2], draws.t[:, 2]
+        self._b = np.sqrt(np.expm1(bends)) if bends.any() else None
         self._sd = np.sqrt(draws.v[:, None] + draws.s2[:, None] * MULTIPLES[:num_multiples])
         log_W = draws.log_weight[:, None] + draws.log_shares[:, :num_multiples]
         log_W -= self._extremes(np.maximum, log_W.max(1), -math.inf)[draws.of, None]
@@ -136,15 +137,19 @@ class Mixtures:
         z = z[self._draws.of]
         if self._b is None:
             return z, np.zeros_like(z)
-        x = np.where(z > 0, self._b[:, 1], self._b[:, 0])
-        return np.where(x > 0, np.arcsinh(x * z) / np.where(x > 0, x, 1.0), z), -0.5 * np.log1p(np.square(x * z))
+        z = z - self._origin
+        b = np.where(z > 0, self._b[:, 1], self._b[:, 0])
+        bent = np.where(b > 0, np.arcsinh(b * z) / np.where(b > 0, b, 1.0), z)
+        return self._origin + bent, -0.5 * np.log1p(np.square(b * z))
 
     def _unwarp(self, u: Array) -> Array:
         """``m x k`` numbers before each draw's warp."""
         if self._b is None:
             return u
+        origin = self._origin[:, None]
+        u = u - origin
         b = np.where(u > 0, self._b[:, 1:], self._b[:, :1])
-        return np.where(b > 0, np.sinh(np.clip(b * u, -LONGEST, LONGEST)) / np.where(b > 0, b, 1.0), u)
+        return origin + np.where(b > 0, np.sinh(np.clip(b * u, -LONGEST, LONGEST)) / np.where(b > 0, b, 1.0), u)
 
     def _weighted_median(self, x: Array) -> Array:
         """``n`` medians of ``m`` numbers, one of a draw."""

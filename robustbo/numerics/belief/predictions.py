@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from robustbo.numerics.gp.warp import NONE
 from robustbo.numerics.linalg.lapack import Array
 
 
@@ -24,7 +25,7 @@ class Predictions(NamedTuple):
         s2: ``m`` noise variances.
         log_shares: ``m x 3`` logarithms of the shares of the noise's multiples.
         log_weight: ``m`` logarithms of what the draws count, but for a constant of each observation.
-        t: ``m x 2`` coordinates of the draw's warp (`gp.warp`), zero where there is none.
+        t: ``m x 3`` coordinates of the draw's warp (`gp.warp`), zero where there is none.
     """
 
     of: NDArray[np.intp]
@@ -81,7 +82,7 @@ class SweepDraws(NamedTuple):
         Args:
             s2: ``... x n`` noise variances.
             log_shares: ``... x 3`` logarithms of the shares of its multiples.
-            t: ``... x 2`` coordinates of the warp, where there is one.
+            t: ``... x 3`` coordinates of the warp, where there is one.
             log_count: ``...`` logarithms of how much the chains count.
         """
         shape = self.q.shape
@@ -89,7 +90,7 @@ class SweepDraws(NamedTuple):
         def on_each(of_chain: Array) -> Array:
             return np.broadcast_to(of_chain[..., None, :], (*shape, of_chain.shape[-1])).reshape(-1, of_chain.shape[-1])
 
-        t = np.zeros((*shape[:-1], 2)) if t is None else t
+        t = np.broadcast_to(NONE, (*shape[:-1], len(NONE))) if t is None else t
         of = np.broadcast_to(np.arange(shape[-1]), shape).ravel()
         log_weight = (self.log_weight + np.expand_dims(log_count, -1)).ravel()
         return Predictions(

@@ -101,15 +101,14 @@ def gradient(model: Model, value: LogPosterior) -> tuple[Tensor, Tensor]:
 
 
 def _on_warp(model: Model, value: LogPosterior, F_rho: Array) -> Array:
-    """The ``2`` derivatives of F in the warp's coordinates."""
+    """The ``3`` derivatives of F in the warp's coordinates."""
     if value.warp is None:
         return np.zeros(len(model.warp))
-    slopes = -value.evidence.al.numpy() * value.warp.y_t  # eq. 17.5
+    slopes = value.warp.log_jacobian_slopes(value.members) - value.warp.y_t @ value.evidence.al.numpy()  # eq. 17.5
     if model.s2_known is not None or model.s2_parts is not None:
         fixed = value.s2 if model.s2_known is not None else value.s2 - free_noise(model, value)
-        slopes += F_rho * fixed.numpy() * 2 * value.warp.log_slope_t
-    on_prior = np.array(parameters.prior_slopes(model.warp, value.theta.tolist()[-len(model.warp) :]))
-    return value.warp.by_side(slopes) + value.warp.log_jacobian_slopes(value.members) + on_prior
+        slopes += value.warp.log_slope_t @ (F_rho * fixed.numpy() * 2)
+    return slopes + np.array(parameters.prior_slopes(model.warp, value.theta.tolist()[-len(model.warp) :]))
 
 
 def information(
@@ -126,7 +125,7 @@ def information(
         value: Where.
         support: ``k`` indices.
         slope: ``k`` derivatives of rho in the search's variables.
-        on_warp: ``2 x n`` derivatives of rho in the coordinates of the warp, where there is one.
+        on_warp: ``3 x n`` derivatives of rho in the coordinates of the warp, where there is one.
 
     Returns:
         ``(p + k) x (p + k)`` matrix.
@@ -143,7 +142,7 @@ def information(
         rows.append(np.zeros((len(model.warp), len(al))))
     else:
         by_noise = 0.0 if on_warp is None else on_warp * al
-        rows.append(by_noise - math.sqrt(2) * value.warp.apart(value.warp.y_t))  # eq. 17.6
+        rows.append(by_noise - math.sqrt(2) * value.warp.y_t)  # eq. 17.6
     shared, own = np.concatenate(rows), slope.numpy() * al[indices]  # V_a al: its numbers, or the only one not zero
     p, m = len(shared), len(shared) + len(own)
     SP, OP, A, on_mean = shared @ P, own[:, None] * P[indices], np.empty((m, m)), np.empty(m)

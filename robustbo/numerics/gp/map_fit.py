@@ -156,8 +156,8 @@ class _Evaluation:
 
     @cached_property
     def on_warp(self) -> Array | None:
-        """Derivatives of the added variances in the coordinates of the warp."""
-        return None if self.warp is None else self.warp.apart(2 * self.rho.numpy() * self.warp.log_secant_t)
+        """``3 x n`` derivatives of the added variances in the coordinates of the warp."""
+        return None if self.warp is None else 2 * self.rho.numpy() * self.warp.log_secant_t
 
 
 class _Coordinates(NamedTuple):

@@ -1,18 +1,19 @@
-"""A monotone warp of outcomes that is learned with the hyperparameters: straight at the centre, a logarithm in a tail.
+"""A monotone warp of outcomes that is learned with the hyperparameters: straight at its origin, a logarithm in a tail.
 
-On either side of zero w(z) = asinh(b z) / b with a bend b of that side's own; b = 0 is no warp. The coordinate of a
-search is t = log(1 + b^2) >= 0, in which the slope at no warp is not zero. Its prior is exponential: none unless the
-data insist.
+On either side of an origin o, w(z) = o + asinh(b (z - o)) / b with a bend b of that side's own; b = 0 is no warp. The
+coordinate of a search is t = log(1 + b^2) >= 0, in which the slope at no warp is not zero. Its prior is exponential:
+none unless the data insist. With an origin at the end of skewed outcomes the warp is a logarithm of nearly all of them.
 
 An observation that has a variance of its own says nothing of the warp: its density is that of an error in outcomes as
-they were, and the factor between these and warped ones is the secant w(z) / z.
+they were, and the factor between these and warped ones is the secant (w(z) - o) / (z - o).
 
 Notation (no batch dimensions: a search is one search):
     z     n  outcomes, robustly standardized
-    t     2  log(1 + b^2) of the values below zero, and above
-    x     n  b^2 z^2
+    t     3  log(1 + b^2) of the values below the origin, and above; the origin o
+    u     n  z - o
+    x     n  b^2 u^2
     w     n  warped outcomes
-    S     n  asinh(sqrt x) / sqrt x, the secant w / z
+    S     n  asinh(sqrt x) / sqrt x, the secant (w - o) / u
 
 References:
     Snelson, Rasmussen and Ghahramani (2003), Warped Gaussian processes; Rios and Tobar (2019), Compositionally-warped
@@ -26,15 +27,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robustbo.lazy import cached_property
-from robustbo.numerics.gp.parameters import Block, Exponential
+from robustbo.numerics.gp.parameters import Block, Exponential, Normal
 from robustbo.numerics.linalg.lapack import Array
 
 RATE = 1.0  # eq. 17.3: nats that a unit of t costs; a bend of 1 costs 0.7, of 3 costs 2.3
-MOST_BENT = math.log1p(5.0**2)  # a fifth of a robust standard deviation from the center on, it is a logarithm
+MOST_BENT = math.log1p(5.0**2)  # a fifth of a robust standard deviation from the origin on, it is a logarithm
+FARTHEST = 3.0  # robust standard deviations from the center to the origin
 SMALL = 1e-3  # of x, below which secants are a series
 LONGEST = 230.0  # of b w, beyond which values as they were are too large for their squares
-SIDES = ("t_low", "t_high")
-FREE = tuple(Block(name, (0.0, 1.5, 0.0), (0.0, MOST_BENT), Exponential(RATE)) for name in SIDES)
+FREE = (
+    *(Block(name, (0.0, 1.5, 0.0), (0.0, MOST_BENT), Exponential(RATE)) for name in ("t_low", "t_high")),
+    Block("origin", (0.0,), (-FARTHEST, FARTHEST), Normal(0.0, 1.0)),
+)
+NONE = (0.0, 0.0, 0.0)  # the coordinates of no warp
 
 
 def fixed_warp(t: Iterable[float]) -> tuple[Block, ...]:
@@ -47,73 +52,77 @@ class WarpedOutcomes:
 
     Args:
         z: ``n`` outcomes; their squares must be finite.
-        t: ``2`` coordinates, at least 0.
+        t: ``3`` coordinates: two bends, at least 0, and the origin.
 
     Attributes:
         y: ``n`` warped outcomes.
         log_slope: ``n`` logarithms of the warp's derivative.
-        log_secant: ``n`` logarithms of w / z.
+        log_secant: ``n`` logarithms of (w - o) / (z - o).
 
     Example:
-        >>> WarpedOutcomes(np.array([-3.0, 0.0, 2.0]), (0.0, math.log(2))).y.round(4).tolist()  # none, and asinh
+        >>> WarpedOutcomes(np.array([-3.0, 0.0, 2.0]), (0.0, math.log(2), 0.0)).y.round(4).tolist()  # none, and asinh
         [-3.0, 0.0, 1.4436]
     """
 
     def __init__(self, z: Array, t: Sequence[float]) -> None:
-        self._is_high, square = z > 0, z * z
-        c = np.where(self._is_high, math.expm1(t[1]), math.expm1(t[0]))
-        x = c * square
-        self._x, self._S = x, _secant(x) if any(t) else np.ones_like(z)
-        self._x_t = square + x  # the derivative of c in t is 1 + c
-        self._flat = 1 + x
-        self.y = z * self._S
+        low, high, origin = t
+        self._u = z - origin
+        self._is_high = self._u > 0
+        self._c = np.where(self._is_high, math.expm1(high), math.expm1(low))
+        self._x = self._c * self._u * self._u
+        is_straight = low == high == 0
+        self._S = np.ones_like(z) if is_straight else _secant(self._x)
+        self._flat = 1 + self._x
+        self.y = z if is_straight else origin + self._u * self._S
         self.log_slope = -0.5 * np.log(self._flat)  # eq. 17.2
         self.log_secant = np.log(self._S)
 
     @cached_property
+    def _x_t(self) -> Array:
+        """``3 x n`` derivatives of x; that of b^2 in t is 1 + b^2."""
+        of_side = self._u * self._u + self._x
+        high = of_side * self._is_high
+        return np.stack([of_side - high, high, -2 * self._c * self._u])
+
+    @cached_property
     def log_secant_t(self) -> Array:
-        """``n`` derivatives of `log_secant`, each in the coordinate of its side."""
+        """``3 x n`` derivatives of `log_secant`."""
         return _secant_slope(self._x, self._S) / self._S * self._x_t
 
     @cached_property
     def log_slope_t(self) -> Array:
-        """``n`` derivatives of `log_slope`, each in the coordinate of its side."""
-        return -0.5 * self._x_t / self._flat
+        """``3 x n`` derivatives of `log_slope`."""
+        return -0.5 / self._flat * self._x_t
 
     @cached_property
     def y_t(self) -> Array:
-        """``n`` derivatives of `y`, each in the coordinate of its side."""
-        return self.y * self.log_secant_t
+        """``3 x n`` derivatives of `y`."""
+        slopes = self._u * self._S * self.log_secant_t
+        slopes[-1] = 1 - np.exp(self.log_slope)
+        return slopes
 
     def log_jacobian(self, members: NDArray[np.bool_]) -> float:
         """Log density of outcomes as they were over that of warped ones, some being members of a support."""
         return float(np.where(members, self.log_secant, self.log_slope).sum())  # eq. 17.4
 
-    def by_side(self, per_observation: Array) -> Array:
-        """``2`` sums, below zero and above."""
-        high = float(per_observation @ self._is_high)
-        return np.array([float(per_observation.sum()) - high, high])
-
     def log_jacobian_slopes(self, members: NDArray[np.bool_]) -> Array:
-        """Derivatives of the log Jacobian in t, ``2``."""
-        return self.by_side(np.where(members, self.log_secant_t, self.log_slope_t))
-
-    def apart(self, per_observation: Array) -> Array:
-        """``2 x n`` numbers: those of the values below zero, zero elsewhere, and those above."""
-        high = per_observation * self._is_high
-        return np.stack([per_observation - high, high])
+        """Derivatives of the log Jacobian in t, ``3``."""
+        return np.where(members, self.log_secant_t, self.log_slope_t).sum(1)
 
 
 def warp_by_each(z: Array, t: Array) -> tuple[Array, Array]:
-    """``B x n`` outcomes at ``B x 2`` warps, and logarithms of the warps' derivatives: those of `WarpedOutcomes`.
+    """``B x n`` outcomes at ``B x 3`` warps, and logarithms of the warps' derivatives: those of `WarpedOutcomes`.
 
     Args:
         z: ``n`` outcomes; their squares must be finite.
-        t: ``B x 2`` coordinates, at least 0.
+        t: ``B x 3`` coordinates.
     """
-    c = np.array([[math.expm1(low), math.expm1(high)] for low, high in t.tolist()])  # NumPy's rounds otherwise
-    x = np.where(z > 0, c[:, 1:], c[:, :1]) * (z * z)
-    return z * _secant(x), -0.5 * np.log(1 + x)  # eq. 17.2
+    c = np.array([[math.expm1(low), math.expm1(high)] for low, high, _ in t.tolist()])  # NumPy's rounds otherwise
+    origin = t[:, 2:]
+    u = z - origin
+    x = np.where(u > 0, c[:, 1:], c[:, :1]) * u * u
+    bent = c.any(1, keepdims=True)
+    return np.where(bent, origin + u * _secant(x), z), -0.5 * np.log(1 + x)  # eq. 17.2
 
 
 def _secant(x: Array) -> Array:

@@ -62,7 +62,7 @@ class WarpedGP(MapGP):
             return model
         z, s2 = learned.unbend(model.y), model.s2_known
         is_free = len(self.train_targets) >= FEWEST and not self._is_straight
-        blocks = warp.FREE if is_free else warp.fixed_warp((0.0, 0.0))
+        blocks = warp.FREE if is_free else warp.fixed_warp(warp.NONE)
         if (parts := model.s2_parts) is not None:
             model = model._replace(s2_parts=(parts[0] / learned.variance_slope(z), parts[1]))
         return model._replace(y=z, s2_known=None if s2 is None else s2 / learned.variance_slope(z), warp=blocks)

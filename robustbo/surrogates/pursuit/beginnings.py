@@ -40,7 +40,7 @@ def bend(model: Model, pursued: Pursuit, t: Tensor) -> Pursuit:
     Args:
         model: What stays fixed, the warp being free.
         pursued: The levels without a warp.
-        t: ``2`` coordinates of the warp.
+        t: ``3`` coordinates of the warp.
     """
 
     def climb(level: Level) -> Level:
@@ -51,7 +51,7 @@ def bend(model: Model, pursued: Pursuit, t: Tensor) -> Pursuit:
 
 def straighten(pursued: Pursuit) -> Pursuit:
     """The levels of a pursuit, without their warp: where one without may begin."""
-    none = torch.zeros(len(warp.SIDES), dtype=torch.float64)
+    none = torch.tensor(warp.NONE, dtype=torch.float64)
 
     def at(level: Level) -> Level:
         return level._replace(fit=with_warp(level.fit, none), cache=None)
@@ -74,7 +74,9 @@ def rescale(pursued: Pursuit, model: Model, num_variances: int, factor: float) -
         theta = level.fit.theta.clone()
         end = len(theta) - count
         theta[end - num_variances : end] += 2 * math.log(factor)
-        theta[end:] = torch.log1p(torch.expm1(theta[end:]) / factor**2)  # a bend times an outcome stays
+        if count:  # a bend times an outcome stays
+            theta[end:-1] = torch.log1p(torch.expm1(theta[end:-1]) / factor**2)
+            theta[-1] *= factor
         return level._replace(fit=level.fit._replace(theta=theta, rho=level.fit.rho * factor**2), cache=None)
 
     return Pursuit([at(level) for level in pursued.levels], at(pursued.best))

@@ -11,6 +11,7 @@ from torch import Tensor
 from robustbo.numerics.belief.densities import MULTIPLES
 from robustbo.numerics.belief.left_out import Mixtures
 from robustbo.numerics.belief.predictions import Predictions
+from robustbo.numerics.gp.warp import NONE
 from robustbo.surrogates.common.predictive import PredictiveDistribution
 from robustbo.surrogates.common.units import in_outcome_units
 from robustbo.surrogates.transforms.learned_warp import LearnedWarp
@@ -48,11 +49,11 @@ class MixturePredictive(PredictiveDistribution):
         weights, s2, shares = self.noise
         k, m = self.mean.shape
         s2 = (s2 if s2.dim() > 1 else s2[:, None]).expand(k, m)
-        t = torch.zeros(2, dtype=torch.float64) if t is None else t
+        t = torch.tensor(NONE, dtype=torch.float64) if t is None else t
         log_weight = weights.log()[:, None].expand(k, m)
         mean, variance, noise, log_count = (x.flatten().numpy() for x in (self.mean, self.variance, s2, log_weight))
         log_shares, of = shares.log().expand(k * m, len(shares)).numpy(), np.tile(np.arange(m), k)
-        draws = Predictions(of, mean, variance, noise, log_shares, log_count, t.expand(k * m, 2).numpy())
+        draws = Predictions(of, mean, variance, noise, log_shares, log_count, t.expand(k * m, len(t)).numpy())
         return Mixtures(draws, m, num_multiples)
 
     def quantiles(self, score: float) -> Tensor:

@@ -22,13 +22,13 @@ from robustbo.surrogates.pursuit.beginnings import with_warp
 
 PRICE = math.log(10)  # nats: the odds that a warp has against it, as an outlier has
 SETTLED = 10.0  # nats from which on more observations are not asked again
-STARTS = ((0.0, 0.0), (1.5, 1.5))  # of the climb to a warp
+STARTS = (warp.NONE, (1.5, 1.5, 0.0))  # of the climb to a warp
 FTOL = 1e-6
 WORTH = 1.0  # nats that a warp must promise for the climb to go on
 
 
 def evidence_of_warp(model: Model, level: Level, before: Pursuit | None = None) -> tuple[float, Tensor]:
-    """Nats that a warp gains beside the outliers of a level without one, and the warp's ``2`` coordinates.
+    """Nats that a warp gains beside the outliers of a level without one, and the warp's ``3`` coordinates.
 
     Args:
         model: What stays fixed, the warp being free.
@@ -36,10 +36,10 @@ def evidence_of_warp(model: Model, level: Level, before: Pursuit | None = None) 
         before: An earlier pursuit with a warp, at which the climb begins.
     """
     theta, climb = level.fit.theta, partial(refit, model, support=level.support)
-    starts = list(map(theta.new_tensor, STARTS)) if before is None else [before.best.fit.theta[-len(warp.SIDES) :]]
+    starts = list(map(theta.new_tensor, STARTS)) if before is None else [before.best.fit.theta[-len(warp.FREE) :]]
     begins = [level_at(model, level.support, with_warp(level.fit, t)) for t in starts]
     best = max((climb(begin, ftol=START_FTOL) for begin in begins), key=lambda end: end.fit.F)
     if best.fit.F > level.fit.F + WORTH:
         best = climb(best, ftol=FTOL)
     best = max(level, best, key=lambda end: end.fit.F)
-    return best.fit.F - level.fit.F, best.fit.theta[-len(warp.SIDES) :]
+    return best.fit.F - level.fit.F, best.fit.theta[-len(warp.FREE) :]

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from robustbo.numerics.gp.warp import LONGEST
+from robustbo.numerics.gp.warp import LONGEST, NONE
 from robustbo.surrogates.transforms.robust_standardize import LARGEST
 from robustbo.surrogates.transforms.warp import WarpedStandardize
 
@@ -14,14 +14,14 @@ FAR = 30.0  # robust standard deviations beyond which outcomes enter by their lo
 
 
 class LearnedWarp(WarpedStandardize):
-    """asinh(b z) / b on either side of zero, z = (Y - median) / scale, scaled as by `RobustStandardize`.
+    """o + asinh(b (z - o)) / b on either side of o, z = (Y - median) / scale, scaled as by `RobustStandardize`.
 
     Beyond `FAR` z is FAR (1 + log(z / FAR)), likewise below zero: a search can do with any magnitude. Beyond the values
     that a model has been fitted to nobody knows how outcomes bend: the warp goes on along its tangent there, both ways,
     so that predictions become no numbers that no value has hinted at. Of a fit all values are within.
 
     Attributes:
-        t: ``2`` values of log(1 + b^2), below zero and above; zero, which is no warp, until a fit has found others.
+        t: log(1 + b^2) below the origin and above, and the origin o; no warp until a fit has found one.
         reach: The least and the largest of a fitted model's outcomes, transformed; everything until it has been fitted.
 
     References:
@@ -40,7 +40,7 @@ class LearnedWarp(WarpedStandardize):
 
     def __init__(self, m: int = 1) -> None:
         super().__init__(m=m)
-        self.register_buffer("t", torch.zeros(2, dtype=torch.float64))
+        self.register_buffer("t", torch.tensor(NONE, dtype=torch.float64))
 
     def take(self, means: Tensor, stdvs: Tensor) -> None:
         """Take center and scale as they are given; no model has been fitted by these."""
@@ -52,18 +52,18 @@ class LearnedWarp(WarpedStandardize):
         self.reach = EVERYTHING if u is None else (u.min().item(), u.max().item())
 
     def warp(self, z: Tensor) -> Tensor:
-        """asinh(b z) / b, and its tangent beyond all values."""
+        """The bend, and its tangent beyond all values."""
         u = self.bend(self.compress(z))
         at = u.clamp(*self.reach)
         return torch.where(u == at, u, at + (z - self._unwarp(at)) / self._stretch(at))  # eq. 17.7
 
     def unwarp(self, u: Tensor) -> Tensor:
-        """sinh(b u) / b, and its tangent beyond all values."""
+        """The inverse of the bend, and its tangent beyond all values."""
         at = u.clamp(*self.reach)
         return torch.where(u == at, self._unwarp(at), self._unwarp(at) + self._stretch(at) * (u - at))
 
     def stretch(self, u: Tensor) -> Tensor:
-        """cosh(b u), and more far out; beyond all values that of the last one."""
+        """The derivative of the inverse; beyond all values that of the last one."""
         return self._stretch(u.clamp(*self.reach))
 
     def before(self, Y: Tensor) -> Tensor:
@@ -74,7 +74,7 @@ class LearnedWarp(WarpedStandardize):
         return self.expand(self.unbend(u))
 
     def _stretch(self, u: Tensor) -> Tensor:
-        return (self._strength(u) * u).clamp(-LONGEST, LONGEST).cosh() * _beyond(self.unbend(u))
+        return self._place(u)[2].clamp(-LONGEST, LONGEST).cosh() * _beyond(self.unbend(u))
 
     def compress(self, z: Tensor) -> Tensor:
         """Standardized outcomes, those far out by their logarithm."""
@@ -86,21 +86,24 @@ class LearnedWarp(WarpedStandardize):
 
     def bend(self, z: Tensor) -> Tensor:
         """The warp of outcomes that are not too far out for a search."""
-        b = self._strength(z)
-        return torch.where(b > 0, (b * z).asinh() / b.clamp_min(math.ulp(0.0)), z)
+        origin, b, far = self._place(z)
+        return torch.where(b > 0, origin + far.asinh() / b.clamp_min(math.ulp(0.0)), z)
 
     def unbend(self, u: Tensor) -> Tensor:
         """Invert `bend`."""
-        b = self._strength(u)
-        return torch.where(b > 0, (b * u).clamp(-LONGEST, LONGEST).sinh() / b.clamp_min(math.ulp(0.0)), u)
+        origin, b, far = self._place(u)
+        return torch.where(b > 0, origin + far.clamp(-LONGEST, LONGEST).sinh() / b.clamp_min(math.ulp(0.0)), u)
 
     def variance_slope(self, z: Tensor) -> Tensor:
         """The squared derivative of `bend`."""
-        return 1 / (1 + (self._strength(z) * z).square())
+        return 1 / (1 + self._place(z)[2].square())
 
-    def _strength(self, z: Tensor) -> Tensor:
-        low, high = self.t.expm1().sqrt()
-        return torch.where(z > 0, high, low)
+    def _place(self, z: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The origin, the bend on its side of it, and how far away something lies, times that bend."""
+        low, high = self.t[:2].expm1().sqrt()
+        origin = self.t[2]
+        b = torch.where(z > origin, high, low)
+        return origin, b, b * (z - origin)
 
 
 def _beyond(z: Tensor) -> Tensor:

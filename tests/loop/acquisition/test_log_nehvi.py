@@ -142,7 +142,7 @@ def test_outcomes_that_are_to_be_minimized_are_turned():
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_what_has_no_bound_has_none_however_bent_the_outcomes_are(sign):
     model = fit(StandardGP(X, (6 * X.sum(-1, keepdim=True)).exp()))
-    assert model.outcome_transform.t.amax() > 0.1
+    assert model.outcome_transform.t[:2].amax() > 0.1
     (outcome, bounded) = LogNEHVI([model] * 2, [Goal(True), Goal(False, low=1.0)], X, 0, signs=[sign] * 2)._to.outcomes
     assert outcome.goal == Goal(True)
     assert (bounded.goal.low > -math.inf, bounded.goal.high < math.inf) == (sign > 0, sign < 0)

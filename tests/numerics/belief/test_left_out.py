@@ -13,11 +13,11 @@ from robustbo.numerics.belief.population import Population, Systems
 from robustbo.numerics.belief.predictions import Predictions, SweepDraws
 from robustbo.numerics.belief.sweep import OF_VALUE
 from robustbo.numerics.gp.outlier_gain import gain
-from robustbo.numerics.gp.warp import WarpedOutcomes
+from robustbo.numerics.gp.warp import NONE, WarpedOutcomes
 from tests.numerics.belief.enumeration import NOISE, left_out_by_enumeration, log_wrong, problem
 
 LOW, HIGH = math.expm1(0.7) ** 0.5, math.expm1(2.0) ** 0.5  # bends
-T = np.log1p(np.square([LOW, HIGH]))
+T = np.array([*np.log1p(np.square([LOW, HIGH])), 0.4])  # and an origin
 
 
 def sampled(K, y, chains=300, sweeps=12, burn_in=12, rate=0.2):
@@ -72,7 +72,7 @@ def test_the_odds_are_those_of_the_densities_and_the_rate():
     np.testing.assert_allclose(of_right.share(NUM_RIGHT), 1.0)
 
 
-def single(mean, v, s2, t=(0.0, 0.0), share=(1.0, 0.0, 0.0)):
+def single(mean, v, s2, t=NONE, share=(1.0, 0.0, 0.0)):
     """One draw of each of some observations."""
     n = len(mean)
     draws = SweepDraws(np.zeros(n), np.array(mean), np.full(n, v), np.zeros(n))

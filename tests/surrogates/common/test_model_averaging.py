@@ -45,14 +45,14 @@ def model(of_all):
 
 def test_it_is_the_mixture_of_its_draws_by_dense_formulas(model):
     X, y, drawn = model.train_inputs[0], model.search_model().y, model.belief().draws
-    warps = [draw.theta[-2:] for draw in drawn]
+    warps = [draw.theta[-3:] for draw in drawn]
     assert any(t.any() for t in warps) or all(t.equal(model._warp.t) for t in warps)
     means, variances = [], []
     for draw in drawn:
         l, s2f = draw.theta[:2].exp()
         k = KERNELS["matern52"](squared_differences(Z, X), l.unsqueeze(0), s2f).K
         own, u = copy.deepcopy(model._warp), draw.m + (k @ draw.root.mT) @ (draw.root @ (own_units(draw, y) - draw.m))
-        own.t = draw.theta[-2:]
+        own.t = draw.theta[-3:]
         sd = (s2f - (k @ draw.root.mT).square().sum(-1)).sqrt()
         normal = torch.linspace(-8, 8, 4001, dtype=torch.float64)
         density = torch.exp(-normal.square() / 2) / torch.exp(-normal.square() / 2).sum()
@@ -72,7 +72,7 @@ def test_it_is_the_mixture_of_its_draws_by_dense_formulas(model):
 def own_units(draw, y):
     """Outcomes before a warp in the units of a draw's."""
     bent = LearnedWarp()
-    bent.t = draw.theta[-2:]
+    bent.t = draw.theta[-3:]
     return bent.bend(y)
 
 

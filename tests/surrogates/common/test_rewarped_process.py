@@ -13,9 +13,9 @@ X = torch.linspace(0, 1, 6).double().unsqueeze(-1)
 Z = torch.tensor([[0.12], [0.5], [0.93]]).double()
 
 
-def warp(low, high):
+def warp(low, high, origin=0.0):
     bent = LearnedWarp()
-    bent.t = torch.tensor([low, high]).double()
+    bent.t = torch.tensor([low, high, origin]).double()
     return bent
 
 
@@ -29,7 +29,7 @@ def process(own, model):
 
 
 def test_its_moments_are_those_of_samples_through_both_warps():
-    of = process(warp(0.0, 0.0), warp(0.5, 1.5))
+    of = process(warp(0.3, 0.0, 0.4), warp(0.5, 1.5, -0.6))
     mean, variance = of.marginals(Z)
     inner = of.inner.marginals(Z)
     normal = torch.randn(200_000, 3, generator=torch.Generator().manual_seed(0)).double()
@@ -46,7 +46,7 @@ def test_where_little_is_known_its_mean_is_within_two_standard_deviations():
 
 
 def test_with_the_model_s_own_warp_it_is_the_process():
-    of = process(warp(0.7, 1.1), warp(0.7, 1.1))
+    of = process(warp(0.7, 1.1, 0.3), warp(0.7, 1.1, 0.3))
     for mine, inner in zip(of.marginals(Z), of.inner.marginals(Z), strict=True):
         torch.testing.assert_close(mine, inner, rtol=1e-6, atol=1e-9)
     k = of.covariance(Z, X)

@@ -39,7 +39,7 @@ def test_a_warped_prediction_is_scored_by_the_density_of_what_is_warped(data, op
     """By differences of the distribution function."""
     X, Y = data
     model = fit((RelevancePursuitGP if options else StandardGP)(X, (2 * Y).exp(), **options))
-    assert model.outcome_transform.t.max() > 0.5
+    assert model.outcome_transform.t[:2].max() > 0.5
     at, y = X[:5] + 0.01, (2 * Y[:5]).exp().squeeze(-1)
     with torch.no_grad():
         inside = model(at)

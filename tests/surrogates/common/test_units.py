@@ -12,7 +12,7 @@ def warp(kind):
     transform = kind(m=1)
     transform(torch.linspace(-2, 5, 30, dtype=torch.float64).pow(3).unsqueeze(-1))
     if kind is LearnedWarp:
-        transform.t = torch.tensor([0.3, 0.5], dtype=torch.float64)
+        transform.t = torch.tensor([0.3, 0.5, -0.2], dtype=torch.float64)
     return transform.eval()
 
 

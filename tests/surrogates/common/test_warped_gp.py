@@ -17,7 +17,7 @@ def skewed(n=40, seed=0):
 def test_predictions_are_of_outcomes_as_they_were(cls, noise):
     X, Y = skewed()
     model = fit(cls(X, Y, None if noise is None else torch.full_like(Y, noise)))
-    assert model.outcome_transform.t.max() > 0.1
+    assert model.outcome_transform.t[:2].max() > 0.1
     assert ((model.posterior(X).mean - Y).abs() / (1 + Y)).median() < 0.1
     y = Y.squeeze(-1)
     assert ((model.diagnose().expected - y).abs() / (1 + y)).median() < 0.3
@@ -37,7 +37,7 @@ def test_what_is_wrong_does_not_bend():
     Y[[4, 11, 20]] += torch.tensor([[1e2], [1e4], [1e9]], dtype=torch.float64)
     model = fit(RelevancePursuitGP(X, Y))
     assert model.support == [4, 11, 20]
-    assert model.outcome_transform.t.max() < 0.01
+    assert model.outcome_transform.t[:2].max() < 0.01
 
 
 @pytest.mark.parametrize("noise", [None, 1.0])

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from robustbo.numerics.gp.log_posterior import log_posterior
-from robustbo.numerics.gp.warp import FREE, fixed_warp
+from robustbo.numerics.gp.warp import FREE, NONE, fixed_warp
 from robustbo.numerics.pursuit.growth import Pursuit
 from robustbo.numerics.pursuit.support_fit import level_at
 from robustbo.surrogates.common.contract import fit
@@ -28,10 +28,10 @@ def fitted():
     return fit(RelevancePursuitGP(*values(20)))
 
 
-@pytest.mark.parametrize("t", [(0.0, 0.0), (0.4, 1.1)])
+@pytest.mark.parametrize("t", [NONE, (0.4, 1.1, -0.6)])
 def test_levels_in_other_units_fit_the_same_outcomes_as_well(fitted, t):
     model = fitted.search_model()._replace(warp=FREE)
-    theta = torch.cat([fitted.map_estimate.theta[:-2], torch.tensor(t).double()])
+    theta = torch.cat([fitted.map_estimate.theta[:-3], torch.tensor(t).double()])
     level = level_at(model, (2, 7), fitted.map_estimate._replace(theta=theta))
     other = rescale(Pursuit([level], level), model, 2, 3.0).best.fit
     mine = log_posterior(model, theta, level.fit.rho).evidence.L
@@ -49,9 +49,9 @@ def test_what_is_cleared_has_no_variance_of_its_own(fitted):
 
 
 def test_a_warp_that_is_held_straight_is_none_unless_theta_has_one(fitted):
-    model, head = fitted.search_model()._replace(warp=fixed_warp((0.0, 0.0))), fitted.map_estimate.theta[:-2]
-    assert model.warp_at(torch.cat([head, torch.zeros(2).double()])) is None
-    assert model.warp_at(torch.cat([head, torch.ones(2).double()])) is not None
+    model, head = fitted.search_model()._replace(warp=fixed_warp(NONE)), fitted.map_estimate.theta[:-3]
+    assert model.warp_at(torch.cat([head, torch.zeros(3).double()])) is None
+    assert model.warp_at(torch.cat([head, torch.ones(3).double()])) is not None
 
 
 def test_levels_without_a_warp_are_not_handed_on_where_nobody_asks_for_one(fitted):

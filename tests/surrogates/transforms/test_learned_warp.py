@@ -1,13 +1,14 @@
 import pytest
 import torch
 
+from robustbo.numerics.gp.warp import NONE
 from robustbo.surrogates.transforms.learned_warp import FAR, LearnedWarp
 from robustbo.surrogates.transforms.robust_standardize import RobustStandardize
 
 Y = torch.tensor([[0.0], [1.0], [2.0], [3.0], [1e12]], dtype=torch.float64)
 
 
-def trained(values=Y, t=(0.0, 0.0)):
+def trained(values=Y, t=NONE):
     transform = LearnedWarp(m=1)
     transform(values)
     transform.t = torch.tensor(t, dtype=torch.float64)
@@ -18,7 +19,7 @@ def test_it_is_the_robust_standardization_until_a_fit_has_found_more():
     torch.testing.assert_close(trained()(Y[:4])[0], (RobustStandardize(m=1)(Y)[0])[:4])
 
 
-@pytest.mark.parametrize("t", [(0.0, 0.0), (1.0, 0.0), (0.5, 4.0)])
+@pytest.mark.parametrize("t", [NONE, (1.0, 0.0, 0.0), (0.5, 4.0, 0.0), (0.5, 2.0, -0.9)])
 @pytest.mark.parametrize("factor", [1.0, -1.0, 1e-200, 1e150])
 def test_the_way_back_is_the_same_values(t, factor):
     values = factor * Y
@@ -27,7 +28,7 @@ def test_the_way_back_is_the_same_values(t, factor):
     assert ((back - values).abs() <= 1e-10 * (values.abs() + transform.stdvs)).all()
 
 
-@pytest.mark.parametrize("t", [(0.0, 0.0), (1.0, 2.0)])
+@pytest.mark.parametrize("t", [NONE, (1.0, 2.0, 0.0), (1.0, 2.0, 0.4)])
 def test_the_stretch_is_the_derivative_of_the_way_back(t):
     transform = trained(t=t)
     u = transform.warp(torch.tensor([-1e3, -FAR - 1, -2.0, 0.0, 0.5, FAR - 1, FAR + 1, 1e4], dtype=torch.float64))
@@ -35,8 +36,9 @@ def test_the_stretch_is_the_derivative_of_the_way_back(t):
     torch.testing.assert_close(transform.stretch(u), slope, rtol=1e-5, atol=1e-8)
 
 
-def test_each_side_has_a_bend_of_its_own():
-    transform = trained(t=(0.0, 2.0))
+@pytest.mark.parametrize("origin", [0.0, -0.7])
+def test_each_side_of_the_origin_has_a_bend_of_its_own(origin):
+    transform = trained(t=(0.0, 2.0, origin))
     z = torch.tensor([-3.0, 3.0], dtype=torch.float64)
     low, high = transform.warp(z)
     assert low == -3.0
@@ -56,7 +58,7 @@ class TestBeyondAllValues:
     def fitted(self):
         transform, Y = LearnedWarp(m=1), torch.linspace(0, 1, 21, dtype=torch.float64).unsqueeze(-1).pow(6) * 50
         transform(Y)
-        transform.t = torch.tensor([0.0, 3.0], dtype=torch.float64)
+        transform.t = torch.tensor([0.0, 3.0, -0.5], dtype=torch.float64)
         u, _ = transform.eval()(Y)
         transform.follow(u)
         return transform, Y, u
