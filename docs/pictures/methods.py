@@ -111,7 +111,7 @@ def draw_doubt() -> Any:
 
 def draw_warp() -> Any:
     """Draw the outcomes of the page's example as they were measured, and as its model warps them."""
-    generator = torch.Generator().manual_seed(0)
+    generator = torch.Generator().manual_seed(3)
     points = torch.rand(40, 2, dtype=torch.float64, generator=generator)
     values = torch.exp(-40 * ((points - 0.6) ** 2).sum(-1, keepdim=True))
     values = values + 0.01 * torch.randn(40, 1, dtype=torch.float64, generator=generator)
