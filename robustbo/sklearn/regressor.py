@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
 from robustbo.sklearn.arguments import RowNoise, probabilities
+from robustbo.sklearn.copied_rows import measurements_of
 from robustbo.sklearn.features import FROM_DTYPE, FeatureEncoder, categorical_columns, dates_as_numbers
 from robustbo.sklearn.fit_progress import FitProgress
 from robustbo.sklearn.fitted_regression import FittedRegression
@@ -121,22 +122,26 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
             The regressor itself.
         """
         X, y = self._training_rows(X, y)
-        n = len(y)
         method = "relevance-pursuit" if self.method == AUTO else self.method
         name_in_registry("method", method, [AUTO, *sorted(NAMES)])
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        noise = RowNoise.of(noise_sd, sample_weight, n)
+        noise = RowNoise.of(noise_sd, sample_weight, len(y))
+        labels = None if groups is None else labels_of(groups, len(y))
+        told = measurements_of(X, y, noise, groups)
+        if not told.is_first.all():
+            X, y, noise = told.of(X), np.asarray(told.of(y)), noise.at(told.is_first)
+            labels = None if labels is None else labels.among(np.flatnonzero(told.is_first))
+        n = len(y)
         if self.method == AUTO and n > EXACT:
             noise = noise.among(EXACT, n, np.random.default_rng(seed))
         inputs = self._encode(X, noise.counts)
         options = dict(self.method_options or {})
         self.method_ = method
-        labels = None if groups is None else labels_of(groups, n)
         progress = FitProgress(self.verbose > 0)
         count = n if noise.counts is None else int(noise.counts.sum())
         with progress.stage(f"fitting {method} to {count:,} rows"):
             self._fitted = FittedRegression.fit(method, options, inputs, y, noise, seed, labels)
-        for name, value in self._fitted.diagnose(progress).items():
+        for name, value in told.on_rows(self._fitted.diagnose(progress)).items():
             setattr(self, name, value)
         self.model_, self.kernel_ = self._fitted.model, self._fitted.kernel
         self.log_marginal_likelihood_value_ = contract.log_likelihood(self.model_)

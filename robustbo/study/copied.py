@@ -49,24 +49,34 @@ def warn_of_equal_rows(space: Space, table: pd.DataFrame, values: Collection[str
     """
     told = table.dropna(subset=[name for name in values if name in table.columns], how="all")
     try:
-        times = told.value_counts(dropna=False)
+        copies = int(told.duplicated().sum())
     except TypeError:  # cells that are lists, which something else refuses
         return
-    copies = len(told) - len(times)
+    points = [*parameter_columns(space, told)]
     of_values = {f"{name}{suffix}" for name in values for suffix in ("", ".sd", ".n", ".sign", ".excluded")}
-    further = {*told.columns} - {*parameter_columns(space, told), *of_values, "sd", COUNT}
-    is_pasted = len(times) >= SEVERAL and times.nunique() == 1
-    is_pasted |= copies >= SEVERAL and _share_of_equal(told, space, values) < BY_CHANCE
+    further = {*told.columns} - {*points, *of_values, "sd", COUNT}
+    is_pasted = are_pasted(told, points, [name for name in values if name in told.columns])
     if copies and (is_pasted or any(told[name].nunique() > 1 for name in further)):
         statement = f"{copies} of {len(table)} rows are the same as another row in all columns"
         warn(f"{statement}: {CONFIRMS}; if they are copies, drop them, by frame.drop_duplicates()", SpaceWarning)
 
 
-def _share_of_equal(told: pd.DataFrame, space: Space, values: Collection[str]) -> float:
-    """The share of different points that have the values of another one."""
-    names = [name for name in values if name in told.columns]
-    points = told.drop_duplicates([*parameter_columns(space, told), *names])
-    return float(points.duplicated(names, keep=False).mean())
+def are_pasted(table: pd.DataFrame, points: Sequence[str], values: Sequence[str]) -> bool:
+    """Return whether rows that are the same in all columns are copies, rather than replicates that agree by chance.
+
+    They are where every row is there as often as all others, and where several are there twice, though values of
+    different points hardly ever agree to the last digit.
+
+    Args:
+        table: One row for each measurement.
+        points: The columns of the points.
+        values: The columns of values.
+    """
+    times = table.value_counts(dropna=False)
+    if len(times) >= SEVERAL and times.nunique() == 1 and times.iloc[0] > 1:
+        return True
+    apart = table.drop_duplicates([*points, *values])
+    return len(table) - len(times) >= SEVERAL and float(apart.duplicated(values, keep=False).mean()) < BY_CHANCE
 
 
 def measurement(point: Any, value: Any) -> Any:
