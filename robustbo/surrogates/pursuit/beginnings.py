@@ -74,9 +74,9 @@ def rescale(pursued: Pursuit, model: Model, num_variances: int, factor: float) -
         theta = level.fit.theta.clone()
         end = len(theta) - count
         theta[end - num_variances : end] += 2 * math.log(factor)
-        if count:  # a bend times an outcome stays
-            theta[end:-1] = torch.log1p(torch.expm1(theta[end:-1]) / factor**2)
-            theta[-1] *= factor
+        bends = slice(end, end + 2)
+        theta[bends] = torch.log1p(torch.expm1(theta[bends]) / factor**2)  # a bend times an outcome stays
+        theta[bends.stop :] *= factor  # and the origin among the outcomes
         return level._replace(fit=level.fit._replace(theta=theta, rho=level.fit.rho * factor**2), cache=None)
 
     return Pursuit([at(level) for level in pursued.levels], at(pursued.best))
