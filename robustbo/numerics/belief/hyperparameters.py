@@ -25,7 +25,7 @@ from robustbo.numerics.gp import parameters
 from robustbo.numerics.gp.log_posterior import LogPosterior, information
 from robustbo.numerics.gp.model import Model
 from robustbo.numerics.gp.parameters import Exponential, LogNormal, Normal
-from robustbo.numerics.gp.warp import warp_by_each
+from robustbo.numerics.gp.warp import Warps
 from robustbo.numerics.linalg.lapack import Array
 
 MEAN_VARIANCE = 9.0  # of the constant mean, in standardized outcomes
@@ -45,7 +45,7 @@ def systems_at(model: Model, theta: Array) -> Systems:
         K = model.covariance.matrices(log_x).numpy()
     y, log_slope = np.tile(model.y.numpy(), (B, 1)), np.zeros((B, n))
     if model.warp:
-        y, log_slope = warp_by_each(model.y.numpy(), theta[:, -len(model.warp) :])
+        y, log_slope = Warps(theta[:, -len(model.warp) :]).warp(model.y.numpy())
     if model.s2_known is None:
         s2 = np.tile(np.exp(theta[:, p : p + 1]), (1, n))
         if model.s2_parts is not None:

@@ -27,7 +27,7 @@ from torch import Tensor
 
 from robustbo.numerics.belief.densities import MULTIPLES
 from robustbo.numerics.belief.predictions import Predictions
-from robustbo.numerics.gp.warp import LONGEST
+from robustbo.numerics.gp.warp import Warps
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 
@@ -64,8 +64,7 @@ class Mixtures:
 
     def __init__(self, draws: Predictions, n: int, num_multiples: int = len(MULTIPLES)) -> None:
         self._draws, self._n = draws, n
-        bends, self._origin = draws.t[:, :2], draws.t[:, 2]
-        self._b = np.sqrt(np.expm1(bends)) if bends.any() else None
+        self._warps = Warps(draws.t) if draws.t[:, :2].any() else None
         self._sd = np.sqrt(draws.v[:, None] + draws.s2[:, None] * MULTIPLES[:num_multiples])
         log_W = draws.log_weight[:, None] + draws.log_shares[:, :num_multiples]
         log_W -= self._extremes(np.maximum, log_W.max(1), -math.inf)[draws.of, None]
@@ -135,21 +134,14 @@ class Mixtures:
     def _warp(self, z: Array) -> tuple[Array, Array]:
         """``m`` numbers in the units of each draw's warp, and logarithms of its slopes there."""
         z = z[self._draws.of]
-        if self._b is None:
+        if self._warps is None:
             return z, np.zeros_like(z)
-        z = z - self._origin
-        b = np.where(z > 0, self._b[:, 1], self._b[:, 0])
-        bent = np.where(b > 0, np.arcsinh(b * z) / np.where(b > 0, b, 1.0), z)
-        return self._origin + bent, -0.5 * np.log1p(np.square(b * z))
+        u, log_slope = self._warps.warp(z[:, None])
+        return u[:, 0], log_slope[:, 0]
 
     def _unwarp(self, u: Array) -> Array:
         """``m x k`` numbers before each draw's warp."""
-        if self._b is None:
-            return u
-        origin = self._origin[:, None]
-        u = u - origin
-        b = np.where(u > 0, self._b[:, 1:], self._b[:, :1])
-        return origin + np.where(b > 0, np.sinh(np.clip(b * u, -LONGEST, LONGEST)) / np.where(b > 0, b, 1.0), u)
+        return u if self._warps is None else self._warps.unwarp(u)
 
     def _weighted_median(self, x: Array) -> Array:
         """``n`` medians of ``m`` numbers, one of a draw."""

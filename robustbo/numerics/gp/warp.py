@@ -1,11 +1,12 @@
 """A monotone warp of outcomes that is learned with the hyperparameters: straight at its origin, a logarithm in a tail.
 
-On either side of an origin o, w(z) = o + asinh(b (z - o)) / b with a bend b of that side's own; b = 0 is no warp. The
-coordinate of a search is t = log(1 + b^2) >= 0, in which the slope at no warp is not zero. Its prior is exponential:
-none unless the data insist. With an origin at the end of skewed outcomes the warp is a logarithm of nearly all of them.
+On either side of an origin o, w(z) = k asinh(b (z - o)) / b with a bend b of that side's own, but for a constant; b = 0
+is no warp. k makes its slope 1 at the center, z = 0, so that noise there is what it was. The coordinate of a search is
+t = log(1 + b^2) >= 0, in which the slope at no warp is not zero. Its prior is exponential: none unless the data insist.
+With an origin at the end of skewed outcomes the warp is a logarithm of nearly all of them.
 
 An observation that has a variance of its own says nothing of the warp: its density is that of an error in outcomes as
-they were, and the factor between these and warped ones is the secant (w(z) - o) / (z - o).
+they were, and the factor between these and warped ones is the secant (w(z) - w(o)) / (z - o).
 
 Notation (no batch dimensions: a search is one search):
     z     n  outcomes, robustly standardized
@@ -13,7 +14,8 @@ Notation (no batch dimensions: a search is one search):
     u     n  z - o
     x     n  b^2 u^2
     w     n  warped outcomes
-    S     n  asinh(sqrt x) / sqrt x, the secant (w - o) / u
+    S     n  asinh(sqrt x) / sqrt x; k S is the secant
+    k        sqrt(1 + x) at z = 0
 
 References:
     Snelson, Rasmussen and Ghahramani (2003), Warped Gaussian processes; Rios and Tobar (2019), Compositionally-warped
@@ -57,7 +59,7 @@ class WarpedOutcomes:
     Attributes:
         y: ``n`` warped outcomes.
         log_slope: ``n`` logarithms of the warp's derivative.
-        log_secant: ``n`` logarithms of (w - o) / (z - o).
+        log_secant: ``n`` logarithms of the secant from the origin.
 
     Example:
         >>> WarpedOutcomes(np.array([-3.0, 0.0, 2.0]), (0.0, math.log(2), 0.0)).y.round(4).tolist()  # none, and asinh
@@ -66,40 +68,50 @@ class WarpedOutcomes:
 
     def __init__(self, z: Array, t: Sequence[float]) -> None:
         low, high, origin = t
-        self._u = z - origin
-        self._is_high = self._u > 0
-        self._c = np.where(self._is_high, math.expm1(high), math.expm1(low))
-        self._x = self._c * self._u * self._u
-        is_straight = low == high == 0
-        self._S = np.ones_like(z) if is_straight else _secant(self._x)
-        self._flat = 1 + self._x
-        self.y = z if is_straight else origin + self._u * self._S
-        self.log_slope = -0.5 * np.log(self._flat)  # eq. 17.2
-        self.log_secant = np.log(self._S)
+        u = np.append(z, 0.0) - origin  # the last is the center
+        self._is_high = u > 0
+        self._u, self._c = u, np.where(self._is_high, math.expm1(high), math.expm1(low))
+        self._x = self._c * u * u
+        self._flat, self._is_straight = 1 + self._x, low == high == 0
+        self._S = np.ones_like(u) if self._is_straight else _secant(self._x)
+        self._k = math.sqrt(self._flat[-1])
+        self._bent = u * self._S
+        self.y = z if self._is_straight else self._k * (self._bent[:-1] - self._bent[-1])  # eq. 17.1
+        self.log_slope = math.log(self._k) - 0.5 * np.log(self._flat[:-1])  # eq. 17.2
+        self.log_secant = math.log(self._k) + np.log(self._S[:-1])
 
     @cached_property
     def _x_t(self) -> Array:
-        """``3 x n`` derivatives of x; that of b^2 in t is 1 + b^2."""
+        """``3 x (n + 1)`` derivatives of x; that of b^2 in t is 1 + b^2."""
         of_side = self._u * self._u + self._x
         high = of_side * self._is_high
         return np.stack([of_side - high, high, -2 * self._c * self._u])
 
     @cached_property
+    def _log_k_t(self) -> Array:
+        """``3 x 1`` derivatives of log k."""
+        return 0.5 * self._x_t[:, -1:] / self._flat[-1]
+
+    @cached_property
     def log_secant_t(self) -> Array:
         """``3 x n`` derivatives of `log_secant`."""
+        return self._log_k_t + self._log_S_t[:, :-1]
+
+    @cached_property
+    def _log_S_t(self) -> Array:
         return _secant_slope(self._x, self._S) / self._S * self._x_t
 
     @cached_property
     def log_slope_t(self) -> Array:
         """``3 x n`` derivatives of `log_slope`."""
-        return -0.5 / self._flat * self._x_t
+        return self._log_k_t - 0.5 * self._x_t[:, :-1] / self._flat[:-1]
 
     @cached_property
     def y_t(self) -> Array:
         """``3 x n`` derivatives of `y`."""
-        slopes = self._u * self._S * self.log_secant_t
-        slopes[-1] = 1 - np.exp(self.log_slope)
-        return slopes
+        bent_t = self._bent * self._log_S_t
+        bent_t[-1] = -1 / np.sqrt(self._flat)
+        return self._log_k_t * self.y + self._k * (bent_t[:, :-1] - bent_t[:, -1:])
 
     def log_jacobian(self, members: NDArray[np.bool_]) -> float:
         """Log density of outcomes as they were over that of warped ones, some being members of a support."""
@@ -110,19 +122,46 @@ class WarpedOutcomes:
         return np.where(members, self.log_secant_t, self.log_slope_t).sum(1)
 
 
-def warp_by_each(z: Array, t: Array) -> tuple[Array, Array]:
-    """``B x n`` outcomes at ``B x 3`` warps, and logarithms of the warps' derivatives: those of `WarpedOutcomes`.
+class Warps:
+    """Several warps at once, each row's own: `WarpedOutcomes` of one outcome a row, or of all.
 
     Args:
-        z: ``n`` outcomes; their squares must be finite.
         t: ``B x 3`` coordinates.
     """
-    c = np.array([[math.expm1(low), math.expm1(high)] for low, high, _ in t.tolist()])  # NumPy's rounds otherwise
-    origin = t[:, 2:]
-    u = z - origin
-    x = np.where(u > 0, c[:, 1:], c[:, :1]) * u * u
-    bent = c.any(1, keepdims=True)
-    return np.where(bent, origin + u * _secant(x), z), -0.5 * np.log(1 + x)  # eq. 17.2
+
+    def __init__(self, t: Array) -> None:
+        self._c = np.array(
+            [[math.expm1(low), math.expm1(high)] for low, high, _ in t.tolist()]
+        )  # NumPy's rounds otherwise
+        self._origin, self._is_bent = t[:, 2:], self._c.any(1, keepdims=True)
+        self._of_center = self._bend(-self._origin)
+        self._k = np.sqrt(1 + self._x(-self._origin))
+
+    def warp(self, z: Array) -> tuple[Array, Array]:
+        """``B x n`` warped outcomes, and logarithms of the warps' derivatives.
+
+        Args:
+            z: ``B x n`` outcomes, or ``n`` of all rows; their squares must be finite.
+        """
+        u = z - self._origin
+        y = np.where(self._is_bent, self._k * (self._bend(u) - self._of_center), z)
+        return y, np.log(self._k) - 0.5 * np.log(1 + self._x(u))  # eq. 17.2
+
+    def unwarp(self, y: Array) -> Array:
+        """``B x n`` outcomes before their warp."""
+        bent = y / self._k + self._of_center
+        b = np.sqrt(self._side(bent))
+        far = np.sinh(np.clip(b * bent, -LONGEST, LONGEST)) / np.where(b > 0, b, 1.0)
+        return np.where(self._is_bent, self._origin + np.where(b > 0, far, bent), y)
+
+    def _side(self, u: Array) -> Array:
+        return np.where(u > 0, self._c[:, 1:], self._c[:, :1])
+
+    def _x(self, u: Array) -> Array:
+        return self._side(u) * u * u
+
+    def _bend(self, u: Array) -> Array:
+        return u * _secant(self._x(u))
 
 
 def _secant(x: Array) -> Array:

@@ -29,4 +29,8 @@ class BesidePlateauGP(WarpedGP):
         return self.options.is_grouped and self._noise_variances(ALL) is None
 
     def _plateau_variances(self, y: Tensor) -> Tensor | None:
-        return plateau_variances(self.train_inputs[0], y, self.options.rate(len(y))) if y.dim() == 1 else None
+        if y.dim() != 1:
+            return None
+        z = y if self._warp is None else self._warp.unbend(y)  # a plateau is one whatever the warp is
+        variances = plateau_variances(self.train_inputs[0], z, self.options.rate(len(y)))
+        return variances if variances is None or self._warp is None else variances * self._warp.variance_slope(z)

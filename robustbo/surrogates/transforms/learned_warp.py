@@ -14,7 +14,9 @@ FAR = 30.0  # robust standard deviations beyond which outcomes enter by their lo
 
 
 class LearnedWarp(WarpedStandardize):
-    """o + asinh(b (z - o)) / b on either side of o, z = (Y - median) / scale, scaled as by `RobustStandardize`.
+    """k asinh(b (z - o)) / b on either side of o, z = (Y - median) / scale, scaled as by `RobustStandardize`.
+
+    A constant makes it 0 at the median, and k makes its slope 1 there.
 
     Beyond `FAR` z is FAR (1 + log(z / FAR)), likewise below zero: a search can do with any magnitude. Beyond the values
     that a model has been fitted to nobody knows how outcomes bend: the warp goes on along its tangent there, both ways,
@@ -74,7 +76,8 @@ class LearnedWarp(WarpedStandardize):
         return self.expand(self.unbend(u))
 
     def _stretch(self, u: Tensor) -> Tensor:
-        return self._place(u)[2].clamp(-LONGEST, LONGEST).cosh() * _beyond(self.unbend(u))
+        z = self.unbend(u)
+        return _beyond(z) / self.variance_slope(z).sqrt()
 
     def compress(self, z: Tensor) -> Tensor:
         """Standardized outcomes, those far out by their logarithm."""
@@ -86,24 +89,45 @@ class LearnedWarp(WarpedStandardize):
 
     def bend(self, z: Tensor) -> Tensor:
         """The warp of outcomes that are not too far out for a search."""
-        origin, b, far = self._place(z)
-        return torch.where(b > 0, origin + far.asinh() / b.clamp_min(math.ulp(0.0)), z)
+        if not self.t[:2].any():
+            return z
+        u, b = self._from_origin(z)
+        return self._at_center[1] * (_arsinh(u, b) - self._at_center[0])
 
     def unbend(self, u: Tensor) -> Tensor:
         """Invert `bend`."""
-        origin, b, far = self._place(u)
-        return torch.where(b > 0, origin + far.clamp(-LONGEST, LONGEST).sinh() / b.clamp_min(math.ulp(0.0)), u)
+        if not self.t[:2].any():
+            return u
+        center, k = self._at_center
+        bent = u / k + center
+        b = self._strength(bent)
+        far = (b * bent).clamp(-LONGEST, LONGEST).sinh() / b.clamp_min(math.ulp(0.0))
+        return self.t[2] + torch.where(b > 0, far, bent)
 
     def variance_slope(self, z: Tensor) -> Tensor:
         """The squared derivative of `bend`."""
-        return 1 / (1 + self._place(z)[2].square())
+        u, b = self._from_origin(z)
+        return self._at_center[1].square() / (1 + (b * u).square())
 
-    def _place(self, z: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """The origin, the bend on its side of it, and how far away something lies, times that bend."""
+    @property
+    def _at_center(self) -> tuple[Tensor, Tensor]:
+        """What the center is bent to, and k."""
+        u, b = self._from_origin(torch.zeros_like(self.t[2]))
+        return _arsinh(u, b), torch.hypot(torch.ones_like(u), b * u)
+
+    def _from_origin(self, z: Tensor) -> tuple[Tensor, Tensor]:
+        u = z - self.t[2]
+        return u, self._strength(u)
+
+    def _strength(self, u: Tensor) -> Tensor:
+        """The bends on the sides of the origin where something lies."""
         low, high = self.t[:2].expm1().sqrt()
-        origin = self.t[2]
-        b = torch.where(z > origin, high, low)
-        return origin, b, b * (z - origin)
+        return torch.where(u > 0, high, low)
+
+
+def _arsinh(u: Tensor, b: Tensor) -> Tensor:
+    """asinh(b u) / b, and u where b is zero."""
+    return torch.where(b > 0, (b * u).asinh() / b.clamp_min(math.ulp(0.0)), u)
 
 
 def _beyond(z: Tensor) -> Tensor:

@@ -39,11 +39,12 @@ def test_the_stretch_is_the_derivative_of_the_way_back(t):
 @pytest.mark.parametrize("origin", [0.0, -0.7])
 def test_each_side_of_the_origin_has_a_bend_of_its_own(origin):
     transform = trained(t=(0.0, 2.0, origin))
-    z = torch.tensor([-3.0, 3.0], dtype=torch.float64)
-    low, high = transform.warp(z)
-    assert low == -3.0
-    assert high < 1.5
-    assert transform.variance_slope(z)[0] == 1.0
+    z = torch.tensor([-5.0, -3.0, 3.0], dtype=torch.float64)
+    lower, low, high = transform.warp(z)
+    slope = transform.variance_slope(z).sqrt()
+    assert (low - lower).item() == pytest.approx(2 * slope[0].item())
+    assert high < 1.5 + 2 * abs(origin)
+    assert slope[2] < 0.5 * slope[1]
 
 
 @pytest.mark.parametrize("magnitude", [1e3, 1e100, 1e300])
