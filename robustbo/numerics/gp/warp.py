@@ -6,7 +6,7 @@ t = log(1 + b^2) >= 0, in which the slope at no warp is not zero. Its prior is e
 With an origin at the end of skewed outcomes the warp is a logarithm of nearly all of them.
 
 An observation that has a variance of its own says nothing of the warp: its density is that of an error in outcomes as
-they were, and the factor between these and warped ones is the secant (w(z) - w(o)) / (z - o).
+they were, and the factor between these and warped ones is the secant w(z) / z.
 
 Notation (no batch dimensions: a search is one search):
     z     n  outcomes, robustly standardized
@@ -14,7 +14,7 @@ Notation (no batch dimensions: a search is one search):
     u     n  z - o
     x     n  b^2 u^2
     w     n  warped outcomes
-    S     n  asinh(sqrt x) / sqrt x; k S is the secant
+    S     n  asinh(sqrt x) / sqrt x
     k        sqrt(1 + x) at z = 0
 
 References:
@@ -35,7 +35,8 @@ from robustbo.numerics.linalg.lapack import Array
 RATE = 1.0  # eq. 17.3: nats that a unit of t costs; a bend of 1 costs 0.7, of 3 costs 2.3
 MOST_BENT = math.log1p(5.0**2)  # a fifth of a robust standard deviation from the origin on, it is a logarithm
 FARTHEST = 3.0  # robust standard deviations from the center to the origin
-SMALL = 1e-3  # of x, below which secants are a series
+SMALL = 1e-3  # of x, below which S is a series
+CENTRAL = 1e-5  # robust standard deviations from the center within which a secant is the slope there
 LONGEST = 230.0  # of b w, beyond which values as they were are too large for their squares
 FREE = (
     *(Block(name, (0.0, 1.5, 0.0), (0.0, MOST_BENT), Exponential(RATE)) for name in ("t_low", "t_high")),
@@ -59,7 +60,7 @@ class WarpedOutcomes:
     Attributes:
         y: ``n`` warped outcomes.
         log_slope: ``n`` logarithms of the warp's derivative.
-        log_secant: ``n`` logarithms of the secant from the origin.
+        log_secant: ``n`` logarithms of w / z; 0, as at the center, where z is next to nothing.
 
     Example:
         >>> WarpedOutcomes(np.array([-3.0, 0.0, 2.0]), (0.0, math.log(2), 0.0)).y.round(4).tolist()  # none, and asinh
@@ -78,7 +79,8 @@ class WarpedOutcomes:
         self._bent = u * self._S
         self.y = z if self._is_straight else self._k * (self._bent[:-1] - self._bent[-1])  # eq. 17.1
         self.log_slope = math.log(self._k) - 0.5 * np.log(self._flat[:-1])  # eq. 17.2
-        self.log_secant = math.log(self._k) + np.log(self._S[:-1])
+        self._is_off = np.abs(z) > CENTRAL
+        self.log_secant = np.log(np.divide(self.y, z, where=self._is_off, out=np.ones_like(z)))
 
     @cached_property
     def _x_t(self) -> Array:
@@ -95,11 +97,7 @@ class WarpedOutcomes:
     @cached_property
     def log_secant_t(self) -> Array:
         """``3 x n`` derivatives of `log_secant`."""
-        return self._log_k_t + self._log_S_t[:, :-1]
-
-    @cached_property
-    def _log_S_t(self) -> Array:
-        return _secant_slope(self._x, self._S) / self._S * self._x_t
+        return np.divide(self.y_t, self.y, where=self._is_off, out=np.zeros_like(self.y_t))
 
     @cached_property
     def log_slope_t(self) -> Array:
@@ -109,7 +107,7 @@ class WarpedOutcomes:
     @cached_property
     def y_t(self) -> Array:
         """``3 x n`` derivatives of `y`."""
-        bent_t = self._bent * self._log_S_t
+        bent_t = self._u * _secant_slope(self._x, self._S) * self._x_t
         bent_t[-1] = -1 / np.sqrt(self._flat)
         return self._log_k_t * self.y + self._k * (bent_t[:, :-1] - bent_t[:, -1:])
 
@@ -165,7 +163,7 @@ class Warps:
 
 
 def _secant(x: Array) -> Array:
-    """The secant S."""
+    """S of x."""
     root = np.sqrt(np.maximum(x, SMALL))
     S: Array = np.arcsinh(root) / root
     is_small = x < SMALL
@@ -176,7 +174,7 @@ def _secant(x: Array) -> Array:
 
 
 def _secant_slope(x: Array, S: Array) -> Array:
-    """The derivative of the secant in x."""
+    """The derivative of S in x."""
     safe = np.maximum(x, SMALL)
     S_x: Array = (1 / np.sqrt(1 + safe) - S) / (2 * safe)
     is_small = x < SMALL
