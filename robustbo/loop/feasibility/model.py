@@ -23,7 +23,7 @@ from robustbo.loop.observations.digest import digest
 from robustbo.loop.observations.table import Data, Row
 from robustbo.loop.surrogate.cache import FitCache
 from robustbo.numerics.failures.likelihood import Outcomes
-from robustbo.numerics.failures.map_fit import FailureModel, evaluate, search
+from robustbo.numerics.failures.map_fit import FailureModel, at_mean_flake_rate, evaluate, search
 from robustbo.numerics.failures.predictive import Predictor
 from robustbo.numerics.failures.predictive import predictor as predictor_of
 from robustbo.numerics.failures.telling import most_informative
@@ -158,7 +158,7 @@ def fit_predictor(X: Tensor, is_ok: Sequence[bool], is_sure: Sequence[bool], see
     places = PointOutcomes.of(X, is_ok, is_sure)
     indices, more = places.most_telling_indices(LEARNED), places.most_telling_indices(MODELLED)
     model = places.model(indices)
-    value = search(model).value
+    value = at_mean_flake_rate(model, search(model).value)
     if len(more) > len(indices):
         larger = places.model(more)
         value_there = evaluate(larger, value.x)

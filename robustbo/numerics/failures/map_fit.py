@@ -4,7 +4,7 @@ Notation (no batch dimensions: a search is one search), beside that of `likeliho
     x      theta, then log e1, then m
     theta  logarithms of the kernel's length-scales
     m      constant mean of the latent values
-    F      log posterior density: L plus log prior densities
+    F      log posterior density: L plus log prior densities, as a density of e1 itself
 
 References:
     docs/equations.md section 15.
@@ -38,6 +38,7 @@ BLOCKS = [
     Block("m", (MEAN.loc,), REACH, MEAN),
 ]
 ROUGH, FINE = 1e-2, 1e-3  # relative rises of F at which climbs stop
+RATES = 8  # of flakes, evenly spaced in log e1, over which a mean is taken
 
 
 class FailureModel(NamedTuple):
@@ -137,3 +138,24 @@ def search(model: FailureModel) -> Ascent:
     if not math.isfinite(ascent.F):
         raise FitError(f"no sites settled for {len(model.outcomes.k)} places")
     return ascent
+
+
+def at_mean_flake_rate(model: FailureModel, value: FailureLogPosterior) -> FailureLogPosterior:
+    """The fit at the posterior mean of the rate of flakes, the rest held: few trials leave the mode far below it.
+
+    Args:
+        model: What was fitted.
+        value: The fit at the mode; also what is returned where no sites settle at the mean.
+    """
+    *_, at_mode, _ = value.x.tolist()
+    log_e1 = np.sort([*np.linspace(*LOG_E1, RATES), at_mode])  # where F is finite, at one of them at least
+    F = np.array([evaluate(model, _at_rate(value.x, rate), value).F for rate in log_e1])
+    w = np.exp(F - F.max() + log_e1)
+    mean = np.trapezoid(w * np.exp(log_e1), log_e1) / np.trapezoid(w, log_e1)  # eq. 15.12
+    at_mean = evaluate(model, _at_rate(value.x, math.log(mean)), value)
+    return at_mean if math.isfinite(at_mean.F) else value
+
+
+def _at_rate(x: Tensor, log_e1: float) -> Tensor:
+    """x with another rate of flakes."""
+    return torch.cat([x[:-2], x.new_tensor([log_e1]), x[-1:]])

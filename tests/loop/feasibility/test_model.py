@@ -83,6 +83,10 @@ class TestWhatIsBelieved:
         assert sum(failure.looks_like == "region" for failure in others) >= len(others) - 1
         assert 0.5 < found[flake.number].probability_flake <= 1.0
 
+    def test_of_few_trials_flakes_are_as_frequent_as_the_prior_expects(self):
+        X = torch.tensor([[0.1, 0.1], [0.9, 0.2], [0.5, 0.9]], dtype=torch.float64)
+        assert fit_predictor(X, [True, True, False], [False] * 3, 0).e1 == pytest.approx(0.08, abs=0.02)
+
     def test_the_users_own_word_counts(self):
         opt = filled()
         said = opt.fail({"x": 0.2, "y": 0.3}, retry=False), opt.fail({"x": 0.9, "y": 0.9}, retry=True)

@@ -1,3 +1,4 @@
+import itertools
 import math
 
 import numpy as np
@@ -5,9 +6,18 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from robustbo.numerics.failures import propagation
+from robustbo.numerics.failures import map_fit, propagation
 from robustbo.numerics.failures.likelihood import BETA, Outcomes, log_outcome
-from robustbo.numerics.failures.map_fit import FINE, FailureModel, evaluate, height_of, search, slopes
+from robustbo.numerics.failures.map_fit import (
+    FINE,
+    LOG_E1,
+    FailureModel,
+    at_mean_flake_rate,
+    evaluate,
+    height_of,
+    search,
+    slopes,
+)
 from robustbo.numerics.failures.predictive import predictor
 from robustbo.numerics.failures.propagation import propagate
 from robustbo.numerics.failures.sampling import draw_samples
@@ -83,6 +93,29 @@ class TestSearch:
 
 
 class TestFlakes:
+    @pytest.mark.parametrize("rate", [0.0, 0.2])
+    def test_their_rate_is_the_mean_of_its_posterior(self, rate):
+        model = model_of(ALL[:30], np.random.default_rng(2).random(60) >= max(rate, 0.04))
+        mode = search(model).value
+        log_e1 = np.linspace(*LOG_E1, 200)
+        x = [torch.cat([mode.x[:-2], mode.x.new_tensor([each, mode.x[-1]])]) for each in log_e1]
+        F = np.array([evaluate(model, each, mode).F for each in x])
+        w = np.exp(F - F.max() + log_e1)  # F is the density of the rate, not of its logarithm
+        found = at_mean_flake_rate(model, mode)
+        assert math.exp(found.x[-2]) == pytest.approx((w @ np.exp(log_e1)) / w.sum(), rel=0.07)
+        assert found.x[-2] > mode.x[-2] + 0.2
+        assert found.x[[0, 1, -1]].tolist() == mode.x[[0, 1, -1]].tolist()
+
+    def test_where_no_sites_settle_at_the_mean_the_mode_stands(self, monkeypatch):
+        model = model_of(ALL[:30], with_flakes())
+        mode, counted = evaluate(model, AT), itertools.count()
+
+        def settles_on_the_grid(*at):
+            return evaluate(*at)._replace(**{} if next(counted) <= map_fit.RATES else {"F": -math.inf})
+
+        monkeypatch.setattr(map_fit, "evaluate", settles_on_the_grid)
+        assert at_mean_flake_rate(model, mode) is mode
+
     def test_they_are_told_from_the_region(self):
         model = model_of(ALL, with_flakes())
         odds = predicts(model, ALL, search(model).value).log_odds
