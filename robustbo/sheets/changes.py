@@ -7,7 +7,7 @@ from typing import Any
 
 from robustbo.censored import from_json, is_bound
 from robustbo.searchspace.space import Space
-from robustbo.sheets.corrections import changed_outcomes, current_value, is_completed, noise_in, question_about
+from robustbo.sheets.corrections import changed_outcomes, is_completed, noise_in, question_about, raw_measurement
 from robustbo.sheets.filled import WITHDRAWN, CellValue, FilledRow, point_in
 from robustbo.sheets.places import OWN_ROW, check_place, measured_place
 from robustbo.study.handing import end_event, end_events
@@ -158,7 +158,7 @@ def _amendment(trial: Trial, row: FilledRow, changed: Sequence[str | None], rule
             question_about(trial, row, [n for n in changed if row.values[n].reason is not None] or changed)
         )
     unknown = ValueNoise(None)
-    before = {n: unknown if is_bound(row.values[n].number) else current_value(trial, n)[1] for n in changed}
+    before = {n: unknown if is_bound(row.values[n].number) else raw_measurement(trial, n)[1] for n in changed}
     noise = {name: noise_in(row, name, told) for name, told in before.items()}
     sds = {name: of.sd for name, of in noise.items() if of.sd is not None}
     counts = {name: of.n for name, of in noise.items() if of.n > 1}
@@ -201,7 +201,7 @@ def _own_rows(
 
 def _keys_of(trial: Trial) -> set[Any]:
     """The keys of what a trial is now, and of values that were amended."""
-    now = _key(trial.values or trial.value, trial.reason if trial.state == "failed" else None)
+    now = _key(trial.raw_value, trial.reason if trial.state == "failed" else None)
     return {now, *(_key(value, None) for value in trial.former_values)}
 
 

@@ -9,10 +9,10 @@ from robustbo.trials.history import Trial
 from robustbo.trials.noise import ValueNoise, single_noise
 
 
-def current_value(trial: Trial, name: str | None) -> tuple[float | None, ValueNoise]:
-    """The value of an outcome, and its noise as it was told."""
+def raw_measurement(trial: Trial, name: str | None) -> tuple[float | None, ValueNoise]:
+    """The value of an outcome and its noise, as they were told: a sheet knows no correction of a source."""
     measured = trial if name is None else trial.outcomes.get(name)
-    return (None, ValueNoise(None)) if measured is None else (measured.value, single_noise(measured))
+    return (None, ValueNoise(None)) if measured is None else (measured.raw_value, single_noise(measured))
 
 
 def noise_in(row: FilledRow, name: str | None, told: ValueNoise) -> ValueNoise:
@@ -26,7 +26,7 @@ def changed_outcomes(trial: Trial, row: FilledRow) -> list[str | None]:
     """The outcomes of which a row says something else than is known."""
     names = []
     for name, shown in row.values.items():
-        value, told = current_value(trial, name)
+        value, told = raw_measurement(trial, name)
         is_other_noise = math.isfinite(shown.number) and noise_in(row, name, told) != told
         if not shown.is_value(value) or (is_other_noise and value is not None):
             names.append(name)
@@ -51,7 +51,7 @@ def question_about(trial: Trial, row: FilledRow, changed: Sequence[str | None]) 
     """The question about a told value that has changed."""
     parts = []
     for name in changed:
-        of, (value, told) = "" if name is None else f"{name} ", current_value(trial, name)
+        of, (value, told) = "" if name is None else f"{name} ", raw_measurement(trial, name)
         noise = _noise_text(told)
         before = f"{trial.state}: {trial.reason}" if value is None and trial.state == "failed" else f"{value!r}{noise}"
         cell = f"{row.values[name].text.strip()!r}{_noise_text(ValueNoise(row.sds.get(name), row.counts.get(name, 1)))}"

@@ -184,9 +184,10 @@ def tell_before_all(store: Store, contents: Sequence[Content]) -> None:
 
     if store.commit(first):
         return
-    recorded = {measurement(trial.point, trial.values or trial.value) for trial in store.state.history}
+    trials = store.state.history
+    recorded = {measurement(trial.point, value) for trial in trials for value in trial.raw_values}
     rows = [(point_of(params), content.get("value")) for params, _, content in contents]
-    trials_at, rows_at = Counter(trial.point for trial in store.state.history), Counter(point for point, _ in rows)
+    trials_at, rows_at = Counter(trial.point for trial in trials), Counter(point for point, _ in rows)
     points = [point for point, value in rows if measurement(point, value) not in recorded]
     is_there = [rows_at[point] <= trials_at[point] for point in points]
     if changed := sum(is_there):

@@ -91,6 +91,8 @@ class _Tell(_Event):
     sd: Noises
     lost: NotRequired[list[Text]]
     reason: NotRequired[Text]  # of an amendment
+    raw: NotRequired[Yes]  # likewise
+    unchanged: NotRequired[Yes]  # likewise
     labels: NotRequired[Labels]
     source: NotRequired[Source]
     measured_at: NotRequired[Time]

@@ -56,6 +56,11 @@ class Measured(Expecting):
     is_source_excluded: bool = False
     n: int = 1
 
+    @property
+    def raw_value(self) -> float | None:
+        """The value as it was told, before any correction of its source; None where it is missing."""
+        return self.value if self.as_told is None else self.as_told
+
 
 @dataclass(frozen=True, repr=False)
 class Trial(Expecting):
@@ -143,9 +148,14 @@ class Trial(Expecting):
     @property
     def raw_value(self) -> Any:
         """The value as it was told, or those of several outcomes by name; None where there is none."""
-        of_outcomes = {name: o.value if o.as_told is None else o.as_told for name, o in self.outcomes.items()}
+        of_outcomes = {name: outcome.raw_value for name, outcome in self.outcomes.items()}
         own = self.value if self.as_told is None else self.as_told
         return {name: value for name, value in of_outcomes.items() if value is not None} or own
+
+    @property
+    def raw_values(self) -> tuple[Any, ...]:
+        """All values that it was told, as `raw_value` has the last: those that were amended come first."""
+        return (*self.former_values, self.raw_value)
 
     @property
     def values(self) -> dict[str, float]:

@@ -210,6 +210,20 @@ class TestOutcomes:
 
 
 class TestSources:
+    def test_a_corrected_source_changes_no_row_and_an_amended_row_stays_corrected(self, lab, sheet):
+        header, *lines = sheet.read_text().splitlines()
+        rows = [header + ",source.reactor", lines[0] + "1.5,R3", lines[1] + "2.5,R1", ",0.5,3,a,,4.0,R3"]
+        sheet.write_text("\n".join(rows) + "\n")
+        lab.read_sheet(sheet)
+        lab.correct(source={"reactor": "R3"}, error=0.5)
+        assert [trial.value for trial in lab.history] == [1.0, 2.5, 3.5]
+        assert lab.read_sheet(sheet) == []
+        assert lab.read_sheet(sheet, amend=True) == []
+        sheet.write_text(sheet.read_text().replace("1.5,R3", "1.75,R3"))
+        with pytest.raises(rb.SheetError, match=r"trial 0 was told as 1\.5, the cell has '1\.75'"):
+            lab.read_sheet(sheet)
+        assert [(trial.value, trial.as_told) for trial in lab.read_sheet(sheet, amend=True)] == [(1.25, 1.75)]
+
     def test_a_column_says_what_measured_a_row(self, lab, sheet):
         header, *lines = sheet.read_text().splitlines()
         rows = [header + ",source.reactor", lines[0] + "1.5, R3", lines[1] + "2.5,", ",0.5,3,a,,4.0,R1"]
