@@ -5,21 +5,26 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from robustbo.censored import from_json, is_bound
+from robustbo.censored import is_bound
 from robustbo.searchspace.space import Space
 from robustbo.sheets.corrections import changed_outcomes, is_completed, noise_in, question_about, raw_measurement
 from robustbo.sheets.filled import WITHDRAWN, CellValue, FilledRow, point_in
 from robustbo.sheets.places import OWN_ROW, check_place, measured_place
+from robustbo.sheets.recognition import Recognition
 from robustbo.study.handing import end_event, end_events
 from robustbo.trials.declared import Declared, check_source_name, source_in
 from robustbo.trials.history import History, Trial
-from robustbo.trials.identity import point_of
 from robustbo.trials.noise import ValueNoise
 from robustbo.trials.source_space import own_values
 from robustbo.trials.storage.line import Event
 
 Tell = Callable[[Any, Any, Any], tuple[str, dict[str, Any]]]  # a value, sd and n as the kind and content of an event
 Check = Callable[[Any], None]
+
+TAKEN = (
+    "which was told before with the same point, value, noise and sources; if it is another measurement, say what "
+    "measured it, in a column source.KIND, or tell it by tell"
+)
 
 
 @dataclass
@@ -30,12 +35,14 @@ class Changes:
         events: It.
         numbers: By row, the trials of the rows without one, which are written there.
         waiting: What waits for the rest of its row, for people.
+        notes: What else people should know of rows, likewise.
         errors: What stands against it all, a line each.
     """
 
     events: list[Event] = field(default_factory=list)
     numbers: dict[int, int] = field(default_factory=dict)
     waiting: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
 
@@ -169,14 +176,9 @@ def _amendment(trial: Trial, row: FilledRow, changed: Sequence[str | None], rule
 def _own_rows(
     history: History, rows: Sequence[FilledRow], numbers_seen: set[int], rules: RowRules, result: Changes
 ) -> None:
-    """Take in rows of somebody's own: what was told already is known by its point and value."""
-    told: dict[Any, list[int]] = {}
-    for trial in reversed(history.trials):
-        if not trial.is_open and trial.number not in numbers_seen:
-            source = source_in(rules.declared, trial.sources)
-            for key in _keys_of(trial):
-                told.setdefault((trial.point, source, key), []).append(trial.number)
-    new = []
+    """Take in rows of somebody's own, but for those that were told already."""
+    ended = [trial for trial in history if not trial.is_open and trial.number not in numbers_seen] if rows else []
+    known, new = Recognition(ended, rules.declared), []
     for row in rows:
         try:
             point = point_in(rules.space, row.cells, rules.decimal, own_values(rules.declared, row.sources))
@@ -186,9 +188,9 @@ def _own_rows(
             kind, content = _content_of(row, rules)
             if kind == "withdraw":
                 raise ValueError("there is no trial to withdraw; delete the row, or give it a trial's number")
-            key = _key(content.get("value"), content.get("reason"))
-            if same := told.get((point_of(point), source_in(rules.declared, row.sources), key)):
-                result.numbers[row.row] = same.pop()
+            if (number := known.take(point, row.sources, content)) is not None:
+                result.numbers[row.row] = number
+                result.notes.append(f"{row.label}: is taken for trial {number}, {TAKEN}")
                 continue
             _check_possible(kind, content, rules)
             new.append((row.row, (point, kind, content)))
@@ -197,15 +199,3 @@ def _own_rows(
     events = end_events(history, [content for _, content in new], rules.declared)
     result.events += events
     result.numbers |= {row: event["trial"] for (row, _), event in zip(new, events, strict=True)}
-
-
-def _keys_of(trial: Trial) -> set[Any]:
-    """The keys of what a trial is now, and of values that were amended."""
-    now = _key(trial.raw_value, trial.reason if trial.state == "failed" else None)
-    return {now, *(_key(value, None) for value in trial.former_values)}
-
-
-def _key(value: Any, reason: str | None) -> Any:
-    if isinstance(value, Mapping):
-        return tuple(sorted((name, from_json(number)) for name, number in value.items())), reason
-    return from_json(value), reason

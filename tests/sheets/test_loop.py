@@ -78,7 +78,8 @@ class TestRead:
         assert [trial.params for trial in lab.read_sheet(sheet)] == [{"x": 0.25, "n": 3, "c": "=b"}] * 2
         assert sheet.read_text().splitlines()[3:] == ["2" + rows[3], "3" + rows[4]]
         sheet.write_text("\n".join(rows))  # as if the numbers could not have been written
-        assert lab.read_sheet(sheet) == []
+        with pytest.warns(rb.SheetWarning, match=r"line [45]: is taken for trial [23], which was told before"):
+            assert lab.read_sheet(sheet) == []
         assert sheet.read_text().splitlines()[3:] == ["2" + rows[3], "3" + rows[4]]
 
     @pytest.mark.parametrize("row", [",0.25,,a,,7", ",0.25,x,a,,7", ",,,,,7", "mean,,,,,7", "99,0.25,3,a,,7"])
