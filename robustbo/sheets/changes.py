@@ -136,7 +136,8 @@ def _content_of(row: FilledRow, rules: RowRules) -> tuple[str, Mapping[str, Any]
     if len(reasons) == len(row.values):
         return "fail", {"reason": "; ".join(dict.fromkeys(reasons)), **(source if rules.declared else {}), **labels}
     kind, content = rules.tell(_plain(row.values), _by_outcome(row.sds), _by_outcome(row.counts))
-    return kind, content | source | labels
+    why = {name: of for name in content.get("lost", ()) if (of := row.values[name].reason) is not None}
+    return kind, content | ({"reasons": why} if why else {}) | source | labels
 
 
 def _check_possible(kind: str, content: Mapping[str, Any], rules: RowRules) -> None:

@@ -47,13 +47,19 @@ def _noise_text(noise: ValueNoise) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
+def _failure_text(trial: Trial, name: str | None) -> str:
+    """The reason why there is no value; "None" where nobody said any."""
+    outcome = None if name is None else trial.outcomes.get(name)
+    reason = trial.reason if trial.state == "failed" else None if outcome is None else outcome.reason
+    return f"failed: {reason}" if reason else "None"
+
+
 def question_about(trial: Trial, row: FilledRow, changed: Sequence[str | None]) -> str:
     """The question about a told value that has changed."""
     parts = []
     for name in changed:
         of, (value, told) = "" if name is None else f"{name} ", raw_measurement(trial, name)
-        noise = _noise_text(told)
-        before = f"{trial.state}: {trial.reason}" if value is None and trial.state == "failed" else f"{value!r}{noise}"
+        before = _failure_text(trial, name) if value is None else f"{value!r}{_noise_text(told)}"
         cell = f"{row.values[name].text.strip()!r}{_noise_text(ValueNoise(row.sds.get(name), row.counts.get(name, 1)))}"
         parts.append(f"{of}{before}, the cell has {cell}")
     take = "take it as a correction (--amend, in Python amend=True)"

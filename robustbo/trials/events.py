@@ -191,8 +191,8 @@ def _end_fields(trials: Sequence[Trial] | Draft, trial: Trial, event: Event) -> 
 
 def _origin_fields(trial: Trial, event: Event) -> dict[str, Any]:
     """The sources and labels of a trial, with those that an event says beside them, or in their place."""
-    sources, labels = event.get("source", {}), event.get("labels", {})
-    return {"sources": {**trial.sources, **sources}, "labels": {**trial.labels, **labels}}
+    sources = {**trial.sources, **event.get("source", {})}
+    return {"sources": sources, "labels": {**trial.labels, **event.get("labels", {})}}
 
 
 def _vouches(event: Event) -> bool:
@@ -212,7 +212,8 @@ def _value_fields(trial: Trial, event: Event, *, is_amended: bool = False) -> di
             before = Measured(is_excluded=before.is_excluded, note=before.note if before.is_excluded else None)
         of_value = ValueNoise.of((sd or {}).get(name))
         outcomes[name] = replace(before, value=from_json(number), sd=of_value.sd, n=of_value.n, is_lost=False)
-    outcomes |= {name: replace(outcomes.get(name, Measured()), is_lost=True) for name in event.get("lost", ())}
+    lost, reasons = event.get("lost", ()), event.get("reasons", {})
+    outcomes |= {n: replace(outcomes.get(n, Measured()), is_lost=True, reason=reasons.get(n)) for n in lost}
     return {"outcomes": outcomes}
 
 

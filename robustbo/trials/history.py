@@ -166,9 +166,10 @@ class History:
         }
         labels = source_columns(self.trials) | target_columns(self.trials) | label_columns(self.trials)
         names = column_names(parameters, [*own, "asked_by", "asked_at", *excluded, *labels, *reserved])
+        reasons = [in_a_line("; ".join(t.reasons)) for t in self.trials]
         rows = [
-            [*(t.params.get(name) for name in parameters), *values, t.state, t.origin, in_a_line(t.reason), t.repeats]
-            for t, *values in zip(self.trials, *measured.values(), *signs.values(), strict=True)
+            [*(t.params.get(name) for name in parameters), *values, t.state, t.origin, reason, t.repeats]
+            for t, reason, *values in zip(self.trials, reasons, *measured.values(), *signs.values(), strict=True)
         ]
         index = pd.Index([t.number for t in self.trials], name="trial", dtype="int64")
         frame = pd.DataFrame(rows, index=index, columns=[*names, *own])

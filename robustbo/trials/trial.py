@@ -39,6 +39,7 @@ class Measured(Expecting):
         as_told: The value as it was told, where a correction of its source has changed it.
         is_source_excluded: Whether it is excluded with all values of its source.
         n: Of how many measurements the value is the mean; sd is that of the mean.
+        reason: Why its measurement failed, where that was said.
     """
 
     value: float | None = None
@@ -55,6 +56,7 @@ class Measured(Expecting):
     as_told: float | None = None
     is_source_excluded: bool = False
     n: int = 1
+    reason: str | None = None
 
     @property
     def raw_value(self) -> float | None:
@@ -158,6 +160,12 @@ class Trial(Expecting):
         return (*self.former_values, self.raw_value)
 
     @property
+    def reasons(self) -> list[str]:
+        """The reason, and those of the outcomes whose measurement failed, as far as they were said."""
+        of_outcomes = [f"{name}: {outcome.reason}" for name, outcome in self.outcomes.items() if outcome.reason]
+        return [*([self.reason] if self.reason else []), *of_outcomes]
+
+    @property
     def values(self) -> dict[str, float]:
         """The measured values of several outcomes."""
         return {name: outcome.value for name, outcome in self.outcomes.items() if outcome.value is not None}
@@ -169,7 +177,8 @@ class Trial(Expecting):
             state = "failed" if outcome.value is None else "excluded" if outcome.is_excluded else state
         told: dict[str, Any] = {"value": outcome.value, "sd": outcome.sd, "n": outcome.n}
         told |= {key: getattr(outcome, key) for key in (*EXPECTATION, *EXPECTED_ERROR, "is_vouched", "as_told")}
-        return replace(self, state=state, outcomes={}, note=outcome.note or self.note, **told)
+        words = {"note": outcome.note or self.note, "reason": outcome.reason or self.reason}
+        return replace(self, state=state, outcomes={}, **words, **told)
 
     def noise_sd(self, of_one: float) -> float:
         """The standard deviation of its value's noise, given that of a single measurement."""

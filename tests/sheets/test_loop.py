@@ -3,6 +3,7 @@
 import pytest
 
 import robustbo as rb
+from robustbo.study.lines import line_of
 
 
 def states(opt):
@@ -193,6 +194,11 @@ class TestOutcomes:
     def test_a_word_is_a_missing_outcome_and_words_alone_a_failure(self, opt, fill):
         (trial,) = opt.read_sheet(fill("0.5,no balance"))
         assert (trial.values, trial.outcomes["cost"].is_lost) == ({"yield": 0.5}, True)
+        assert (trial.reasons, trial.of("cost").reason) == (["cost: no balance"], "no balance")
+        assert opt.frame(evidence=False)["reason"].tolist() == ["cost: no balance"]
+        assert "yield 0.5, cost failed (no balance)" in line_of(trial)
+        with pytest.raises(rb.SheetError, match="trial 0 was told as cost failed: no balance, the cell has '3'"):
+            opt.read_sheet(fill("0.5,3"))
         opt.write_sheet(fill("0.5,no balance"), 1)
         path = fill("0.5,no balance")
         path.write_text(path.read_text() + f"1,{opt.history[1].params['x']!r},,broke,broke\n")
