@@ -13,15 +13,15 @@ from robustbo.errors import JournalWarning, SpaceError, SpaceWarning, warn
 from robustbo.searchspace.measured_columns import COUNT, count_columns
 from robustbo.searchspace.measurements import Measurement, measurements_of
 from robustbo.searchspace.tabular import TABLES, convert_rows, is_frame
-from robustbo.study.columns import readable_labels, with_names, with_plain_values
+from robustbo.study.columns import readable_labels, readable_origins, with_names, with_plain_values
 from robustbo.study.copied import measurement, warn_of_equal_rows
 from robustbo.study.handing import end_events, value_content
 from robustbo.study.origin import origin_of_cells, origin_to_record
 from robustbo.study.possible import check_possible
-from robustbo.study.source_columns import check_table, with_values_of_sources
+from robustbo.study.source_columns import check_table, names_in, with_values_of_sources
 from robustbo.study.study import Study
 from robustbo.trials.codec import open_journal
-from robustbo.trials.declared import target_of
+from robustbo.trials.declared import check_source_name, source_in, target_of
 from robustbo.trials.history import History
 from robustbo.trials.identity import point_of
 from robustbo.trials.labels import read_labels
@@ -45,8 +45,9 @@ Content = tuple[Mapping[str, Any], str, Mapping[str, Any]]  # point, kind of eve
 
 
 def prior_contents(settings: Settings, prior: Prior, source: str | None = None) -> list[Content]:
-    """The measurements in a data frame (whose other columns are kept as labels), in another journal, or in a study.
+    """The measurements in a data frame, in another journal, or in a study.
 
+    Of a frame, columns source, source.KIND and measured_at are what measured a row, and when; others are labels.
     Of a journal or a study these are the trials that were told or have failed; what is excluded or pending is not.
 
     Args:
@@ -84,7 +85,10 @@ def _contents_of_table(settings: Settings, frame: Any, source: str | None) -> li
     table, value = with_plain_values(settings, with_names(frame), VALUE)
     check_table(settings, table, source)
     warn_of_equal_rows(settings.space, table, names or [value])
-    table = with_values_of_sources(settings, table, [source] * len(table))
+    declared, own = settings.sources, {} if source is None else {DEFAULT_KIND: source}
+    origins = readable_origins(settings, table, value, source)
+    of_rows = [source] * len(table) if own else names_in(declared, table, origins.get(DEFAULT_KIND))
+    table = with_values_of_sources(settings, table, of_rows)
     count = _count_column(settings, table, value)
     rows = measurements_of(
         settings.space,
@@ -95,10 +99,12 @@ def _contents_of_table(settings: Settings, frame: Any, source: str | None) -> li
         ignore_extra=True,
         outcomes=names,
         check=check,
-        origins=readable_labels(settings, table, value, count),
+        origins=origins | readable_labels(settings, table, value, count, origins.values()),
         read_origin=origin_of_cells,
-        is_checked=lambda _: source is None or source == target_of(settings.sources),
+        is_checked=lambda origin: source_in(declared, {**origin.get("source", {}), **own}) is None,
     )
+    for row in rows:
+        check_source_name(declared, row.origin.get("source", {}))
     return [(row.params, *_content_of(settings.outcomes, row)) for row in rows]
 
 
