@@ -10,6 +10,7 @@ from robustbo.sheets.columns import Columns, Names, build_columns, columns_of, n
 from robustbo.sheets.delimited import Delimited
 from robustbo.sheets.filled import FilledRow, rows_with_values
 from robustbo.sheets.grid import Grid, missing_column_error
+from robustbo.sheets.points import is_words
 from robustbo.sheets.workbook import Workbook
 from robustbo.trials.history import Trial
 from robustbo.trials.settings import Settings
@@ -107,6 +108,10 @@ def read_sheet(path: Path, before: bytes | None, settings: Settings, value: str 
         )
     except SheetError as error:
         raise SheetError(f"{path}: {error}") from None
+    is_of_words = {name: is_words(parameter) for name, parameter in settings.space.parameters}
+    of_numbers = [at for name, at in columns.parameters.items() if not is_of_words[name]]
+    of_numbers += [*columns.values.values(), *columns.sds.values()]
+    grid = grid.with_decimal_of((row, at) for row in range(columns.header + 1, len(grid.rows)) for at in of_numbers)
     return Sheet(path, before, grid, columns, names, is_empty)
 
 
