@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from robustbo import limits
 from robustbo.errors import SheetError
+from robustbo.searchspace.measured_columns import COUNT, is_numbering
 from robustbo.searchspace.parameters import Value
 from robustbo.sheets.grid import TRIAL, Grid, header_of, missing_column_error, places_of, plain
 from robustbo.trials.history import Trial, column_names
@@ -37,6 +38,11 @@ class Names:
     units: dict[str, str]
     source: str | None = None
     has_sources: bool = False
+
+    @property
+    def explicit_counts(self) -> list[str]:
+        """The name VALUE.n of the counts of the only outcome, which is nothing else; none of several outcomes."""
+        return [f"{self.values[None]}.{COUNT}"] if None in self.counts else []
 
     @property
     def header(self) -> list[str]:
@@ -76,7 +82,7 @@ def names_of(
     columns = column_names(parameters, own)
     units = {column: outcome.unit for name, outcome in quantities.items() for column in (values[name], sds[name])}
     is_free = DEFAULT_KIND not in map(plain, [*columns, *values.values(), *sds.values()])
-    counts = {name: "n" if name is None else f"{name}.n" for name in values}
+    counts = {name: COUNT if name is None else f"{name}.{COUNT}" for name in values}
     counts = {name: column for name, column in counts.items() if column not in (*parameters, *columns, *own)}
     by_name, source = dict(zip(parameters, columns, strict=True)), DEFAULT_KIND if has_sources or is_free else None
     return Names(by_name, values, sds, counts, units, source, has_sources)
@@ -97,6 +103,7 @@ class Columns:
         repeats: That of what a trial repeats.
         sources: By kind, those that say what measured a value, whose names are "source.KIND", as far as they are there.
         labels: Those of other people, by their names, which are kept with the trials.
+        has_numbering: Whether the column "n" numbers the rows, and is one of these.
     """
 
     header: int
@@ -109,6 +116,7 @@ class Columns:
     repeats: int | None
     sources: dict[str, int] = field(default_factory=dict)
     labels: dict[str, int] = field(default_factory=dict)
+    has_numbering: bool = False
 
     @property
     def places(self) -> set[int]:
@@ -131,13 +139,29 @@ def columns_of(grid: Grid, names: Names) -> Columns:
         raise SheetError(f"there must be a column {TRIAL!r} of the trials' numbers, got {first}; {hint}")
     header = grid.rows[row]
     source = [] if names.source is None else [names.source]
-    further = [*names.sds.values(), *names.counts.values(), *source]
+    further = [*names.sds.values(), *names.counts.values(), *source, *names.explicit_counts]
     at = places_of(header, dict.fromkeys([*names.header, *further]), names.units)
+    numbering, at = _without_numbering(grid.rows[row + 1 :], at, names)
     for name, column in names.values.items():
         if column not in at:
             advice = "if it has another name, say so: --value NAME, or value='NAME'" if name is None else ""
             raise missing_column_error(header, {*at.values()}, column, "of measured values (it may be empty)", advice)
-    return build_columns(row, header, names, at)
+    return replace(build_columns(row, header, names, at), has_numbering=numbering)
+
+
+def _without_numbering(
+    rows: Sequence[Sequence[str]], at: Mapping[str, int], names: Names
+) -> tuple[bool, dict[str, int]]:
+    """Whether the column "n" numbers the rows, and the places without it; VALUE.n has counts, whatever they are."""
+    for name in names.explicit_counts:
+        if name in at:
+            return False, {**at, COUNT: at[name]}
+    column = at.get(names.counts.get(None, ""))
+    cells = [] if column is None else [row[column].strip() for row in rows if column < len(row)]
+    texts = [cell for cell in cells if cell]
+    if not (all(map(str.isdecimal, texts)) and is_numbering([int(text) for text in texts])):
+        return False, {**at}
+    return True, {name: place for name, place in at.items() if name != COUNT}
 
 
 def build_columns(row: int, header: list[str], names: Names, at: Mapping[str, int]) -> Columns:

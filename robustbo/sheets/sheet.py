@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from robustbo.errors import SheetError
+from robustbo.searchspace.measured_columns import COUNT
 from robustbo.sheets import file
 from robustbo.sheets.columns import Columns, Names, build_columns, columns_of, names_of, row_of
 from robustbo.sheets.delimited import Delimited
@@ -55,6 +56,13 @@ class Sheet:
     def read_rows(self, errors: list[str]) -> list[FilledRow]:
         """The rows with something filled in; see `robustbo.sheets.filled.rows_with_values`."""
         return rows_with_values(self.grid, self.columns, errors)
+
+    def notes(self) -> list[str]:
+        """Sentences on how the sheet is read, where that may surprise people, and on what waits in it."""
+        advice = "if it says how many measurements each value is the mean of, rename it to"
+        numbering = f"the column {COUNT!r} is taken for a numbering of the rows, and kept as a label; {advice}"
+        names = self.names.explicit_counts if self.columns.has_numbering else []
+        return [f"{numbering} {name!r}" for name in names] + self.pending_formulas()
 
     def pending_formulas(self) -> list[str]:
         """The rows whose values are formulas without a result, for people."""

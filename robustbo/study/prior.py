@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 from robustbo.censored import to_json
 from robustbo.errors import JournalWarning, SpaceError, SpaceWarning, warn
-from robustbo.searchspace.measured_columns import COUNT, count_columns
+from robustbo.searchspace.measured_columns import COUNT, count_columns, is_numbering
 from robustbo.searchspace.measurements import Measurement, measurements_of
 from robustbo.searchspace.tabular import TABLES, convert_rows, is_frame
 from robustbo.study.columns import readable_labels, readable_origins, with_names, with_plain_values
@@ -117,7 +117,7 @@ def _count_column(settings: Settings, table: pd.DataFrame, value: str) -> str | 
     counts = [n for n in table[COUNT].dropna().tolist() if isinstance(n, int | float) and not isinstance(n, bool)]
     if not counts or len(counts) < table[COUNT].count() or not all(n >= 1 and n % 1 == 0 for n in counts):
         return None
-    if len({*counts}) == len(counts) > 2:
+    if is_numbering(counts):
         return None
     if max(counts) > 1:
         meaning = "how many measurements each value is the mean of"

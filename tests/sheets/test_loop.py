@@ -214,3 +214,13 @@ class TestOutcomes:
     def test_columns_have_the_outcomes_names(self, opt, fill):
         with pytest.raises(rb.SheetError, match=r"have their names, \['yield', 'cost'\], got value='y'"):
             opt.read_sheet(fill(","), value="y")
+
+
+def test_a_word_that_looks_like_a_number_is_meant_by_that_number_if_by_no_other(tmp_path):
+    space, path = rb.Space(c=rb.Choice("007", "1,5", "1.5")), tmp_path / "s.csv"
+    opt = rb.Optimizer(space, direction="minimize", acquisition="sobol", seed=1)
+    path.write_text("trial,c,value\n,7,1\n")
+    assert [trial.params for trial in opt.read_sheet(path)] == [{"c": "007"}]
+    path.write_text("trial,c,value\n,1.50,1\n")
+    with pytest.raises(rb.SheetError, match=r"c: must be one of"):
+        opt.read_sheet(path)
