@@ -7,7 +7,17 @@ from typing import Any
 
 from robustbo.censored import is_bound
 from robustbo.searchspace.space import Space
-from robustbo.sheets.corrections import changed_outcomes, is_completed, noise_in, question_about, raw_measurement
+from robustbo.sheets.corrections import (
+    TAKE,
+    changed_origin,
+    changed_outcomes,
+    is_completed,
+    noise_in,
+    question_about,
+    question_about_source,
+    raw_measurement,
+    same_value,
+)
 from robustbo.sheets.filled import WITHDRAWN, CellValue, FilledRow, point_in
 from robustbo.sheets.places import OWN_ROW, check_place, measured_place
 from robustbo.sheets.recognition import Recognition
@@ -106,15 +116,23 @@ def _of_trial(
         _check_possible(kind, {"source": trial.sources, **content}, rules)
         return end_event(history, kind, number, {**content, **place})
     changed = changed_outcomes(trial, row)
+    origin = changed_origin(trial, row, rules.declared) if trial.state in ("told", "excluded") and not is_again else {}
+    if "source" in origin and not rules.amends:
+        raise ValueError(question_about_source(trial, origin["source"]))
+    check_source_name(rules.declared, origin.get("source", {}))
+    if not changed and (rules.amends or not origin):
+        return end_event(history, "amend", number, same_value(trial) | origin) if origin else None
     if not changed:
+        names = ", ".join(map(repr, origin["labels"]))
+        result.notes.append(f"{row.label}: trial {number} was told with another {names}; if the cell is right, {TAKE}")
         return None
     if is_again:
         raise ValueError(f"trial {number} has several rows with different values; for a further measurement, {OWN_ROW}")
     is_addition = is_completed(trial, changed)
     if not (rules.amends or is_addition):
         raise ValueError(question_about(trial, row, changed))
-    content = _amendment(trial, row, changed, rules)
-    if source_in(rules.declared, trial.sources) is None:
+    content = _amendment(trial, row, changed, rules) | origin
+    if source_in(rules.declared, {**trial.sources, **origin.get("source", {})}) is None:
         (rules.check if is_addition else rules.check_amended)(content["value"])
     return end_event(history, "amend", number, content)
 

@@ -177,8 +177,8 @@ class Trial(Expecting):
             state = "failed" if outcome.value is None else "excluded" if outcome.is_excluded else state
         told: dict[str, Any] = {"value": outcome.value, "sd": outcome.sd, "n": outcome.n}
         told |= {key: getattr(outcome, key) for key in (*EXPECTATION, *EXPECTED_ERROR, "is_vouched", "as_told")}
-        words = {"note": outcome.note or self.note, "reason": outcome.reason or self.reason}
-        return replace(self, state=state, outcomes={}, **words, **told)
+        told |= {"note": outcome.note or self.note, "reason": outcome.reason or self.reason}
+        return replace(self, state=state, outcomes={}, **told)
 
     def noise_sd(self, of_one: float) -> float:
         """The standard deviation of its value's noise, given that of a single measurement."""

@@ -77,3 +77,51 @@ def test_a_source_that_is_not_declared_is_refused_in_any_such_column(tmp_path):
         opt.read_sheet(path)
     path.write_text("trial,x,Source,value\n,0.5,sim,1\n")
     assert [trial.source for trial in opt.read_sheet(path)] == ["sim"]
+
+
+class TestChanges:
+    @pytest.fixture
+    def write(self, lab, sheet):
+        """Writes the sheet with another source and label of its first row."""
+        header, first, _ = sheet.read_text().splitlines()
+
+        def write_cells(value, source, lot):
+            sheet.write_text(f"{header},source.reactor,lot\n{first}{value},{source},{lot}\n")
+            return sheet
+
+        lab.read_sheet(write_cells("5", "R1", ""))
+        return write_cells
+
+    def test_another_source_is_a_question_that_amend_answers(self, lab, write, tmp_path):
+        text = r"trial 0 was told with the source reactor R1, the cell has reactor R9; .* take it as a correction"
+        with pytest.raises(rb.SheetError, match=text):
+            lab.read_sheet(write("5", "R9", "L7"))
+        assert lab.history[0].sources == {"reactor": "R1"}
+        lab.include(0)
+        (trial,) = lab.read_sheet(write("5", "R9", "L7"), amend=True)
+        assert (trial.sources, trial.labels) == ({"reactor": "R9"}, {"lot": "L7"})
+        assert (trial.value, trial.is_vouched, trial.former_values) == (5.0, True, ())
+        assert lab.read_sheet(write("5", "R9", "L7"), amend=True) == []
+        assert rb.Optimizer.resume(tmp_path / "j.jsonl").history[0] == trial
+
+    def test_another_label_is_said_and_amend_takes_it(self, lab, write):
+        with pytest.warns(rb.SheetWarning, match=r"line 2: trial 0 was told with another 'lot'; if the cell is right"):
+            assert lab.read_sheet(write("5", "R1", "L7")) == []
+        assert [trial.labels for trial in lab.read_sheet(write("5", "R1", "L7"), amend=True)] == [{"lot": "L7"}]
+        assert lab.read_sheet(write("5", "", "l7")) == []  # an empty cell says nothing
+
+    def test_an_amended_value_takes_both(self, lab, write):
+        (trial,) = lab.read_sheet(write("6", "R9", "L7"), amend=True)
+        assert (trial.value, trial.sources, trial.labels) == (6.0, {"reactor": "R9"}, {"lot": "L7"})
+
+    def test_a_source_that_is_not_declared_is_refused_and_the_target_may_be_named(self, tmp_path):
+        sources = {"lab": rb.Source(target=True), "sim": rb.Source(cost=0.1)}
+        opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), direction="minimize", acquisition="sobol", sources=sources)
+        opt.tell({"x": 0.5}, 1.0)
+        path = tmp_path / "s.csv"
+        for name, told in (("lab", []), ("sim", ["sim"])):
+            path.write_text(f"trial,x,source,value\n0,0.5,{name},1\n")
+            assert [trial.source for trial in opt.read_sheet(path, amend=True)] == told
+        path.write_text("trial,x,source,value\n0,0.5,smi,1\n")
+        with pytest.raises(rb.SheetError, match="source must be one of those declared"):
+            opt.read_sheet(path, amend=True)

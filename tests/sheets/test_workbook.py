@@ -83,9 +83,7 @@ def test_a_formula_without_a_result_waits(lab, book):
 
 def test_a_cell_that_is_formatted_as_a_date_is_said_to_be_one(lab, book):
     put(book, F2=datetime.datetime(2026, 5, 3))
-    with pytest.raises(
-        rb.SheetError, match=r"got '2026-05-03 00:00:00'; the cell is formatted as a date: format"
-    ):
+    with pytest.raises(rb.SheetError, match=r"got '2026-05-03 00:00:00'; the cell is formatted as a date: format"):
         lab.read_sheet(book)
 
 
