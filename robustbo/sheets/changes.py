@@ -31,7 +31,7 @@ from robustbo.trials.storage.line import Event
 Tell = Callable[[Any, Any, Any], tuple[str, dict[str, Any]]]  # a value, sd and n as the kind and content of an event
 Check = Callable[[Any], None]
 
-TAKEN = (
+AGREES = (
     "which was told before with the same point, value, noise and sources; if it is another measurement, say what "
     "measured it, in a column source.KIND, or tell it by tell"
 )
@@ -195,9 +195,9 @@ def _amendment(trial: Trial, row: FilledRow, changed: Sequence[str | None], rule
 def _own_rows(
     history: History, rows: Sequence[FilledRow], numbers_seen: set[int], rules: RowRules, result: Changes
 ) -> None:
-    """Take in rows of somebody's own, but for those that were told already."""
+    """Take in rows of somebody's own, except for those that were told already."""
     ended = [trial for trial in history if not trial.is_open and trial.number not in numbers_seen] if rows else []
-    known, new = Recognition(ended, rules.declared), []
+    recognition, new = Recognition(ended, rules.declared), []
     for row in rows:
         try:
             point = point_in(rules.space, row.cells, rules.decimal, own_values(rules.declared, row.sources))
@@ -207,9 +207,9 @@ def _own_rows(
             kind, content = _content_of(row, rules)
             if kind == "withdraw":
                 raise ValueError("there is no trial to withdraw; delete the row, or give it a trial's number")
-            if (number := known.take(point, row.sources, content)) is not None:
+            if (number := recognition.take(point, row.sources, content)) is not None:
                 result.numbers[row.row] = number
-                result.notes.append(f"{row.label}: is taken for trial {number}, {TAKEN}")
+                result.notes.append(f"{row.label}: is taken for trial {number}, {AGREES}")
                 continue
             _check_possible(kind, content, rules)
             new.append((row.row, (point, kind, content)))

@@ -152,7 +152,7 @@ def columns_of(grid: Grid, names: Names) -> Columns:
 def _without_numbering(
     rows: Sequence[Sequence[str]], at: Mapping[str, int], names: Names
 ) -> tuple[bool, dict[str, int]]:
-    """Whether the column "n" numbers the rows, and the places without it; VALUE.n has counts, whatever they are."""
+    """Return whether the column "n" numbers the rows, and the places without it; VALUE.n always has counts."""
     for name in names.explicit_counts:
         if name in at:
             return False, {**at, COUNT: at[name]}

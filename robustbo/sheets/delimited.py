@@ -57,7 +57,7 @@ class Delimited:
         self.uncomputed: frozenset[Place] = frozenset()
 
     def with_decimal_of(self, places: Iterable[Place]) -> "Delimited":
-        """The same sheet, whose decimal mark is that of most numbers in these cells."""
+        """A sheet of these cells whose decimal mark is that of most numbers in some of them."""
         cells = [self.rows[row][column].strip() for row, column in places if column < len(self.rows[row])]
         numbers = [cell for cell in cells if NUMBER.fullmatch(cell) and not THOUSANDS.fullmatch(cell)]
         commas, points = (sum(mark in number for number in numbers) for mark in ",.")

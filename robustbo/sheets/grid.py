@@ -21,7 +21,7 @@ class Grid(Protocol):
     uncomputed: frozenset[Place]
 
     def with_decimal_of(self, places: Iterable[Place]) -> "Grid":
-        """The same sheet, whose decimal mark is that of the numbers in these cells."""
+        """A sheet of these cells whose decimal mark is that of most numbers in some of them."""
         ...
 
     def check_extensible(self) -> None:

@@ -71,7 +71,7 @@ class Workbook:
         return first
 
     def with_decimal_of(self, places: Iterable[Place]) -> "Workbook":
-        """The same sheet: numbers are numbers here, whatever texts there are."""
+        """Return itself: numbers are numbers here."""
         return self
 
     def check_extensible(self) -> None:
