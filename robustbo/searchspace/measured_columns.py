@@ -112,6 +112,16 @@ def count_columns(
     return {name: column for name, column in columns.items() if column in own and not (is_free and column == COUNT)}
 
 
+def is_numbering(counts: Sequence[float]) -> bool:
+    """Return whether numbers in a column "n" number the rows, and count nothing: several, all different.
+
+    Example:
+        >>> is_numbering([1, 2, 4]), is_numbering([3, 9]), is_numbering([4, 4, 9])
+        (True, False, False)
+    """
+    return len({*counts}) == len(counts) > 2
+
+
 def _rename_advice(space: Space, frame: pd.DataFrame, missing: str, outcomes: Mapping[str, Any]) -> str:
     """The columns there are, and how to say which of them has the values; by their names alone of several outcomes."""
     claimed = {*parameter_columns(space, frame), *outcomes, "sd"}

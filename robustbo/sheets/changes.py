@@ -5,21 +5,36 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from robustbo.censored import from_json, is_bound
+from robustbo.censored import is_bound
 from robustbo.searchspace.space import Space
-from robustbo.sheets.corrections import changed_outcomes, current_value, is_completed, noise_in, question_about
+from robustbo.sheets.corrections import (
+    TAKE,
+    changed_origin,
+    changed_outcomes,
+    is_completed,
+    noise_in,
+    question_about,
+    question_about_source,
+    raw_measurement,
+    same_value,
+)
 from robustbo.sheets.filled import WITHDRAWN, CellValue, FilledRow, point_in
 from robustbo.sheets.places import OWN_ROW, check_place, measured_place
+from robustbo.sheets.recognition import Recognition
 from robustbo.study.handing import end_event, end_events
 from robustbo.trials.declared import Declared, check_source_name, source_in
 from robustbo.trials.history import History, Trial
-from robustbo.trials.identity import point_of
 from robustbo.trials.noise import ValueNoise
 from robustbo.trials.source_space import own_values
 from robustbo.trials.storage.line import Event
 
 Tell = Callable[[Any, Any, Any], tuple[str, dict[str, Any]]]  # a value, sd and n as the kind and content of an event
 Check = Callable[[Any], None]
+
+AGREES = (
+    "which was told before with the same point, value, noise and sources; if it is another measurement, say what "
+    "measured it, in a column source.KIND, or tell it by tell"
+)
 
 
 @dataclass
@@ -30,12 +45,14 @@ class Changes:
         events: It.
         numbers: By row, the trials of the rows without one, which are written there.
         waiting: What waits for the rest of its row, for people.
+        notes: What else people should know of rows, likewise.
         errors: What stands against it all, a line each.
     """
 
     events: list[Event] = field(default_factory=list)
     numbers: dict[int, int] = field(default_factory=dict)
     waiting: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
 
@@ -99,15 +116,23 @@ def _of_trial(
         _check_possible(kind, {"source": trial.sources, **content}, rules)
         return end_event(history, kind, number, {**content, **place})
     changed = changed_outcomes(trial, row)
+    origin = changed_origin(trial, row, rules.declared) if trial.state in ("told", "excluded") and not is_again else {}
+    if "source" in origin and not rules.amends:
+        raise ValueError(question_about_source(trial, origin["source"]))
+    check_source_name(rules.declared, origin.get("source", {}))
+    if not changed and (rules.amends or not origin):
+        return end_event(history, "amend", number, same_value(trial) | origin) if origin else None
     if not changed:
+        names = ", ".join(map(repr, origin["labels"]))
+        result.notes.append(f"{row.label}: trial {number} was told with another {names}; if the cell is right, {TAKE}")
         return None
     if is_again:
         raise ValueError(f"trial {number} has several rows with different values; for a further measurement, {OWN_ROW}")
     is_addition = is_completed(trial, changed)
     if not (rules.amends or is_addition):
         raise ValueError(question_about(trial, row, changed))
-    content = _amendment(trial, row, changed, rules)
-    if source_in(rules.declared, trial.sources) is None:
+    content = _amendment(trial, row, changed, rules) | origin
+    if source_in(rules.declared, {**trial.sources, **origin.get("source", {})}) is None:
         (rules.check if is_addition else rules.check_amended)(content["value"])
     return end_event(history, "amend", number, content)
 
@@ -129,7 +154,8 @@ def _content_of(row: FilledRow, rules: RowRules) -> tuple[str, Mapping[str, Any]
     if len(reasons) == len(row.values):
         return "fail", {"reason": "; ".join(dict.fromkeys(reasons)), **(source if rules.declared else {}), **labels}
     kind, content = rules.tell(_plain(row.values), _by_outcome(row.sds), _by_outcome(row.counts))
-    return kind, content | source | labels
+    why = {name: of for name in content.get("lost", ()) if (of := row.values[name].reason) is not None}
+    return kind, content | ({"reasons": why} if why else {}) | source | labels
 
 
 def _check_possible(kind: str, content: Mapping[str, Any], rules: RowRules) -> None:
@@ -158,7 +184,7 @@ def _amendment(trial: Trial, row: FilledRow, changed: Sequence[str | None], rule
             question_about(trial, row, [n for n in changed if row.values[n].reason is not None] or changed)
         )
     unknown = ValueNoise(None)
-    before = {n: unknown if is_bound(row.values[n].number) else current_value(trial, n)[1] for n in changed}
+    before = {n: unknown if is_bound(row.values[n].number) else raw_measurement(trial, n)[1] for n in changed}
     noise = {name: noise_in(row, name, told) for name, told in before.items()}
     sds = {name: of.sd for name, of in noise.items() if of.sd is not None}
     counts = {name: of.n for name, of in noise.items() if of.n > 1}
@@ -169,14 +195,9 @@ def _amendment(trial: Trial, row: FilledRow, changed: Sequence[str | None], rule
 def _own_rows(
     history: History, rows: Sequence[FilledRow], numbers_seen: set[int], rules: RowRules, result: Changes
 ) -> None:
-    """Take in rows of somebody's own: what was told already is known by its point and value."""
-    told: dict[Any, list[int]] = {}
-    for trial in reversed(history.trials):
-        if not trial.is_open and trial.number not in numbers_seen:
-            source = source_in(rules.declared, trial.sources)
-            for key in _keys_of(trial):
-                told.setdefault((trial.point, source, key), []).append(trial.number)
-    new = []
+    """Take in rows of somebody's own, except for those that were told already."""
+    ended = [trial for trial in history if not trial.is_open and trial.number not in numbers_seen] if rows else []
+    recognition, new = Recognition(ended, rules.declared), []
     for row in rows:
         try:
             point = point_in(rules.space, row.cells, rules.decimal, own_values(rules.declared, row.sources))
@@ -186,9 +207,9 @@ def _own_rows(
             kind, content = _content_of(row, rules)
             if kind == "withdraw":
                 raise ValueError("there is no trial to withdraw; delete the row, or give it a trial's number")
-            key = _key(content.get("value"), content.get("reason"))
-            if same := told.get((point_of(point), source_in(rules.declared, row.sources), key)):
-                result.numbers[row.row] = same.pop()
+            if (number := recognition.take(point, row.sources, content)) is not None:
+                result.numbers[row.row] = number
+                result.notes.append(f"{row.label}: is taken for trial {number}, {AGREES}")
                 continue
             _check_possible(kind, content, rules)
             new.append((row.row, (point, kind, content)))
@@ -197,15 +218,3 @@ def _own_rows(
     events = end_events(history, [content for _, content in new], rules.declared)
     result.events += events
     result.numbers |= {row: event["trial"] for (row, _), event in zip(new, events, strict=True)}
-
-
-def _keys_of(trial: Trial) -> set[Any]:
-    """The keys of what a trial is now, and of values that were amended."""
-    now = _key(trial.values or trial.value, trial.reason if trial.state == "failed" else None)
-    return {now, *(_key(value, None) for value in trial.former_values)}
-
-
-def _key(value: Any, reason: str | None) -> Any:
-    if isinstance(value, Mapping):
-        return tuple(sorted((name, from_json(number)) for name, number in value.items())), reason
-    return from_json(value), reason

@@ -1,12 +1,13 @@
 """The columns of a sheet by the names in its header; columns of other people are passed over."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from robustbo import limits
 from robustbo.errors import SheetError
+from robustbo.searchspace.measured_columns import COUNT, is_numbering
 from robustbo.searchspace.parameters import Value
-from robustbo.sheets.grid import TRIAL, Grid, header_of, missing_column_error, places_of
+from robustbo.sheets.grid import TRIAL, Grid, header_of, missing_column_error, places_of, plain
 from robustbo.trials.history import Trial, column_names
 from robustbo.trials.labels import LABEL
 from robustbo.trials.outcome import Outcome
@@ -26,7 +27,8 @@ class Names:
         sds: Those of their noise's standard deviations, which need not be there.
         counts: Those of how many measurements a value is the mean of, likewise, except for names that others have.
         units: By name of a column of values or of noise, their unit; empty where that is not known.
-        source: That of the sources that the study was begun with; None where there are none.
+        source: That of the sources, which need not be there; None where something else has that name.
+        has_sources: Whether the study was begun with sources, so that a new sheet has that column.
     """
 
     parameters: dict[str, str]
@@ -35,11 +37,17 @@ class Names:
     counts: dict[str | None, str]
     units: dict[str, str]
     source: str | None = None
+    has_sources: bool = False
+
+    @property
+    def explicit_counts(self) -> list[str]:
+        """The name VALUE.n of the counts of the only outcome, which is nothing else; none of several outcomes."""
+        return [f"{self.values[None]}.{COUNT}"] if None in self.counts else []
 
     @property
     def header(self) -> list[str]:
         """The header of a new sheet."""
-        source = [] if self.source is None else [self.source]
+        source = [self.source] if self.has_sources and self.source is not None else []
         return [TRIAL, *self.parameters.values(), REPEATS, *source, *self.values.values()]
 
 
@@ -73,10 +81,11 @@ def names_of(
         raise SheetError(f"the column of values must have a name of its own, got value={value!r}")
     columns = column_names(parameters, own)
     units = {column: outcome.unit for name, outcome in quantities.items() for column in (values[name], sds[name])}
-    source = DEFAULT_KIND if has_sources else None
-    counts = {name: "n" if name is None else f"{name}.n" for name in values}
+    is_free = DEFAULT_KIND not in map(plain, [*columns, *values.values(), *sds.values()])
+    counts = {name: COUNT if name is None else f"{name}.{COUNT}" for name in values}
     counts = {name: column for name, column in counts.items() if column not in (*parameters, *columns, *own)}
-    return Names(dict(zip(parameters, columns, strict=True)), values, sds, counts, units, source)
+    by_name, source = dict(zip(parameters, columns, strict=True)), DEFAULT_KIND if has_sources or is_free else None
+    return Names(by_name, values, sds, counts, units, source, has_sources)
 
 
 @dataclass(frozen=True)
@@ -94,6 +103,7 @@ class Columns:
         repeats: That of what a trial repeats.
         sources: By kind, those that say what measured a value, whose names are "source.KIND", as far as they are there.
         labels: Those of other people, by their names, which are kept with the trials.
+        has_numbering: Whether the column "n" numbers the rows, and is one of these.
     """
 
     header: int
@@ -106,6 +116,7 @@ class Columns:
     repeats: int | None
     sources: dict[str, int] = field(default_factory=dict)
     labels: dict[str, int] = field(default_factory=dict)
+    has_numbering: bool = False
 
     @property
     def places(self) -> set[int]:
@@ -127,12 +138,30 @@ def columns_of(grid: Grid, names: Names) -> Columns:
         hint = "name another file for a new sheet; a table of old values is told by tell_frame"
         raise SheetError(f"there must be a column {TRIAL!r} of the trials' numbers, got {first}; {hint}")
     header = grid.rows[row]
-    at = places_of(header, [*names.header, *names.sds.values(), *names.counts.values()], names.units)
+    source = [] if names.source is None else [names.source]
+    further = [*names.sds.values(), *names.counts.values(), *source, *names.explicit_counts]
+    at = places_of(header, dict.fromkeys([*names.header, *further]), names.units)
+    numbering, at = _without_numbering(grid.rows[row + 1 :], at, names)
     for name, column in names.values.items():
         if column not in at:
             advice = "if it has another name, say so: --value NAME, or value='NAME'" if name is None else ""
             raise missing_column_error(header, {*at.values()}, column, "of measured values (it may be empty)", advice)
-    return build_columns(row, header, names, at)
+    return replace(build_columns(row, header, names, at), has_numbering=numbering)
+
+
+def _without_numbering(
+    rows: Sequence[Sequence[str]], at: Mapping[str, int], names: Names
+) -> tuple[bool, dict[str, int]]:
+    """Return whether the column "n" numbers the rows, and the places without it; VALUE.n always has counts."""
+    for name in names.explicit_counts:
+        if name in at:
+            return False, {**at, COUNT: at[name]}
+    column = at.get(names.counts.get(None, ""))
+    cells = [] if column is None else [row[column].strip() for row in rows if column < len(row)]
+    texts = [cell for cell in cells if cell]
+    if not (all(map(str.isdecimal, texts)) and is_numbering([int(text) for text in texts])):
+        return False, {**at}
+    return True, {name: place for name, place in at.items() if name != COUNT}
 
 
 def build_columns(row: int, header: list[str], names: Names, at: Mapping[str, int]) -> Columns:
@@ -153,32 +182,32 @@ def build_columns(row: int, header: list[str], names: Names, at: Mapping[str, in
         {name: at[column] for name, column in names.sds.items() if column in at},
         {name: at[column] for name, column in names.counts.items() if column in at},
         at.get(REPEATS),
-        _source_columns(header, {*at.values()} - {at.get(names.source or "")}, names.source),
+        _source_columns(header, at, names.source),
     )
     further = {i: cell.strip() for i, cell in enumerate(header) if i not in columns.places and cell.strip()}
     labels = {cell.removeprefix(LABEL): i for i, cell in reversed(further.items())}
     return replace(columns, labels=dict(sorted(labels.items(), key=lambda pair: pair[1])[: limits.LABELS]))
 
 
-def _source_columns(header: Sequence[str], places: Collection[int | None], own: str | None) -> dict[str, int]:
-    """The columns that say what measured a value, by the kind of source, of those that are nothing else.
+def _source_columns(header: Sequence[str], at: Mapping[str, int], own: str | None) -> dict[str, int]:
+    """The columns that say what measured a value, by the kind of source.
 
     Args:
         header: The names of all columns.
-        places: Of those that are something else.
-        own: The name of the column of sources that the study was begun with.
+        at: Where those are that have a name of their own.
+        own: The one that is of sources, if there is any.
 
     Raises:
-        SheetError: If two are of one kind.
+        SheetError: If two are of one kind, whatever its case.
     """
-    columns: dict[str, int] = {}
+    columns = {DEFAULT_KIND: at[own]} if own is not None and own in at else {}
     for column, cell in enumerate(header):
         name = cell.strip()
-        kind = DEFAULT_KIND if name == own else name.removeprefix(SOURCE)
-        if column in places or not (name == own or name.startswith(SOURCE)) or not kind:
+        if column in at.values() or not name.casefold().startswith(SOURCE) or name.casefold() == SOURCE:
             continue
-        if kind in columns:
-            raise SheetError(f"there must be one column {cell.strip()!r}, got 2; rename the others")
+        kind = name[len(SOURCE) :]
+        if kind.casefold() in map(str.casefold, columns):
+            raise SheetError(f"there must be one column {name!r}, got 2; rename the others")
         columns[kind] = column
     return columns
 

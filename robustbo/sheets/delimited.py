@@ -2,7 +2,8 @@
 
 import codecs
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from typing import NamedTuple
 
 from robustbo.errors import SheetError
@@ -34,7 +35,7 @@ class Delimited:
     Attributes:
         rows: The text in each cell, a list a row, from the first line of the file on.
         labels: Where each row is in the file, for people.
-        decimal: What separates decimals.
+        decimal: What separates decimals, until `with_decimal_of` looks at numbers: a comma in files with semicolons.
         uncomputed: Nothing: there are no formulas here.
 
     Raises:
@@ -52,8 +53,18 @@ class Delimited:
         self.rows = [[restore_text(cell.text) for cell in row] for row in self._cells]
         lines = _lines(self._text, [row[0].start for row in self._cells])
         self.labels = [f"line {line}" for line in lines]
-        self.decimal = _decimal(self.rows, self._separator)
+        self.decimal = "," if self._separator == ";" else "."
         self.uncomputed: frozenset[Place] = frozenset()
+
+    def with_decimal_of(self, places: Iterable[Place]) -> "Delimited":
+        """A sheet of these cells whose decimal mark is that of most numbers in some of them."""
+        cells = [self.rows[row][column].strip() for row, column in places if column < len(self.rows[row])]
+        numbers = [cell for cell in cells if NUMBER.fullmatch(cell) and not THOUSANDS.fullmatch(cell)]
+        commas, points = (sum(mark in number for number in numbers) for mark in ",.")
+        sheet = copy(self)
+        if commas != points:
+            sheet.decimal = "," if commas > points and self._separator != "," else "."
+        return sheet
 
     def check_extensible(self) -> None:
         """Accept everything: a text file loses nothing."""
@@ -161,13 +172,3 @@ def _lines(text: str, starts: Sequence[int]) -> list[int]:
 def _newline(text: str) -> str:
     first = re.search("\r\n|\r|\n", text)
     return first[0] if first else "\n"
-
-
-def _decimal(rows: Sequence[Sequence[str]], separator: str) -> str:
-    """The decimal mark of most numbers; where there is none, a comma in files with semicolons."""
-    cells = [cell.strip() for row in rows for cell in row]
-    numbers = [cell for cell in cells if NUMBER.fullmatch(cell) and not THOUSANDS.fullmatch(cell)]
-    commas, points = (sum(mark in number for number in numbers) for mark in ",.")
-    if commas == points:
-        return "," if separator == ";" else "."
-    return "," if commas > points and separator != "," else "."

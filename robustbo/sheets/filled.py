@@ -15,6 +15,7 @@ from robustbo.searchspace.parameters import Choice, Ordinal, Parameter, Value
 from robustbo.searchspace.parameters.text import measured_value_of, value_of
 from robustbo.searchspace.space import Space
 from robustbo.searchspace.units import without_unit
+from robustbo.sheets.alike import is_as_asked
 from robustbo.sheets.cells import agrees, number_of
 from robustbo.sheets.columns import Columns
 from robustbo.sheets.grid import Grid
@@ -25,6 +26,7 @@ WAITING = {"n/a", "na", "tbd", "todo", "to do", "pending", "later", "waiting", "
 WAITING |= {"ok", "done", "yes", "no", "true", "false", "queued", "open"}
 FAILED = re.compile("fail", re.IGNORECASE)
 WITHDRAWN = re.compile(r"withdrawn\b[\s:,;-]*", re.IGNORECASE)
+DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9:.]+)?|[0-9]{1,2}([./])[0-9]{1,2}\2[0-9]{2,4}")
 
 T = TypeVar("T")
 
@@ -99,7 +101,9 @@ def cell_value(text: str, decimal: str) -> CellValue:
     has_digits, has_letters = re.search("[0-9]", word), re.search(r"[^\W\d_]", word)
     is_waiting = word.casefold() in WAITING or not has_letters
     if (is_waiting or has_digits or word.startswith("#")) and not (FAILED.match(word) or WITHDRAWN.match(word)):
-        if has_digits and not has_letters:
+        if DATE.fullmatch(word):
+            advice = "the cell is formatted as a date: format it as a number, and write the number again"
+        elif has_digits and not has_letters:
             advice = "write the number alone, and a unit such as % into the header"
         elif is_waiting:
             advice = "leave the cell empty where nothing has been measured yet"
@@ -228,7 +232,9 @@ def value_in(name: str, parameter: Parameter, text: str, decimal: str) -> Value:
         try:
             return value_of(name, parameter, text)
         except SpaceError:
-            pass
+            meant = [value for value in parameter.values if is_as_asked(parameter, text, value, decimal)]
+            if len(meant) == 1:
+                return meant[0]
     try:
         number = number_of(text, decimal)
     except ValueError as error:

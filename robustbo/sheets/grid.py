@@ -20,6 +20,10 @@ class Grid(Protocol):
     decimal: str
     uncomputed: frozenset[Place]
 
+    def with_decimal_of(self, places: Iterable[Place]) -> "Grid":
+        """A sheet of these cells whose decimal mark is that of most numbers in some of them."""
+        ...
+
     def check_extensible(self) -> None:
         """Raise a `SheetError` where nothing can be added without a loss."""
         ...

@@ -151,9 +151,8 @@ class Sheets(Asking):
             result = read(state.history)
             if result.errors:
                 raise SheetError(_in_all(sheet, result.errors))
-            for text in (
-                result.waiting + sheet.pending_formulas()
-            ):  # before anything is recorded: it may be made an error
+            texts = result.waiting + result.notes + sheet.notes()
+            for text in texts:  # before anything is recorded: it may be made an error
                 warn(f"{sheet.path}, {text}", SheetWarning)
             warn_of_violations(space, [event["params"] for event in result.events if "params" in event])
             numbers.clear()

@@ -1,11 +1,9 @@
 """The settings in a row of a trial: those asked for, or those at which it was measured."""
 
-import re
 from typing import Any
 
-from robustbo.searchspace.parameters import Parameter, Value
 from robustbo.searchspace.space import Space
-from robustbo.sheets.cells import agrees, number_of
+from robustbo.sheets.alike import is_as_asked
 from robustbo.sheets.filled import FilledRow, value_in
 from robustbo.trials.trial import Trial
 
@@ -43,24 +41,3 @@ def measured_place(space: Space, decimal: str, trial: Trial, row: FilledRow) -> 
         if not is_as_asked(named[name], text, trial.params.get(name), decimal)
     }
     return {"params": space.measured_point({**trial.params, **moved})} if moved else {}
-
-
-def is_as_asked(parameter: Parameter, text: str, value: Value, decimal: str) -> bool:
-    """Return whether a cell still has the value that was asked for, as spreadsheet programs may have changed it."""
-    if isinstance(value, bool | None):
-        return text.strip().casefold() == str(value).casefold()
-    if isinstance(value, str) and (text == value or text in getattr(parameter, "values", ())):
-        return text == value
-    numbers = _numbers(text, decimal)
-    if isinstance(value, str):  # 007 is 7 then
-        return text.strip() == value.strip() or bool({*numbers} & {*_numbers(value, ".")})
-    return any(agrees(text, number, value) for number in numbers)
-
-
-def _numbers(text: str, decimal: str) -> list[float]:
-    """The numbers that a cell may mean: none, one, or two where it may have three decimals or thousands."""
-    try:
-        number = number_of(text, decimal)
-        return [] if number is None else [number]
-    except ValueError:
-        return [float(re.sub("[.,]", "", text)), float(text.replace(",", "."))]

@@ -65,7 +65,7 @@ def frame_of(file: IO[bytes], parameters: Mapping[str, Parameter]) -> pd.DataFra
             raise ValueError(f"{file.name}, line {line}: {rule}, got {short_list(row)}")
     cells = zip(*rows.values(), strict=True) if rows else [()] * len(header)
     columns = [
-        _column(f"{file.name}: {name}", column, decimal, is_words=name in parameters and _is_words(parameters[name]))
+        _column(f"{file.name}: {name}", column, decimal, is_words=name in parameters and is_words(parameters[name]))
         for name, column in zip(header, cells, strict=True)
     ]
     frame = pd.DataFrame(dict(enumerate(columns)), index=list(rows), dtype=object)
@@ -85,7 +85,8 @@ def _csv_rows(file: IO[bytes]) -> tuple[dict[int, list[Any]], str]:
     return rows, "." if separator == "," else ","
 
 
-def _is_words(parameter: Parameter) -> bool:
+def is_words(parameter: Parameter) -> bool:
+    """Return whether a parameter has words as its values, such as 007."""
     return isinstance(parameter, Choice | Ordinal) and all(isinstance(value, str) for value in parameter.values)
 
 

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from robustbo.errors import SheetError
+from robustbo.searchspace.measured_columns import COUNT
 from robustbo.sheets import file
 from robustbo.sheets.columns import Columns, Names, build_columns, columns_of, names_of, row_of
 from robustbo.sheets.delimited import Delimited
 from robustbo.sheets.filled import FilledRow, rows_with_values
 from robustbo.sheets.grid import Grid, missing_column_error
+from robustbo.sheets.points import is_words
 from robustbo.sheets.workbook import Workbook
 from robustbo.trials.history import Trial
 from robustbo.trials.settings import Settings
@@ -54,6 +56,13 @@ class Sheet:
     def read_rows(self, errors: list[str]) -> list[FilledRow]:
         """The rows with something filled in; see `robustbo.sheets.filled.rows_with_values`."""
         return rows_with_values(self.grid, self.columns, errors)
+
+    def notes(self) -> list[str]:
+        """Sentences on how the sheet is read, where that may surprise people, and on what waits in it."""
+        advice = "if it says how many measurements each value is the mean of, rename it to"
+        numbering = f"the column {COUNT!r} is taken for a numbering of the rows, and kept as a label; {advice}"
+        names = self.names.explicit_counts if self.columns.has_numbering else []
+        return [f"{numbering} {name!r}" for name in names] + self.pending_formulas()
 
     def pending_formulas(self) -> list[str]:
         """The rows whose values are formulas without a result, for people."""
@@ -107,6 +116,10 @@ def read_sheet(path: Path, before: bytes | None, settings: Settings, value: str 
         )
     except SheetError as error:
         raise SheetError(f"{path}: {error}") from None
+    is_of_words = {name: is_words(parameter) for name, parameter in settings.space.parameters}
+    of_numbers = [at for name, at in columns.parameters.items() if not is_of_words[name]]
+    of_numbers += [*columns.values.values(), *columns.sds.values()]
+    grid = grid.with_decimal_of((row, at) for row in range(columns.header + 1, len(grid.rows)) for at in of_numbers)
     return Sheet(path, before, grid, columns, names, is_empty)
 
 

@@ -1,7 +1,7 @@
 """Sheets as workbooks (.xlsx), through openpyxl. What openpyxl would lose is never saved over."""
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from robustbo.errors import SheetError
@@ -69,6 +69,10 @@ class Workbook:
         if first is None:
             raise SheetError(f"{self._name}: has no worksheet of cells")
         return first
+
+    def with_decimal_of(self, places: Iterable[Place]) -> "Workbook":
+        """Return itself: numbers are numbers here."""
+        return self
 
     def check_extensible(self) -> None:
         """Raise a `SheetError` where something else in the file would be lost by saving it."""

@@ -11,13 +11,16 @@ from robustbo.searchspace.measured_columns import COUNT
 from robustbo.searchspace.measurements import sign_column
 from robustbo.searchspace.tabular import is_frame, parameter_columns
 from robustbo.searchspace.units import without
-from robustbo.study.origin import OF_LABEL
+from robustbo.study.origin import MEASURED_AT, OF_LABEL, origin_of_cells
 from robustbo.trials.labels import LABEL, NAME, read_labels
 from robustbo.trials.settings import Settings
+from robustbo.trials.sources import DEFAULT_KIND
 from robustbo.view.frame import EVIDENCE, OWN, VALUE
 
 if TYPE_CHECKING:
     import pandas as pd
+
+SOURCE = f"{DEFAULT_KIND}."  # how columns of kinds of source begin
 
 
 def check_names(settings: Settings) -> None:
@@ -76,11 +79,38 @@ def _is_own(settings: Settings, frame: Any, name: str) -> bool:
         f"{outcome}.{key}" for outcome in outcomes for key in ("sd", "n", "excluded", "sign", *EVIDENCE)
     ] + outcomes
     of_values += [] if outcomes else ["sd", "n", *EVIDENCE]
-    is_frames = name in (*OWN, *of_values) or name.startswith((LABEL, "asked.", "source."))
+    is_frames = name in (*OWN, *of_values) or name.startswith((LABEL, "asked.", SOURCE))
     return is_frames or name in parameter_columns(settings.space, frame)
 
 
-def readable_labels(settings: Settings, frame: pd.DataFrame, value: str, count: str | None) -> dict[str, str]:
+def readable_origins(settings: Settings, frame: pd.DataFrame, value: str, source: str | None) -> dict[str, str]:
+    """The columns of a table that say what measured a row, by kind, and when, by `MEASURED_AT`, as far as cells do.
+
+    Args:
+        settings: Those of the study.
+        frame: A table with plain names.
+        value: The column of values.
+        source: The declared source of the whole table, beside which no column names one.
+    """
+    own = {*parameter_columns(settings.space, frame), value, *(outcome.name for outcome in settings.outcomes)}
+    names = [name for name in frame.columns if isinstance(name, str) and name not in own]
+    columns = {name.removeprefix(SOURCE): name for name in names if name.startswith(SOURCE)}
+    columns |= {name: name for name in (DEFAULT_KIND, MEASURED_AT) if name in names}
+    columns = {kind: name for kind, name in columns.items() if kind != DEFAULT_KIND or source is None}
+    return {kind: name for kind, name in columns.items() if all(_is_origin(kind, cell) for cell in frame[name])}
+
+
+def _is_origin(kind: str, cell: object) -> bool:
+    try:
+        origin_of_cells({kind: cell})
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def readable_labels(
+    settings: Settings, frame: pd.DataFrame, value: str, count: str | None, claimed: Collection[str]
+) -> dict[str, str]:
     """The columns of a table that are nothing else, and whose cells are labels, as `label_columns_of` has them.
 
     Args:
@@ -88,8 +118,9 @@ def readable_labels(settings: Settings, frame: pd.DataFrame, value: str, count: 
         frame: A table with plain names.
         value: The column of values.
         count: The column of how many measurements they are means of; a column "n" that is none is a label.
+        claimed: Columns that say what measured a row, and when.
     """
-    columns = label_columns_of(settings, frame, True, [value, sign_column(value)])
+    columns = label_columns_of(settings, frame, True, [value, sign_column(value), *claimed])
     if count is None and COUNT in {*frame.columns} - {*parameter_columns(settings.space, frame), value}:
         columns = {OF_LABEL + COUNT: COUNT} | columns
     readable = {key: column for key, column in columns.items() if all(map(_is_label, frame[column]))}

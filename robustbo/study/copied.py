@@ -29,7 +29,7 @@ def warn_of_copies(history: History, rows: Sequence[Measurement]) -> None:
     """
     at = {point: history.trials.at(point) for point in {point_of(row.params) for row in rows}}
     told = [trial for trials in at.values() for trial in trials if trial.state == "told"]
-    measurements = {measurement(trial.point, trial.values or trial.value) for trial in told}
+    measurements = {measurement(trial.point, value) for trial in told for value in trial.raw_values}
     if copies := sum(measurement(point_of(row.params), row.value) in measurements for row in rows):
         statement = f"{copies} of {len(rows)} rows are in this study already, with the same values"
         warn(f"{statement}: {CONFIRMS}; exclude the copies", SpaceWarning)

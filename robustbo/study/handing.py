@@ -13,10 +13,12 @@ from robustbo.censored import to_json
 from robustbo.study.origin import OF_TRIAL
 from robustbo.trials import worker
 from robustbo.trials.declared import Declared, source_in
+from robustbo.trials.events import UNCHANGED
 from robustbo.trials.history import History, Trial
 from robustbo.trials.identity import point_of
 from robustbo.trials.sources import COMPUTER
 from robustbo.trials.storage.line import Event
+from robustbo.trials.verdicts import RAW
 from robustbo.validation import index, real
 
 TrialLike = Trial | int
@@ -66,6 +68,8 @@ def end_event(
     if kind in ("tell", "fail") and has_ended and own_trial.handouts > 1:
         late = {"params": own_trial.target_params, "repeats": number, "origin": "late"}
         return {"event": kind, "trial": len(history), **late, **content, **_computer(history, kind, content)}
+    if kind == "amend" and history.verdicts and UNCHANGED not in content:
+        content[RAW] = True
     if content.get("params") == own_trial.params:  # where it was asked for
         del content["params"]
     is_named = bool(own_trial.sources)

@@ -128,6 +128,7 @@ class Judging(Queueing):
     ) -> Trial:
         """Record a corrected value of a told, excluded or failed trial; the old one stays in the journal.
 
+        The value is the one that was measured: if its source is corrected (`correct`), the error is subtracted from it.
         ``sd`` and ``n`` are as for `tell`, and ``reason`` becomes the trial's ``note``. With several outcomes, only the
         given ones change; an outcome that was missing may be added.
 

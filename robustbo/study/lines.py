@@ -35,6 +35,7 @@ def line_of(trial: Trial, quantities: Mapping[str | None, Outcome] | None = None
     result += ", vouched for" if trial.is_vouched else ""
     result += f", {_with_unit(outcome_of.get(None), trial.as_told)} as told" if trial.as_told is not None else ""
     result += f", by {source_text(trial.sources)}" if trial.sources else ""
+    result += "".join(f", {name} failed ({of.reason})" for name, of in trial.outcomes.items() if of.reason)
     result += "".join(f", {name} {word}" for name, outcome in trial.outcomes.items() if (word := _verdict(outcome)))
     notes = [note for note in (trial.note, *(outcome.note for outcome in trial.outcomes.values())) if note]
     result += f" ({'; '.join(dict.fromkeys(notes))})" if notes else ""

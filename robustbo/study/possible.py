@@ -5,6 +5,7 @@ from typing import Any
 
 from robustbo.censored import from_json
 from robustbo.trials.declared import source_in
+from robustbo.trials.events import UNCHANGED
 from robustbo.trials.history import History, Trial
 from robustbo.trials.outcome import OUT_OF_RANGE, Outcome, OutOfRange
 from robustbo.trials.settings import Settings
@@ -65,7 +66,8 @@ def is_of_target(settings: Settings, history: History, trial: Any, labels: Mappi
 
 
 def _exclusions(quantities: Mapping[str | None, Outcome], event: Event) -> Iterator[Event]:
-    for name, number in _values(event["value"]) if event["event"] in ("tell", "amend") else ():
+    has_new = event["event"] in ("tell", "amend") and not event.get(UNCHANGED)
+    for name, number in _values(event["value"]) if has_new else ():
         if not quantities[name].holds(number):
             outcome = {} if name is None else {"outcome": name}
             author = {key: event[key] for key in ("by", "at") if key in event}

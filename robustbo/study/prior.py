@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 from robustbo.censored import to_json
 from robustbo.errors import JournalWarning, SpaceError, SpaceWarning, warn
-from robustbo.searchspace.measured_columns import COUNT, count_columns
+from robustbo.searchspace.measured_columns import COUNT, count_columns, is_numbering
 from robustbo.searchspace.measurements import Measurement, measurements_of
 from robustbo.searchspace.tabular import TABLES, convert_rows, is_frame
-from robustbo.study.columns import readable_labels, with_names, with_plain_values
+from robustbo.study.columns import readable_labels, readable_origins, with_names, with_plain_values
 from robustbo.study.copied import measurement, warn_of_equal_rows
 from robustbo.study.handing import end_events, value_content
 from robustbo.study.origin import origin_of_cells, origin_to_record
 from robustbo.study.possible import check_possible
-from robustbo.study.source_columns import check_table, with_values_of_sources
+from robustbo.study.source_columns import check_table, names_in, with_values_of_sources
 from robustbo.study.study import Study
 from robustbo.trials.codec import open_journal
-from robustbo.trials.declared import target_of
+from robustbo.trials.declared import check_source_name, source_in, target_of
 from robustbo.trials.history import History
 from robustbo.trials.identity import point_of
 from robustbo.trials.labels import read_labels
@@ -45,8 +45,9 @@ Content = tuple[Mapping[str, Any], str, Mapping[str, Any]]  # point, kind of eve
 
 
 def prior_contents(settings: Settings, prior: Prior, source: str | None = None) -> list[Content]:
-    """The measurements in a data frame (whose other columns are kept as labels), in another journal, or in a study.
+    """The measurements in a data frame, in another journal, or in a study.
 
+    Of a frame, columns source, source.KIND and measured_at are what measured a row, and when; others are labels.
     Of a journal or a study these are the trials that were told or have failed; what is excluded or pending is not.
 
     Args:
@@ -84,7 +85,10 @@ def _contents_of_table(settings: Settings, frame: Any, source: str | None) -> li
     table, value = with_plain_values(settings, with_names(frame), VALUE)
     check_table(settings, table, source)
     warn_of_equal_rows(settings.space, table, names or [value])
-    table = with_values_of_sources(settings, table, [source] * len(table))
+    declared, own = settings.sources, {} if source is None else {DEFAULT_KIND: source}
+    origins = readable_origins(settings, table, value, source)
+    of_rows = [source] * len(table) if own else names_in(declared, table, origins.get(DEFAULT_KIND))
+    table = with_values_of_sources(settings, table, of_rows)
     count = _count_column(settings, table, value)
     rows = measurements_of(
         settings.space,
@@ -95,10 +99,12 @@ def _contents_of_table(settings: Settings, frame: Any, source: str | None) -> li
         ignore_extra=True,
         outcomes=names,
         check=check,
-        origins=readable_labels(settings, table, value, count),
+        origins=origins | readable_labels(settings, table, value, count, origins.values()),
         read_origin=origin_of_cells,
-        is_checked=lambda _: source is None or source == target_of(settings.sources),
+        is_checked=lambda origin: source_in(declared, {**origin.get("source", {}), **own}) is None,
     )
+    for row in rows:
+        check_source_name(declared, row.origin.get("source", {}))
     return [(row.params, *_content_of(settings.outcomes, row)) for row in rows]
 
 
@@ -111,7 +117,7 @@ def _count_column(settings: Settings, table: pd.DataFrame, value: str) -> str | 
     counts = [n for n in table[COUNT].dropna().tolist() if isinstance(n, int | float) and not isinstance(n, bool)]
     if not counts or len(counts) < table[COUNT].count() or not all(n >= 1 and n % 1 == 0 for n in counts):
         return None
-    if len({*counts}) == len(counts) > 2:
+    if is_numbering(counts):
         return None
     if max(counts) > 1:
         meaning = "how many measurements each value is the mean of"
@@ -184,9 +190,10 @@ def tell_before_all(store: Store, contents: Sequence[Content]) -> None:
 
     if store.commit(first):
         return
-    recorded = {measurement(trial.point, trial.values or trial.value) for trial in store.state.history}
+    trials = store.state.history
+    recorded = {measurement(trial.point, value) for trial in trials for value in trial.raw_values}
     rows = [(point_of(params), content.get("value")) for params, _, content in contents]
-    trials_at, rows_at = Counter(trial.point for trial in store.state.history), Counter(point for point, _ in rows)
+    trials_at, rows_at = Counter(trial.point for trial in trials), Counter(point for point, _ in rows)
     points = [point for point, value in rows if measurement(point, value) not in recorded]
     is_there = [rows_at[point] <= trials_at[point] for point in points]
     if changed := sum(is_there):

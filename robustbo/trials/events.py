@@ -12,6 +12,7 @@ from robustbo.trials.tree import Draft
 from robustbo.trials.trial import EXPECTATION, EXPECTED_ERROR, OPEN, REMEASURE, RETRY, Measured, Trial
 
 NO_EXPECTATION: dict[str, Any] = dict.fromkeys((*EXPECTATION, *EXPECTED_ERROR))
+UNCHANGED = "unchanged"  # of an amendment: its value is the one before, and only sources and labels are others
 BEGIN = ("ask", "enqueue")  # the events that begin a trial without ending it
 ALLOWED_STATES = {
     "assign": ("queued",),
@@ -167,13 +168,15 @@ def _change(trials: Sequence[Trial] | Draft, trial: Trial, event: Event) -> Tria
             new = _with(trial, state="told", **NO_EXPECTATION, outcomes=outcomes)
             new = _with(new, is_source_excluded=False)
             return _with(new, is_vouched=has and not outcomes, note=event.get("reason"))
+        case "amend" if event.get(UNCHANGED):
+            return _with(trial, **_origin_fields(trial, event))
         case "amend":
             state = "excluded" if trial.state == "excluded" else "told"
             reason = _ask_reason(trials, trial)
             note = event.get("reason", trial.note if trial.state == "excluded" else None)
             former = (*trial.former_values, raw) if (raw := trial.raw_value) is not None else trial.former_values
             new = _with(trial, state=state, reason=reason, retry=None, **NO_EXPECTATION, note=note)
-            new = _with(new, former_values=former)
+            new = _with(new, former_values=former, **_origin_fields(trial, event))
             return _with(new, is_vouched=False, as_told=None, **_value_fields(trial, event, is_amended=True))
     raise AssertionError(event)
 
@@ -181,10 +184,15 @@ def _change(trials: Sequence[Trial] | Draft, trial: Trial, event: Event) -> Tria
 def _end_fields(trials: Sequence[Trial] | Draft, trial: Trial, event: Event) -> dict[str, Any]:
     """The end of a trial: who told it, when, its place in the order, and its sources, as asked for unless told."""
     order = trials.num_ended if isinstance(trials, Draft) else None
-    sources = {**trial.sources, **event.get("source", {})}
-    told = {"order": order, "told_by": event.get("by"), "told_at": _when(event), "sources": sources}
-    told |= _place_fields(trial, event) | {"labels": {**trial.labels, **event.get("labels", {})}}
+    told = {"order": order, "told_by": event.get("by"), "told_at": _when(event)}
+    told |= _place_fields(trial, event) | _origin_fields(trial, event)
     return told | ({"measured_at": _when(event, "measured_at")} if "measured_at" in event else {})
+
+
+def _origin_fields(trial: Trial, event: Event) -> dict[str, Any]:
+    """The sources and labels of a trial, with those that an event says beside them, or in their place."""
+    sources = {**trial.sources, **event.get("source", {})}
+    return {"sources": sources, "labels": {**trial.labels, **event.get("labels", {})}}
 
 
 def _vouches(event: Event) -> bool:
@@ -204,7 +212,8 @@ def _value_fields(trial: Trial, event: Event, *, is_amended: bool = False) -> di
             before = Measured(is_excluded=before.is_excluded, note=before.note if before.is_excluded else None)
         of_value = ValueNoise.of((sd or {}).get(name))
         outcomes[name] = replace(before, value=from_json(number), sd=of_value.sd, n=of_value.n, is_lost=False)
-    outcomes |= {name: replace(outcomes.get(name, Measured()), is_lost=True) for name in event.get("lost", ())}
+    lost, reasons = event.get("lost", ()), event.get("reasons", {})
+    outcomes |= {n: replace(outcomes.get(n, Measured()), is_lost=True, reason=reasons.get(n)) for n in lost}
     return {"outcomes": outcomes}
 
 

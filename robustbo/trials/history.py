@@ -26,7 +26,7 @@ from robustbo.trials.sources import DEFAULT_KIND
 from robustbo.trials.storage.line import Event
 from robustbo.trials.tree import Draft, Trials
 from robustbo.trials.trial import REMEASURE, RETRY, STATES, Measured, Trial
-from robustbo.trials.verdicts import KIND, SourceVerdict, judge, verdict_of
+from robustbo.trials.verdicts import KIND, SourceVerdict, judge, judge_event, verdict_of
 from robustbo.validation import index
 
 if TYPE_CHECKING:
@@ -97,8 +97,9 @@ class History:
                 expected_noise and expected_error where a model asks; repeats and reason where it replicates another;
                 fixed where some values were given), "enqueue" (params), "assign" (a queued trial is given out),
                 "requeue" (a pending one waits again), "withdraw" (reason), "tell" (value, sd), "fail" (reason),
-                "exclude", "include" (vouch: whether it is a word for the value) or "amend" (value, sd). A "tell" or
-                "fail" that carries params begins a trial that nobody had asked for, or says where another was measured.
+                "exclude", "include" (vouch: whether it is a word for the value) or "amend" (value, sd; raw: whether the
+                source's correction is to be taken off; unchanged: whether only sources and labels are others). A "tell"
+                or "fail" that carries params begins a trial that nobody asked for, or says where another was measured.
                 A "diagnose" (all of `Diagnosis`) and an "extend" (rows of a pool) change no trial. A "change"
                 (`SpaceChange`) gives all of them the old values of new parameters, a "verdict" (`SourceVerdict`)
                 changes all trials of a source. "at" and "by" say when and who, "reason" of a verdict why, "source" what
@@ -129,8 +130,8 @@ class History:
                     trials.put(judge(trials[number], verdicts[-1:]))
             else:
                 fold(trials, event)
-                if verdicts and event["event"] == "tell":
-                    trials.put(judge(trials[event["trial"]], verdicts))
+                if verdicts and event["event"] in ("tell", "amend"):
+                    trials.put(judge_event(trials[event["trial"]], event, verdicts))
         all_diagnoses = self.diagnoses + tuple(diagnoses) if diagnoses else self.diagnoses
         all_rows = (*self.rows, *rows) if rows else self.rows
         return History(trials.to_trials(), all_diagnoses, all_rows, tuple(verdicts) if verdicts else (), changes)
@@ -165,9 +166,10 @@ class History:
         }
         labels = source_columns(self.trials) | target_columns(self.trials) | label_columns(self.trials)
         names = column_names(parameters, [*own, "asked_by", "asked_at", *excluded, *labels, *reserved])
+        reasons = [in_a_line("; ".join(t.reasons)) for t in self.trials]
         rows = [
-            [*(t.params.get(name) for name in parameters), *values, t.state, t.origin, in_a_line(t.reason), t.repeats]
-            for t, *values in zip(self.trials, *measured.values(), *signs.values(), strict=True)
+            [*(t.params.get(name) for name in parameters), *values, t.state, t.origin, reason, t.repeats]
+            for t, reason, *values in zip(self.trials, reasons, *measured.values(), *signs.values(), strict=True)
         ]
         index = pd.Index([t.number for t in self.trials], name="trial", dtype="int64")
         frame = pd.DataFrame(rows, index=index, columns=[*names, *own])

@@ -90,7 +90,10 @@ class _Tell(_Event):
     value: Values
     sd: Noises
     lost: NotRequired[list[Text]]
+    reasons: NotRequired[dict[Text, Text]]  # of those
     reason: NotRequired[Text]  # of an amendment
+    raw: NotRequired[Yes]  # likewise
+    unchanged: NotRequired[Yes]  # likewise
     labels: NotRequired[Labels]
     source: NotRequired[Source]
     measured_at: NotRequired[Time]

@@ -39,6 +39,7 @@ class Measured(Expecting):
         as_told: The value as it was told, where a correction of its source has changed it.
         is_source_excluded: Whether it is excluded with all values of its source.
         n: Of how many measurements the value is the mean; sd is that of the mean.
+        reason: Why its measurement failed, where that was said.
     """
 
     value: float | None = None
@@ -55,6 +56,12 @@ class Measured(Expecting):
     as_told: float | None = None
     is_source_excluded: bool = False
     n: int = 1
+    reason: str | None = None
+
+    @property
+    def raw_value(self) -> float | None:
+        """The value as it was told, before any correction of its source; None where it is missing."""
+        return self.value if self.as_told is None else self.as_told
 
 
 @dataclass(frozen=True, repr=False)
@@ -143,9 +150,20 @@ class Trial(Expecting):
     @property
     def raw_value(self) -> Any:
         """The value as it was told, or those of several outcomes by name; None where there is none."""
-        of_outcomes = {name: o.value if o.as_told is None else o.as_told for name, o in self.outcomes.items()}
+        of_outcomes = {name: outcome.raw_value for name, outcome in self.outcomes.items()}
         own = self.value if self.as_told is None else self.as_told
         return {name: value for name, value in of_outcomes.items() if value is not None} or own
+
+    @property
+    def raw_values(self) -> tuple[Any, ...]:
+        """All values that it was told, as `raw_value` has the last: those that were amended come first."""
+        return (*self.former_values, self.raw_value)
+
+    @property
+    def reasons(self) -> list[str]:
+        """The reason, and those of the outcomes whose measurement failed, as far as they were said."""
+        of_outcomes = [f"{name}: {outcome.reason}" for name, outcome in self.outcomes.items() if outcome.reason]
+        return [*([self.reason] if self.reason else []), *of_outcomes]
 
     @property
     def values(self) -> dict[str, float]:
@@ -159,7 +177,8 @@ class Trial(Expecting):
             state = "failed" if outcome.value is None else "excluded" if outcome.is_excluded else state
         told: dict[str, Any] = {"value": outcome.value, "sd": outcome.sd, "n": outcome.n}
         told |= {key: getattr(outcome, key) for key in (*EXPECTATION, *EXPECTED_ERROR, "is_vouched", "as_told")}
-        return replace(self, state=state, outcomes={}, note=outcome.note or self.note, **told)
+        told |= {"note": outcome.note or self.note, "reason": outcome.reason or self.reason}
+        return replace(self, state=state, outcomes={}, **told)
 
     def noise_sd(self, of_one: float) -> float:
         """The standard deviation of its value's noise, given that of a single measurement."""

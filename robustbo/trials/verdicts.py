@@ -17,6 +17,7 @@ from robustbo.trials.trial import Measured, Trial
 Verdict = Literal["exclude", "include", "correct"]
 VERDICTS: tuple[str, ...] = get_args(Verdict)
 KIND = "verdict"  # of the events that these are
+RAW = "raw"  # of an amendment: its value is as the source showed it; those of old journals are final
 WORDS = {"exclude": "excluded", "correct": "corrected", "include": "believed again"}
 
 Value = TypeVar("Value", Trial, Measured)
@@ -130,6 +131,25 @@ def judge(trial: Trial, verdicts: Sequence[SourceVerdict]) -> Trial:
     for verdict in verdicts:
         if verdict.covers(trial):
             trial = _judge(trial, verdict)
+    return trial
+
+
+def judge_event(trial: Trial, event: Event, verdicts: Sequence[SourceVerdict]) -> Trial:
+    """A trial that was told or amended by an event, by the words on its source that stand."""
+    if event["event"] == "tell":
+        return judge(trial, verdicts)
+    if "source" in event:  # of an amendment: the words on the former one hold no more
+        return judge(_judge(trial, SourceVerdict("include", {})), verdicts)
+    return _correct(trial, verdicts) if event.get(RAW) else trial
+
+
+def _correct(trial: Trial, verdicts: Sequence[SourceVerdict]) -> Trial:
+    """A trial with its values by the last word on them; whether it is excluded is left as it is."""
+    for verdict in verdicts:
+        if verdict.covers(trial):
+            names = [name for name in trial.outcomes if verdict.outcome in (None, name)]
+            outcomes = {name: _with_value(trial.outcomes[name], verdict) for name in names}
+            trial = replace(_with_value(trial, verdict), outcomes=trial.outcomes | outcomes)
     return trial
 
 

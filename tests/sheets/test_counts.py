@@ -26,6 +26,17 @@ def test_a_mean_of_replicates_is_told_once_and_amended_when_it_has_changed(tmp_p
         opt.read_sheet(write(sheet, header, ",0.1,1.0,,2.5"))
 
 
+@pytest.mark.parametrize("name", ["n", "N"])
+def test_a_numbering_of_rows_counts_nothing_and_is_said(tmp_path, name):
+    opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), direction="maximize", acquisition="sobol")
+    rows = [",0.5,1.0,1", ",0.6,2.0,2", ",0.7,3.0,3"]
+    with pytest.warns(rb.SheetWarning, match=r"'n' is taken for a numbering of the rows, .* rename it to 'value\.n'"):
+        told = opt.read_sheet(write(tmp_path / "s.csv", f"trial,x,value,{name}", *rows))
+    assert [(trial.n, trial.labels) for trial in told] == [(1, {name: "1"}), (1, {name: "2"}), (1, {name: "3"})]
+    told = opt.read_sheet(write(tmp_path / "t.csv", "trial,x,value,value.n,n", *(f"{row}1,9" for row in rows)))
+    assert [(trial.n, trial.labels) for trial in told] == [(n, {"n": "9"}) for n in (11, 21, 31)]
+
+
 def test_of_several_outcomes_each_has_its_own_and_a_parameter_called_n_stays_one(tmp_path):
     opt = rb.Optimizer(
         rb.Space(n=rb.Int(1, 8)), objectives={"a": "maximize", "b": "minimize"}, acquisition="sobol", seed=0

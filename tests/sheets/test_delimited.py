@@ -30,7 +30,21 @@ from robustbo.sheets.delimited import Delimited
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_rows_are_added_in_the_files_dialect(before, added, encoding):
     data = before.encode(encoding)
-    assert Delimited(data, "s.csv").with_changes({}, [[1, 0.25, None]]).decode(encoding) == before + added
+    grid = Delimited(data, "s.csv")
+    grid = grid.with_decimal_of((row, 1) for row in range(len(grid.rows)))
+    assert grid.with_changes({}, [[1, 0.25, None]]).decode(encoding) == before + added
+
+
+def test_only_numbers_of_the_study_say_what_separates_decimals(tmp_path):
+    space = rb.Space(x=rb.Float(0, 2000), c=rb.Choice("1.1", "1.2"))
+    opt, path = rb.Optimizer(space, direction="minimize", acquisition="sobol", seed=1), tmp_path / "s.csv"
+    path.write_text("v 1.0;;;;\ntrial;x;c;value;time\n;100,5;1.1;1.234;9.15\n;200;1.2;2;10.45\n;300;1.1;3;11.30\n")
+    with pytest.raises(rb.SheetError, match=r"got '1.234', which may be 1,234 or 1234; write one of these"):
+        opt.read_sheet(path)
+    path.write_text(path.read_text().replace("1.234", "1,234"))
+    assert [trial.value for trial in opt.read_sheet(path)] == [1.234, 2.0, 3.0]
+    (trial,) = opt.write_sheet(path, 1)
+    assert path.read_text().splitlines()[-1].split(";")[1] == repr(trial.params["x"]).replace(".", ",")
 
 
 def test_a_western_encoding_is_kept_and_what_it_cannot_write_is_said():

@@ -64,7 +64,8 @@ def test_a_full_disk_or_an_interrupt_leaves_it_as_it_was(lab, sheet, failure, mo
     with pytest.raises(expected, match=message if expected is rb.SheetError else None):
         lab.read_sheet(sheet)
     monkeypatch.undo()
-    assert [trial.number for trial in lab.write_sheet(sheet, 0)] == [2]
+    with pytest.warns(rb.SheetWarning, match="line 4: is taken for trial 3"):
+        assert [trial.number for trial in lab.write_sheet(sheet, 0)] == [2]
     assert sheet.read_text().splitlines()[3] == "3,0.5,3,a,,1"
 
 

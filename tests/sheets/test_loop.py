@@ -3,6 +3,7 @@
 import pytest
 
 import robustbo as rb
+from robustbo.study.lines import line_of
 
 
 def states(opt):
@@ -78,7 +79,8 @@ class TestRead:
         assert [trial.params for trial in lab.read_sheet(sheet)] == [{"x": 0.25, "n": 3, "c": "=b"}] * 2
         assert sheet.read_text().splitlines()[3:] == ["2" + rows[3], "3" + rows[4]]
         sheet.write_text("\n".join(rows))  # as if the numbers could not have been written
-        assert lab.read_sheet(sheet) == []
+        with pytest.warns(rb.SheetWarning, match=r"line [45]: is taken for trial [23], which was told before"):
+            assert lab.read_sheet(sheet) == []
         assert sheet.read_text().splitlines()[3:] == ["2" + rows[3], "3" + rows[4]]
 
     @pytest.mark.parametrize("row", [",0.25,,a,,7", ",0.25,x,a,,7", ",,,,,7", "mean,,,,,7", "99,0.25,3,a,,7"])
@@ -192,6 +194,11 @@ class TestOutcomes:
     def test_a_word_is_a_missing_outcome_and_words_alone_a_failure(self, opt, fill):
         (trial,) = opt.read_sheet(fill("0.5,no balance"))
         assert (trial.values, trial.outcomes["cost"].is_lost) == ({"yield": 0.5}, True)
+        assert (trial.reasons, trial.of("cost").reason) == (["cost: no balance"], "no balance")
+        assert opt.frame(evidence=False)["reason"].tolist() == ["cost: no balance"]
+        assert "yield 0.5, cost failed (no balance)" in line_of(trial)
+        with pytest.raises(rb.SheetError, match="trial 0 was told as cost failed: no balance, the cell has '3'"):
+            opt.read_sheet(fill("0.5,3"))
         opt.write_sheet(fill("0.5,no balance"), 1)
         path = fill("0.5,no balance")
         path.write_text(path.read_text() + f"1,{opt.history[1].params['x']!r},,broke,broke\n")
@@ -209,31 +216,11 @@ class TestOutcomes:
             opt.read_sheet(fill(","), value="y")
 
 
-class TestSources:
-    def test_a_column_says_what_measured_a_row(self, lab, sheet):
-        header, *lines = sheet.read_text().splitlines()
-        rows = [header + ",source.reactor", lines[0] + "1.5, R3", lines[1] + "2.5,", ",0.5,3,a,,4.0,R1"]
-        sheet.write_text("\n".join(rows) + "\n")
-        lab.read_sheet(sheet)
-        assert [trial.sources for trial in lab.history] == [{"reactor": "R3"}, {}, {"reactor": "R1"}]
-        assert lab.read_sheet(sheet) == []
-        (new,) = lab.write_sheet(sheet, 1)
-        assert sheet.read_text().splitlines()[-1].startswith(f"{new.number},")
-
-    def test_who_measures_them_all_may_be_a_source(self, lab, tmp_path):
-        (trial,) = lab.write_sheet(tmp_path / "r3.csv", 1, by={"reactor": "R3"})
-        assert (trial.asked_by, trial.sources) == ("R3", {"reactor": "R3"})
-        sheet = tmp_path / "r3.csv"
-        sheet.write_text(sheet.read_text().rstrip() + "1.5\n")
-        assert lab.write_sheet(sheet, 0, by={"reactor": "R3"}) == []
-        assert lab.history[trial.number].sources == {"reactor": "R3"}
-
-    def test_columns_must_be_told_apart_and_labels_short(self, lab, sheet):
-        header, *lines = sheet.read_text().splitlines()
-        sheet.write_text("\n".join([header + ",source.a,source.a", lines[0] + "1.5,R3,R4"]))
-        with pytest.raises(rb.SheetError, match=r"one column 'source\.a', got 2"):
-            lab.read_sheet(sheet)
-        sheet.write_text("\n".join([header + ",source.a", lines[0] + "1.5," + "R" * 300]))
-        with pytest.raises(rb.SheetError, match=r"line 2: the label of source 'a'"):
-            lab.read_sheet(sheet)
-        assert states(lab)[0] == (0, "pending", None)
+def test_a_word_that_looks_like_a_number_is_meant_by_that_number_if_by_no_other(tmp_path):
+    space, path = rb.Space(c=rb.Choice("007", "1,5", "1.5")), tmp_path / "s.csv"
+    opt = rb.Optimizer(space, direction="minimize", acquisition="sobol", seed=1)
+    path.write_text("trial,c,value\n,7,1\n")
+    assert [trial.params for trial in opt.read_sheet(path)] == [{"c": "007"}]
+    path.write_text("trial,c,value\n,1.50,1\n")
+    with pytest.raises(rb.SheetError, match=r"c: must be one of"):
+        opt.read_sheet(path)

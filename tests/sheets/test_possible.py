@@ -54,7 +54,8 @@ def test_or_it_is_kept_and_excluded_and_read_again_in_peace(begun):
     ]
     assert opt.read_sheet(sheet) == []
     sheet.write_text(sheet.read_text().replace("\n2,0.5", "\n,0.5"))  # as if the number could not have been written
-    assert opt.read_sheet(sheet) == []
+    with pytest.warns(rb.SheetWarning, match="is taken for trial 2"):
+        assert opt.read_sheet(sheet) == []
     assert "\n2,0.5" in sheet.read_text()
 
 

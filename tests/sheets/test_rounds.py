@@ -223,6 +223,7 @@ def test_no_cell_is_lost_and_no_value_told_twice(steps, seed):
         assert len(set(there)) == len(there)
 
 
+@pytest.mark.filterwarnings("ignore:.*is taken for trial:robustbo.SheetWarning")
 def test_a_row_of_somebody_s_own_that_was_amended_is_told_once(tmp_path):
     opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), direction="maximize", seed=0)
     path = tmp_path / "own.csv"

@@ -1,5 +1,6 @@
 """Workbooks: other worksheets, formats and formulas stay, and what openpyxl would lose is not saved over."""
 
+import datetime
 import sys
 import zipfile
 
@@ -78,6 +79,12 @@ def test_a_formula_without_a_result_waits(lab, book):
     with pytest.warns(rb.SheetWarning, match="row 2"):
         lab.write_sheet(book, 1)
     assert rows(book)[1][5] == "=3/2"
+
+
+def test_a_cell_that_is_formatted_as_a_date_is_said_to_be_one(lab, book):
+    put(book, F2=datetime.datetime(2026, 5, 3))
+    with pytest.raises(rb.SheetError, match=r"got '2026-05-03 00:00:00'; the cell is formatted as a date: format"):
+        lab.read_sheet(book)
 
 
 def test_what_would_be_lost_is_not_saved_over(lab, book):

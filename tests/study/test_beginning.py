@@ -49,12 +49,22 @@ def test_rows_that_came_later_are_not_lost_in_silence(tmp_path):
         )
 
 
-def test_a_row_that_was_amended_since_is_not_to_be_told_again(tmp_path):
+def test_a_row_with_another_value_now_is_not_to_be_told_again(tmp_path):
     begun = {"direction": "minimize", "seed": 0, "journal": tmp_path / "j.jsonl"}
-    rb.Optimizer(SPACE, **begun, prior_data=frame()).amend(1, 5.0)
+    rb.Optimizer(SPACE, **begun, prior_data=frame())
+    changed = frame().assign(value=[0.0, 5.0, 2.0, 3.0])
     with pytest.warns(rb.JournalWarning, match="1 of 4 rows of prior_data have another value than the journal") as said:
-        rb.Optimizer(SPACE, **begun, prior_data=frame(), if_exists="resume")
+        rb.Optimizer(SPACE, **begun, prior_data=changed, if_exists="resume")
     assert "tell_frame" not in str(said[0].message)
+
+
+def test_a_row_is_known_after_its_value_was_amended_or_its_source_corrected(tmp_path):
+    begun = {"direction": "minimize", "seed": 0, "journal": tmp_path / "j.jsonl"}
+    opt = rb.Optimizer(SPACE, **begun, prior_data=frame())
+    opt.amend(1, 5.0)
+    opt.correct(since=0, error=0.5)
+    assert [trial.value for trial in opt.history] == [-0.5, 4.5, 1.5, 2.5]
+    assert len(rb.Optimizer(SPACE, **begun, prior_data=frame(), if_exists="resume").history) == 4
 
 
 def test_a_replicate_that_came_later_is_no_changed_value(tmp_path):

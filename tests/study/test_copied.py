@@ -37,6 +37,14 @@ def test_rows_that_are_pasted_again_are_said_where_values_hardly_ever_agree(told
         told(pd.concat([table, table[:4], replicated], ignore_index=True))
 
 
+def test_a_table_told_again_is_known_after_an_amendment_and_a_correction():
+    opt = tell_as_frame(TABLE)
+    opt.amend(0, 7.0)
+    opt.correct(since=0, error=0.5)
+    with pytest.warns(rb.SpaceWarning, match="4 of 4 rows are in this study already, with the same values"):
+        opt.tell_frame(TABLE, labels=True)
+
+
 @pytest.mark.filterwarnings("error::robustbo.SpaceWarning")
 @pytest.mark.parametrize("told", [tell_as_prior, tell_as_frame])
 def test_counts_that_agree_are_none(told):

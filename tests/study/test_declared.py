@@ -36,6 +36,20 @@ def learned():
     return opt
 
 
+def test_rows_of_one_table_may_be_of_several_sources():
+    sources = {"lab": rb.Source(target=True), "sim": rb.Source(was={"y": 0.25})}
+    table = pd.DataFrame({"x": [0.1, 0.2], "y": [0.5, None], "value": [1.0, 2.0], "source": ["lab", "sim"]})
+    space = rb.Space(x=rb.Float(0, 1), y=rb.Float(0, 1))
+    options = {"direction": "maximize", "sources": sources, "outcome": rb.Outcome("value", high=1.5)}
+    opt = rb.Optimizer(space, prior_data=table, **options)
+    assert [(trial.source, trial.params["y"], trial.value) for trial in opt.history] == [
+        ("lab", 0.5, 1.0),
+        ("sim", 0.25, 2.0),
+    ]
+    with pytest.raises(ValueError, match=r"source must be one of those declared, .* got 'smi'; did you mean 'sim'"):
+        rb.Optimizer(space, prior_data=table.assign(source=["lab", "smi"], y=0.5, value=1.0), **options)
+
+
 def test_recommendations_are_of_the_target_alone(learned):
     assert len(learned.history) == 21
     assert learned.best().trial.source == "lab"

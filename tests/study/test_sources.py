@@ -112,6 +112,21 @@ def test_prior_data_keep_their_sources():
     assert begin(prior_data=first).history[0].sources == {"reactor": "R3"}
 
 
+def test_so_does_a_table_of_prior_data_with_the_times():
+    first = begin()
+    first.tell({"x": 0.1}, 1.0, source={"reactor": "R3", "source": "ann"}, measured_at="2026-11-24 14:10")
+    first.tell({"x": 0.2}, 2.0, labels={"lot": 7})
+    prior = begin(prior_data=first.frame(evidence=False)).history
+    for trial, of in zip(prior, first.history, strict=True):
+        assert (trial.sources, trial.measured_at, trial.labels) == (of.sources, of.measured_at, of.labels)
+
+
+def test_a_column_of_a_table_that_names_no_source_and_no_time_is_a_label():
+    table = pd.DataFrame({"x": [0.1, 0.2], "value": [1.0, 2.0], "source": [1.5, 2.5], "measured_at": ["dawn", "noon"]})
+    trial = begin(prior_data=table).history[0]
+    assert (trial.sources, trial.measured_at, trial.labels) == ({}, None, {"source": 1.5, "measured_at": "dawn"})
+
+
 def test_who_will_measure_is_said_as_one_asks(tmp_path):
     opt = begin(tmp_path / "study.jsonl")
     opt.tell({"x": 0.9}, 1.0, source={"reactor": "R1"})

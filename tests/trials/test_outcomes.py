@@ -199,11 +199,12 @@ def test_what_came_to_nothing_is_known_from_what_was_not_measured():
     outcomes = several(outcome_constraints=("p >= 1",)).outcomes
     value, sd, lost = values_to_record(outcomes, {"yield": math.nan, "p": 2}, None)
     assert lost == ["yield"]
-    event = {"event": "tell", "value": value, "sd": sd, "lost": lost}
+    event = {"event": "tell", "value": value, "sd": sd, "lost": lost, "reasons": {"yield": "no balance"}}
     schema.check({**event, "trial": 0}, several(outcome_constraints=("p >= 1",)))
     trial = history(event)[0]
     assert [trial.outcomes[name].is_lost for name in ("yield", "cost")] == [True, False]
     amended = history(event, {"event": "amend", "value": {"yield": 1.0}, "sd": {"yield": None}})[0]
+    assert (trial.outcomes["yield"].reason, amended.outcomes["yield"].reason) == ("no balance", None)
     assert not amended.outcomes["yield"].is_lost
     with pytest.raises(ValueError, match="lost must be other outcomes"):
         schema.check({**event, "trial": 0, "lost": ["p"]}, several(outcome_constraints=("p >= 1",)))

@@ -116,6 +116,38 @@ def test_a_word_on_one_value_is_later_and_holds(history):
     assert amended[2].as_told is None
 
 
+def test_a_value_that_is_amended_as_it_was_read_stays_corrected(history):
+    corrected = history.apply(verdict("correct", {"reactor": "R3"}, error=0.1))
+    amended = corrected.apply({"event": "amend", "trial": 2, "value": 0.9, "sd": None, "raw": True})
+    assert (amended[2].value, amended[2].as_told, amended[2].former_values) == (0.9 - 0.1, 0.9, (0.7,))
+    assert values(amended.apply(verdict("include", {"reactor": "R3"}))) == [0.1, 0.2, 0.9, 0.3]
+    back = [verdict("correct", {"reactor": "R3"}, error=0.1), verdict("include", {"reactor": "R3"})]
+    again = history.apply_all([*back, {"event": "amend", "trial": 2, "value": 0.9, "sd": None, "raw": True}])
+    assert (again[2].value, again[2].as_told) == (0.9, None)
+
+
+def test_a_value_of_another_source_than_was_told_is_judged_by_the_words_on_that():
+    told = History().apply_all(tell(i, 1.0, {"reactor": "R1"}) for i in range(3))
+    words = [verdict("correct", {"reactor": "R3"}, error=0.25), verdict("exclude", {"reactor": "R4"})]
+
+    def moved(history, source):
+        event = {"event": "amend", "trial": 1, "value": 1.0, "sd": None, "unchanged": True, "source": source}
+        return history.apply(event | {"labels": {"lot": 7}})
+
+    corrected = moved(told.apply_all(words), {"reactor": "R3"})
+    assert (corrected[1].value, corrected[1].as_told, corrected[1].labels) == (0.75, 1.0, {"lot": 7})
+    excluded = moved(corrected, {"reactor": "R4"})
+    assert values(excluded) == [1.0, "excluded", 1.0]
+    assert values(moved(excluded, {"reactor": "R1"})) == [1.0, 1.0, 1.0]
+
+
+def test_an_amendment_of_labels_alone_changes_no_word_on_the_value(history):
+    vouched = history.apply({"event": "include", "trial": 1, "vouch": True})
+    event = {"event": "amend", "trial": 1, "value": 0.2, "sd": None, "unchanged": True, "labels": {"lot": 7}}
+    labelled = vouched.apply(event)
+    assert (labelled[1].is_vouched, labelled[1].former_values, labelled[1].labels) == (True, (), {"lot": 7})
+
+
 def test_everything_since_a_trial(history):
     shifted = history.apply(verdict("correct", {}, since=2, error=0.1))
     assert values(shifted) == [0.1, 0.2, 0.7 - 0.1, 0.3 - 0.1]

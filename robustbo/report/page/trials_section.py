@@ -111,6 +111,6 @@ def _note(trial: Trial, *, is_old: bool) -> str:
         reason = f"trial {trial.repeats} again" + (f": {reason}" if trial.state == "failed" and reason else "")
     outcomes: Mapping[str, Any] = trial.outcomes
     notes = [BEFORE if is_old else "", target_text(trial), reason, trial.note or ""]
-    notes += [f"{name}: {measured.note}" for name, measured in outcomes.items() if measured.note]
+    notes += [f"{name}: {word}" for name, of in outcomes.items() for word in (of.reason, of.note) if word]
     text = "; ".join(in_a_line(note) for note in notes if note)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
