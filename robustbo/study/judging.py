@@ -137,7 +137,7 @@ class Judging(Queueing):
         kind, content = self._value_content(value, sd, n)
         if kind != "tell" or (isinstance(value, Mapping) and len(content["value"]) < len(value)):
             raise ValueError(f"value must be finite to amend a trial, got {value}; use exclude to leave it out")
-        if is_of_target(self.settings, self.history, trial, {}):
+        if is_of_target(self.settings, self.history, trial.number if isinstance(trial, Trial) else trial, {}):
             check_possible(self.settings, "amend takes the right value; use exclude to leave it out")(content["value"])
         return self._end("amend", content | self._of(None, reason), trial)
 

@@ -75,6 +75,7 @@ class _Enqueue(_Event):
     event: Literal["enqueue"]
     params: Params
     labels: NotRequired[Labels]
+    source: NotRequired[Source]
 
 
 class _Handed(_Event):
