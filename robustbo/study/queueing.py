@@ -96,7 +96,8 @@ class Queueing(Study):
         Args:
             space: The new one, with all parameters of the old; one that is not to vary any more is fixed in asks
                 (``ask(fixed=...)``).
-            was: By new parameter, the value that it had in all trials so far.
+            was: By new parameter, the value that it had in all trials so far; by one whose condition is wider now, the
+                value where it did not exist.
 
         Returns:
             The space as it is now.
