@@ -60,12 +60,12 @@ def measured_point_of(space: Space, point: Point) -> Params:
     return space.measured_point(in_the_names(space.names, point.to_dict() if is_series(point) else point))
 
 
-def moved_point_of(space: Space, asked: Params, moved: Point) -> Params:
+def point_where_measured(space: Space, target: Params, moved: Point) -> Params:
     """A point at which something was measured that was asked for elsewhere.
 
     Args:
         space: The space.
-        asked: The point that was asked for. Of what is not moved it has the values, as far as they exist at the point.
+        target: The point that was asked for. Of what is not moved it has the values, as far as they exist at the point.
         moved: The values that differ, or all.
 
     Raises:
@@ -74,14 +74,14 @@ def moved_point_of(space: Space, asked: Params, moved: Point) -> Params:
     Example:
         >>> from robustbo import Choice, Float
         >>> space = Space(base=Choice("none", "NaOH"), amount=Float(0, 1, when={"base": ["NaOH"]}))
-        >>> moved_point_of(space, {"base": "NaOH", "amount": 0.5}, {"base": "none"})
+        >>> point_where_measured(space, {"base": "NaOH", "amount": 0.5}, {"base": "none"})
         {'base': 'none'}
     """
     named = dict(space.parameters)
     own = in_the_names(space.names, dict(moved))
-    values = {**asked, **{name: measured_value(name, named[name], own[name]) for name in own if name in named}}
+    values = {**target, **{name: measured_value(name, named[name], own[name]) for name in own if name in named}}
     present = space.existing(values)
-    return space.measured_point({**{name: value for name, value in asked.items() if name in present}, **own})
+    return space.measured_point({**{name: value for name, value in target.items() if name in present}, **own})
 
 
 def points_of(space: Space, points: Points, *, ignore_extra: bool = True) -> list[Params]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from robustbo.searchspace.parameters import Parameter, Value
 from robustbo.searchspace.space import Space
-from robustbo.searchspace.tabular import moved_point_of
+from robustbo.searchspace.tabular import point_where_measured
 from robustbo.sheets.cells import agrees, number_of
 from robustbo.sheets.filled import FilledRow, value_in
 from robustbo.trials.trial import Trial
@@ -43,7 +43,7 @@ def measured_place(space: Space, decimal: str, trial: Trial, row: FilledRow) -> 
         for name, text in row.cells.items()
         if not is_as_asked(named[name], text, trial.params.get(name), decimal)
     }
-    return {"params": moved_point_of(space, trial.params, moved)} if moved else {}
+    return {"params": point_where_measured(space, trial.params, moved)} if moved else {}
 
 
 def is_as_asked(parameter: Parameter, text: str, value: Value, decimal: str) -> bool:

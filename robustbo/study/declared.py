@@ -7,7 +7,7 @@ from typing import Any
 
 from robustbo.errors import SpaceError
 from robustbo.study.prior import Content, Prior, prior_contents
-from robustbo.trials.declared import check_source_name, declared_label, target_of
+from robustbo.trials.declared import check_source_name, label_in, target_of
 from robustbo.trials.settings import DEFAULT_SURROGATE, Settings
 from robustbo.trials.sources import DEFAULT_KIND, Source, labels_to_record
 from robustbo.trials.trial import Trial
@@ -85,10 +85,10 @@ def waits_for(settings: Settings, trial: Trial, asker: Mapping[str, str]) -> boo
         trial: One that waits.
         asker: The labels of who asks; whoever names no declared source takes what comes.
     """
-    own, name = (declared_label(settings.sources, labels) for labels in (trial.sources, asker))
+    own, name = (label_in(settings.sources, labels) for labels in (trial.sources, asker))
     return not own or not name or own == name
 
 
-def labels_of_queued(settings: Settings, trial: Trial) -> dict[str, str]:
+def queue_labels(settings: Settings, trial: Trial) -> dict[str, str]:
     """The declared source that a trial waits for; the target where it waits for none."""
-    return target_labels(settings) | declared_label(settings.sources, trial.sources)
+    return target_labels(settings) | label_in(settings.sources, trial.sources)

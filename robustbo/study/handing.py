@@ -12,7 +12,7 @@ from typing import Any
 from robustbo.censored import to_json
 from robustbo.study.origin import OF_TRIAL
 from robustbo.trials import worker
-from robustbo.trials.declared import Declared, declared_label, source_in
+from robustbo.trials.declared import Declared, label_in, source_in
 from robustbo.trials.history import History, Trial
 from robustbo.trials.identity import point_of
 from robustbo.trials.sources import COMPUTER, source_entry
@@ -78,11 +78,11 @@ def _holder(own: Trial, trial: TrialLike, content: Mapping[str, Any], declared: 
     """The source of a value, where it is not that of its trial: of whom the caller's was given to, unless named."""
     holder = trial.sources if isinstance(trial, Trial) else {}
     if own.is_open or own.state == "withdrawn":
-        known = own.sources
+        labels_so_far = own.sources
     else:  # a further value; all who are given a trial of a declared source are that source
-        known, holder = {}, holder or declared_label(declared, own.sources)
+        labels_so_far, holder = {}, holder or label_in(declared, own.sources)
     labels = {**holder, **content.get("source", {})}
-    return {} if labels.items() <= known.items() else {"source": labels}
+    return {} if labels.items() <= labels_so_far.items() else {"source": labels}
 
 
 def _is_same(trial: Trial, own: Trial) -> bool:

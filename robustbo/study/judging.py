@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, overload
 
 from robustbo.guidance import explain_misfits
-from robustbo.searchspace.tabular import Point, is_point, measured_point_of, moved_point_of, warn_of_violations
+from robustbo.searchspace.tabular import Point, is_point, measured_point_of, point_where_measured, warn_of_violations
 from robustbo.searchspace.units import in_the_names
 from robustbo.study.handing import TrialLike, end_event, value_content
 from robustbo.study.possible import check_possible, is_of_target, with_exclusions
@@ -210,7 +210,7 @@ class Judging(Queueing):
         if not is_point(params):
             raise TypeError(f"params must be a mapping of parameters to measured values, got {params!r}")
         number = trial.number if isinstance(trial, Trial) else index(trial)
-        place = moved_point_of(self.settings.space, self.history[number].target_params, params)
+        place = point_where_measured(self.settings.space, self.history[number].target_params, params)
         warn_of_violations(self.settings.space, [place])
         return place
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from robustbo.errors import SpaceExhausted
 from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.region import Fixed
-from robustbo.study.declared import labels_of_queued, waits_for
+from robustbo.study.declared import queue_labels, waits_for
 from robustbo.trials import worker
 from robustbo.trials.sources import source_entry
 from robustbo.trials.storage.line import Event
@@ -44,7 +44,7 @@ def hand_out(
             if (region is None or region.contains(t.params)) and waits_for(view.settings, t, labels)
         )
         if (first := next(waiting, None)) is not None:
-            own = labels_of_queued(view.settings, first) | author.get("source", {})
+            own = queue_labels(view.settings, first) | author.get("source", {})
             events: list[Event] = [{"event": "assign", "trial": first.number, **author, **source_entry(own)}]
         else:
             try:

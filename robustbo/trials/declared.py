@@ -184,8 +184,8 @@ def source_in(declared: Declared, labels: Mapping[str, str] | Labels) -> str | N
     return name if name in others_of(declared) else None
 
 
-def declared_label(declared: Declared, labels: Mapping[str, str]) -> dict[str, str]:
-    """What labels say of declared sources; nothing where none are declared."""
+def label_in(declared: Declared, labels: Mapping[str, str]) -> dict[str, str]:
+    """The part of labels that names a declared source; none where no sources are declared."""
     return {kind: label for kind, label in labels.items() if declared and kind == DEFAULT_KIND}
 
 

@@ -6,11 +6,13 @@ from collections.abc import Collection
 class NewerError(ValueError):
     """A line of a journal was written by a newer robustbo."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(f"{what} of a newer robustbo, which has written this line; update robustbo (pip install -U)")
+    def __init__(self, subject: str) -> None:
+        super().__init__(
+            f"{subject} of a newer robustbo, which has written this line; update robustbo (pip install -U)"
+        )
 
 
-def check_settings(names: Collection[str], known: Collection[str]) -> None:
+def check_settings(names: Collection[str], fields: Collection[str]) -> None:
     """Raise a `NewerError` where a setting is none of those that this robustbo knows."""
-    if unknown := [name for name in names if name not in known]:
+    if unknown := [name for name in names if name not in fields]:
         raise NewerError(f"{unknown[0]!r} is a setting")
