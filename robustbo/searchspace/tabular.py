@@ -10,6 +10,7 @@ from robustbo.errors import SpaceError, SpaceWarning, warn
 from robustbo.lazy import is_instance, value_in
 from robustbo.searchspace.labels import parts
 from robustbo.searchspace.parameters import Value
+from robustbo.searchspace.parameters.measured import measured_value
 from robustbo.searchspace.space import Space
 from robustbo.searchspace.units import as_numbers_of, in_the_names, plain_number
 from robustbo.validation import nearest
@@ -57,6 +58,30 @@ def measured_point_of(space: Space, point: Point) -> Params:
         SpaceError: If it cannot be modelled; see `robustbo.Space.measured_point`.
     """
     return space.measured_point(in_the_names(space.names, point.to_dict() if is_series(point) else point))
+
+
+def point_where_measured(space: Space, target: Params, moved: Point) -> Params:
+    """A point at which something was measured that was asked for elsewhere.
+
+    Args:
+        space: The space.
+        target: The point that was asked for. Of what is not moved it has the values, as far as they exist at the point.
+        moved: The values that differ, or all.
+
+    Raises:
+        SpaceError: As `measured_point_of`; also where a parameter that exists at this point alone has no value.
+
+    Example:
+        >>> from robustbo import Choice, Float
+        >>> space = Space(base=Choice("none", "NaOH"), amount=Float(0, 1, when={"base": ["NaOH"]}))
+        >>> point_where_measured(space, {"base": "NaOH", "amount": 0.5}, {"base": "none"})
+        {'base': 'none'}
+    """
+    named = dict(space.parameters)
+    own = in_the_names(space.names, dict(moved))
+    values = {**target, **{name: measured_value(name, named[name], own[name]) for name in own if name in named}}
+    present = space.existing(values)
+    return space.measured_point({**{name: value for name, value in target.items() if name in present}, **own})
 
 
 def points_of(space: Space, points: Points, *, ignore_extra: bool = True) -> list[Params]:

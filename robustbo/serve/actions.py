@@ -12,8 +12,10 @@ from robustbo.censored import from_json
 from robustbo.serve.bench import Bench
 from robustbo.serve.forms import Fields, author_in, labels_in, number_in, row_in, text_in, value_and_noise, values_in
 from robustbo.serve.served import ChangedMeanwhile, TrialStamp, stamp
+from robustbo.sheets.filled import WITHDRAWN
 from robustbo.study.copied import measurement
 from robustbo.trials.history import Trial
+from robustbo.trials.sources import COMPUTER
 from robustbo.trials.values import values_to_record
 from robustbo.validation import real
 
@@ -28,7 +30,7 @@ def tell_row(bench: Bench, number: int, fields: Fields) -> Trial:
         ChangedMeanwhile: If somebody else has recorded something else.
         ValueError: If a cell cannot be read, or a value is not possible.
     """
-    row = row_in(bench.opt.settings, number, fields)
+    row = row_in(bench.opt, number, fields)
     try:
         bench.opt.record_row(row)
     except ValueError:
@@ -50,7 +52,7 @@ def tell_values(bench: Bench, number: int, fields: Fields) -> Trial:
     value = json_value(fields)
     if not trial.is_open and trial.state != "withdrawn":
         now = values_to_record(opt.settings.outcomes, value, None, None)[0]
-        if trial.state == "told" and measurement(None, now) == measurement(None, trial.values or trial.value):
+        if trial.state == "told" and measurement(None, now) == measurement(None, trial.raw_value):
             return trial
         raise ChangedMeanwhile(trial)
     with opt.require(TrialStamp(number, stamp(trial))):
@@ -94,13 +96,24 @@ def add_measurement(bench: Bench, fields: Fields) -> Trial:
     """
     opt = bench.opt
     if text_in(fields, "trial"):
-        number = int(number_in("trial", text_in(fields, "trial")))
-        row = row_in(opt.settings, number, fields)
-        value, sd = value_and_noise(row)
-        return opt.tell(opt.history[number].params, value, sd=sd, source=row.sources or None, labels=row.labels)
+        return _measure_once_more(bench, int(number_in("trial", text_in(fields, "trial"))), fields)
     if not isinstance(fields.get("params"), Mapping):
         raise ValueError('there must be "params", an object of the parameters, and a "value"')
     return opt.tell(fields["params"], json_value(fields), **json_options(fields))
+
+
+def _measure_once_more(bench: Bench, number: int, fields: Fields) -> Trial:
+    """Record what was typed as one more measurement of a trial's point, by the same source unless another was typed."""
+    opt, trial, row = bench.opt, bench.opt.history[number], row_in(bench.opt, number, fields)
+    own = {kind: label for kind, label in trial.sources.items() if kind != COMPUTER}
+    origin: dict[str, Any] = {"source": {**own, **row.sources}, "labels": row.labels}
+    reasons = [cell.reason for cell in row.values.values() if cell.reason is not None]
+    if len(reasons) == len(row.values):
+        if all(map(WITHDRAWN.match, reasons)):
+            raise ValueError(f"there is no trial to withdraw: trial {number} has ended")
+        return opt.fail(trial.target_params, "; ".join(dict.fromkeys(reasons)), **origin)
+    value, sd = value_and_noise(row)
+    return opt.tell(trial.target_params, value, sd=sd, **origin)
 
 
 def fail(bench: Bench, number: int, fields: Fields) -> Trial:
@@ -135,15 +148,17 @@ def amend(bench: Bench, number: int, fields: Fields) -> Trial:
     if isinstance(fields.get("value"), Mapping | int | float | str):
         value, sd = json_value(fields), fields.get("sd")
     else:
-        value, sd = values_in(bench.opt.settings, fields)
+        value, sd = values_in(bench.opt, fields)
     return bench.opt.amend(number, value, sd=sd, reason=_reason(fields, "it was a slip"))
 
 
 def measure_again(bench: Bench, number: int, fields: Fields) -> Trial:
-    """Let the point of a trial wait to be measured again; the next ask gives it out."""
+    """Let the point of a trial wait to be measured again by its source; the next ask gives it out."""
     reason = _reason(fields, "the value is in doubt")
     text = f"trial {number} again: {reason}"
-    return bench.opt.enqueue(bench.opt.history[number].target_params, labels={"why": text} | labels_in(fields))[0]
+    opt, trial = bench.opt, bench.opt.history[number]
+    source = trial.source if opt.settings.sources else None
+    return opt.enqueue(trial.target_params, labels={"why": text} | labels_in(fields), source=source)[0]
 
 
 def _reason(fields: Fields, claim: str) -> str:

@@ -17,8 +17,9 @@ from robustbo.searchspace.units import without_unit
 from robustbo.serve.guard import UPLOAD_BYTES
 from robustbo.sheets.cells import number_of
 from robustbo.sheets.filled import FilledRow, cell_value
-from robustbo.trials.settings import Settings
-from robustbo.trials.sources import DEFAULT_KIND
+from robustbo.study.sources import labels_by_declaration
+from robustbo.study.study import Study
+from robustbo.trials.sources import Source
 
 ENTERED_BY = "entered by"  # the label of a trial that says who typed its value
 NOTE = "note"
@@ -116,31 +117,38 @@ def labels_in(fields: Fields) -> dict[str, str]:
     return {name: text for name, text in labels.items() if text}
 
 
-def source_in(text: str) -> dict[str, str]:
-    """The source that was typed: a name, or KIND=NAME, several behind commas.
+def source_in(study: Study, fields: Fields) -> dict[str, str]:
+    """The labels of the source that was typed, a name, or KIND=NAME, several behind commas, as `Optimizer.tell` has it.
 
     Raises:
-        ValueError: If a kind is there twice.
+        ValueError: If a kind is there twice, or there is no such source.
 
     Example:
-        >>> source_in("R3"), source_in("reactor=R3, operator=B")
+        >>> import robustbo as rb
+        >>> study = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), direction="minimize", seed=0)
+        >>> source_in(study, {"source": "R3"}), source_in(study, {"source": "reactor=R3, operator=B"})
         ({'source': 'R3'}, {'reactor': 'R3', 'operator': 'B'})
     """
+    text = text_in(fields, "source")
     pairs = [part.strip().rpartition("=") for part in text.split(",") if part.strip()]
-    labels = {(kind.strip() or DEFAULT_KIND): name.strip() for kind, _, name in pairs}
-    if len(labels) < len(pairs):
-        raise ValueError(f"a source must have each kind once, got {text!r}; write such as reactor=R3, operator=B")
+    sources: list[Source] = [{kind.strip(): name.strip()} if kind.strip() else name.strip() for kind, _, name in pairs]
+    labels = dict[str, str]()
+    for source in sources:
+        own = labels_by_declaration(study.settings.sources, study.history, source)
+        if own.keys() & labels.keys():
+            raise ValueError(f"a source must have each kind once, got {text!r}; write such as reactor=R3, operator=B")
+        labels |= own
     return labels
 
 
-def row_in(settings: Settings, number: int, fields: Fields) -> FilledRow:
+def row_in(study: Study, number: int, fields: Fields) -> FilledRow:
     """A row of a sheet with what was typed for a trial: ``value.0`` is of the first outcome, and ``sd.0`` its noise.
 
     Raises:
         ValueError: If a cell is neither a number nor a reason why there is none.
     """
     values, sds, waits = {}, {}, []
-    for at, (name, quantity) in enumerate(settings.quantities.items()):
+    for at, (name, quantity) in enumerate(study.settings.quantities.items()):
         text = without_unit(quantity.label, text_in(fields, f"value.{at}"))
         if not text:
             waits.append(name or "the value")
@@ -153,17 +161,17 @@ def row_in(settings: Settings, number: int, fields: Fields) -> FilledRow:
             sds[name] = number_in(f"sd of {quantity.label}", noise)
     if not values:
         raise ValueError(f"{waits[0]} is not filled in")
-    source = source_in(text_in(fields, "source"))
+    source = source_in(study, fields)
     return FilledRow(0, f"trial {number}", number, {}, values, sds, {}, waits, source, labels_in(fields))
 
 
-def values_in(settings: Settings, fields: Fields) -> tuple[Any, Any]:
+def values_in(study: Study, fields: Fields) -> tuple[Any, Any]:
     """Values and noises that were typed, as `Optimizer.amend` takes them; outcomes that are empty are left out.
 
     Raises:
         ValueError: If one is no number, or none is there.
     """
-    row = row_in(settings, 0, fields)
+    row = row_in(study, 0, fields)
     if reasons := [cell.text for cell in row.values.values() if cell.reason is not None]:
         raise ValueError(f"the corrected value must be a number, got {reasons[0]!r}; exclude says that it is wrong")
     return value_and_noise(row)

@@ -25,6 +25,8 @@ from robustbo.validation import whole_number
 
 PAGES = {"work": "/", "values": "/values", "trial": ""}  # to which a form leads back
 MOST_POINTS = 384  # of one ask: a plate
+OF_OUTCOMES, OF_ROW = ("value.", "sd."), ("source", "note")  # fields that are typed for a trial
+FIXED = "fixed."  # before the name of a parameter
 MENDABLE = (ValueError, TypeError, RobustBOError)
 
 
@@ -75,7 +77,8 @@ def _conflict(request: Request, fields: Fields, conflict: ChangedMeanwhile) -> R
     if wants_json(request):
         content = {"error": str(conflict), "recorded": trial_values(trial), "text": recorded}
         return JSONResponse(content, 409)
-    typed = {name: str(value) for name, value in fields.items() if isinstance(value, str) and name.startswith("value.")}
+    texts = {name: text_in(fields, name) for name in fields if name.startswith(OF_OUTCOMES) or name in OF_ROW}
+    typed = {name: text for name, text in texts.items() if text}
     return answer(request, "conflict.html", 409, trial=trial, recorded=recorded, typed=typed)
 
 
@@ -86,7 +89,7 @@ async def post_ask(request: Request) -> Response:
         number = whole_number("n", fields.get("n") if is_json(request) else int(text_in(fields, "n") or 1), 1)
         if number > MOST_POINTS:
             raise ValueError(f"n must be at most {MOST_POINTS} at once, got {number}")
-        source = source_in(text_in(fields, "source"))
+        source = source_in(bench.opt, fields)
         fixed = _fixed_in(bench, fields)
         bench.opt.settings.space.partial(fixed)  # or an error says what is wrong with it
         by = text_in(fields, "measured_by") or author_in(fields) or NOBODY
@@ -106,12 +109,14 @@ async def post_ask(request: Request) -> Response:
 
 
 def _fixed_in(bench: Bench, fields: Fields) -> dict[str, Any]:
-    """The values that cannot be chosen today: ``fixed`` of a program, ``fixed.0`` of a form's first parameter."""
+    """The values that cannot be chosen today: ``fixed`` of a program, ``fixed.NAME`` of a form."""
     if isinstance(fields.get("fixed"), dict):
         return fields["fixed"]
-    named = enumerate(bench.opt.settings.space.parameters)
-    texts = {name: (parameter, text_in(fields, f"fixed.{at}")) for at, (name, parameter) in named}
-    return {name: value_in(name, parameter, text, ".") for name, (parameter, text) in texts.items() if text}
+    named = dict(bench.opt.settings.space.parameters)
+    texts = {field.removeprefix(FIXED): text_in(fields, field) for field in fields if field.startswith(FIXED)}
+    return {
+        name: value_in(name, named[name], text, ".") if name in named else text for name, text in texts.items() if text
+    }
 
 
 async def sign_in(request: Request) -> Response:

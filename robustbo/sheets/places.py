@@ -3,6 +3,7 @@
 from typing import Any
 
 from robustbo.searchspace.space import Space
+from robustbo.searchspace.tabular import point_where_measured
 from robustbo.sheets.alike import is_as_asked
 from robustbo.sheets.filled import FilledRow, value_in
 from robustbo.trials.trial import Trial
@@ -40,4 +41,4 @@ def measured_place(space: Space, decimal: str, trial: Trial, row: FilledRow) -> 
         for name, text in row.cells.items()
         if not is_as_asked(named[name], text, trial.params.get(name), decimal)
     }
-    return {"params": space.measured_point({**trial.params, **moved})} if moved else {}
+    return {"params": point_where_measured(space, trial.params, moved)} if moved else {}

@@ -7,9 +7,10 @@ from typing import Any
 
 from robustbo.errors import SpaceError
 from robustbo.study.prior import Content, Prior, prior_contents
-from robustbo.trials.declared import check_source_name, target_of
+from robustbo.trials.declared import check_source_name, label_in, target_of
 from robustbo.trials.settings import DEFAULT_SURROGATE, Settings
 from robustbo.trials.sources import DEFAULT_KIND, Source, labels_to_record
+from robustbo.trials.trial import Trial
 from robustbo.validation import short_list
 
 
@@ -74,3 +75,20 @@ def target_labels(settings: Settings) -> dict[str, Any]:
     """The label of the target, where sources are declared."""
     name = target_of(settings.sources)
     return {} if name is None else {DEFAULT_KIND: name}
+
+
+def waits_for(settings: Settings, trial: Trial, asker: Mapping[str, str]) -> bool:
+    """Return whether a trial that waits may be given to a source: one that waits for a declared source, to that alone.
+
+    Args:
+        settings: Those of the study.
+        trial: One that waits.
+        asker: The labels of who asks; whoever names no declared source takes what comes.
+    """
+    own, name = (label_in(settings.sources, labels) for labels in (trial.sources, asker))
+    return not own or not name or own == name
+
+
+def queue_labels(settings: Settings, trial: Trial) -> dict[str, str]:
+    """The declared source that a trial waits for; the target where it waits for none."""
+    return target_labels(settings) | label_in(settings.sources, trial.sources)

@@ -12,11 +12,11 @@ from typing import Any
 from robustbo.censored import to_json
 from robustbo.study.origin import OF_TRIAL
 from robustbo.trials import worker
-from robustbo.trials.declared import Declared, source_in
+from robustbo.trials.declared import Declared, label_in, source_in
 from robustbo.trials.events import UNCHANGED
 from robustbo.trials.history import History, Trial
 from robustbo.trials.identity import point_of
-from robustbo.trials.sources import COMPUTER
+from robustbo.trials.sources import COMPUTER, source_entry
 from robustbo.trials.storage.line import Event
 from robustbo.trials.verdicts import RAW
 from robustbo.validation import index, real
@@ -65,7 +65,9 @@ def end_event(
     if kind == "fail" and own_trial.state == "failed" and "retry" in content:  # a verdict, later
         return {"event": kind, "trial": number, **content, "reason": own_trial.reason}
     has_ended = not own_trial.is_open and own_trial.state != "withdrawn"
-    if kind in ("tell", "fail") and has_ended and own_trial.handouts > 1:
+    is_late = kind in ("tell", "fail") and has_ended and own_trial.handouts > 1
+    content |= _holder(own_trial, trial, content, declared) if kind in ("tell", "fail") else {}
+    if is_late:
         late = {"params": own_trial.target_params, "repeats": number, "origin": "late"}
         return {"event": kind, "trial": len(history), **late, **content, **_computer(history, kind, content)}
     if kind == "amend" and history.verdicts and UNCHANGED not in content:
@@ -74,6 +76,17 @@ def end_event(
         del content["params"]
     is_named = bool(own_trial.sources)
     return {"event": kind, "trial": number, **content, **({} if is_named else _computer(history, kind, content))}
+
+
+def _holder(own: Trial, trial: TrialLike, content: Mapping[str, Any], declared: Declared) -> dict[str, Any]:
+    """The source of a value, where it is not that of its trial: of whom the caller's was given to, unless named."""
+    holder = trial.sources if isinstance(trial, Trial) else {}
+    if own.is_open or own.state == "withdrawn":
+        labels_so_far = own.sources
+    else:  # a further value; all who are given a trial of a declared source are that source
+        labels_so_far, holder = {}, holder or label_in(declared, own.sources)
+    labels = {**holder, **content.get("source", {})}
+    return {} if labels.items() <= labels_so_far.items() else {"source": labels}
 
 
 def _is_same(trial: Trial, own: Trial) -> bool:
@@ -133,7 +146,7 @@ def end_events(
     for params, kind, content in rows:
         if OF_TRIAL in content:
             rest = {key: value for key, value in content.items() if key != OF_TRIAL} | {"params": dict(params)}
-            event = end_event(history, kind, content[OF_TRIAL], rest)
+            event = end_event(history, kind, content[OF_TRIAL], rest, declared)
             is_late = event["trial"] == len(history)  # the value of one that has been told: a trial of its own
             events.append({**event, "trial": number} if is_late else event)
             number += is_late
@@ -182,7 +195,8 @@ def requeue_events(
         pending = [t for t in history.having("pending") if t.asked_at is not None and t.asked_at <= last]
     else:
         pending = [t for t in history.having("pending") if t.asked_by is not None and worker.is_gone(t.asked_by)]
-    return [{"event": "requeue", "trial": t.number, "at": worker.now(), "by": worker.name()} for t in pending]
+    author = {"at": worker.now(), "by": worker.name()}
+    return [{"event": "requeue", "trial": t.number, **source_entry(t.sources), **author} for t in pending]
 
 
 def _age(older_than: timedelta | float) -> timedelta:

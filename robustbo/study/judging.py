@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, overload
 
 from robustbo.guidance import explain_misfits
-from robustbo.searchspace.tabular import Point, is_point, measured_point_of, warn_of_violations
+from robustbo.searchspace.tabular import Point, is_point, measured_point_of, point_where_measured, warn_of_violations
 from robustbo.searchspace.units import in_the_names
 from robustbo.study.handing import TrialLike, end_event, value_content
 from robustbo.study.possible import check_possible, is_of_target, with_exclusions
@@ -138,7 +138,7 @@ class Judging(Queueing):
         kind, content = self._value_content(value, sd, n)
         if kind != "tell" or (isinstance(value, Mapping) and len(content["value"]) < len(value)):
             raise ValueError(f"value must be finite to amend a trial, got {value}; use exclude to leave it out")
-        if is_of_target(self.settings, self.history, trial, {}):
+        if is_of_target(self.settings, self.history, trial.number if isinstance(trial, Trial) else trial, {}):
             check_possible(self.settings, "amend takes the right value; use exclude to leave it out")(content["value"])
         return self._end("amend", content | self._of(None, reason), trial)
 
@@ -211,7 +211,7 @@ class Judging(Queueing):
         if not is_point(params):
             raise TypeError(f"params must be a mapping of parameters to measured values, got {params!r}")
         number = trial.number if isinstance(trial, Trial) else index(trial)
-        place = measured_point_of(self.settings.space, {**self.history[number].target_params, **dict(params)})
+        place = point_where_measured(self.settings.space, self.history[number].target_params, params)
         warn_of_violations(self.settings.space, [place])
         return place
 

@@ -9,8 +9,9 @@ from types import MappingProxyType
 from robustbo.errors import SpaceExhausted
 from robustbo.searchspace.region.factory import region_of
 from robustbo.searchspace.region.region import Fixed
-from robustbo.study.declared import target_labels
+from robustbo.study.declared import queue_labels, waits_for
 from robustbo.trials import worker
+from robustbo.trials.sources import source_entry
 from robustbo.trials.storage.line import Event
 from robustbo.trials.store import State
 from robustbo.view.view import View
@@ -36,11 +37,15 @@ def hand_out(
     region = region_of(view.space, fixed) if fixed or view.history.changes else None
     new_events: list[Event] = []
     for _ in range(n):
-        author: Event = {"by": by, "at": worker.now(), **_source(labels)}
-        waiting = (t for t in view.history.trials.having("queued") if region is None or region.contains(t.params))
+        author: Event = {"by": by, "at": worker.now(), **source_entry(labels)}
+        waiting = (
+            t
+            for t in view.history.trials.having("queued")
+            if (region is None or region.contains(t.params)) and waits_for(view.settings, t, labels)
+        )
         if (first := next(waiting, None)) is not None:
-            own = target_labels(view.settings) | author.get("source", {})  # what waits is the target's unless named
-            events: list[Event] = [{"event": "assign", "trial": first.number, **author, **_source(own)}]
+            own = queue_labels(view.settings, first) | author.get("source", {})
+            events: list[Event] = [{"event": "assign", "trial": first.number, **author, **source_entry(own)}]
         else:
             try:
                 number = len(view.history)
@@ -53,15 +58,10 @@ def hand_out(
                     f"{n} points were requested, and only {left} {'is' if left == 1 else 'are'} left; ask for {left}"
                 ) from error
             own = ask.get("source", {}) | author.get("source", {})
-            events = [*diagnosis, {**ask, **author, **_source(own)}]
+            events = [*diagnosis, {**ask, **author, **source_entry(own)}]
         view = View(view.settings, view.history.apply_all(events), view.fits)
         new_events += events
     return new_events
-
-
-def _source(labels: Mapping[str, str]) -> Event:
-    """The entry of an event that says who measures; none where nobody is named."""
-    return {"source": dict(labels)} if labels else {}
 
 
 def as_of_now(events: Sequence[Event], before: State, now: State) -> Sequence[Event] | None:

@@ -54,7 +54,7 @@ def is_of_target(settings: Settings, history: History, trial: Any, labels: Mappi
     Args:
         settings: Those of the study.
         history: All trials.
-        trial: Which one it is of, its number, or a point that is none.
+        trial: Which one it is of, as its holder was given it; its number, as it is; or a point that is none.
         labels: What measured it, as far as that is said.
     """
     if not settings.sources:
@@ -62,6 +62,7 @@ def is_of_target(settings: Settings, history: History, trial: Any, labels: Mappi
     number = trial.number if isinstance(trial, Trial) else trial
     is_there = isinstance(number, int) and 0 <= number < len(history)
     own = history[number].sources if is_there else {}
+    own = {**own, **trial.sources} if isinstance(trial, Trial) else own
     return source_in(settings.sources, {**own, **labels}) is None
 
 

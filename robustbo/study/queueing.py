@@ -15,6 +15,7 @@ from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.space import Space
 from robustbo.searchspace.tabular import Points, check_constraints, is_point, points_of
 from robustbo.study.columns import check_names
+from robustbo.study.declared import source_to_measure
 from robustbo.study.handing import TrialLike, enqueue_events, requeue_events
 from robustbo.study.lines import line_of
 from robustbo.study.origin import origin_to_record
@@ -44,6 +45,8 @@ class Queueing(Study):
     ) -> list[Trial]:
         """Take pending trials back, so that the next asks return them; a late value is still kept.
 
+        A trial of a declared source waits for that source.
+
         Args:
             trials: One trial, or several.
             older_than: Trials asked for at least this long ago (seconds, or a timedelta). Without both arguments:
@@ -58,7 +61,12 @@ class Queueing(Study):
         return self._commit(lambda state: requeue_events(state.history, trials, older_than))
 
     def enqueue(
-        self, points: Points, *, labels: Mapping[str, Any] | None = None, ignore_extra: bool = False
+        self,
+        points: Points,
+        *,
+        labels: Mapping[str, Any] | None = None,
+        ignore_extra: bool = False,
+        source: str | None = None,
     ) -> list[Trial]:
         """Queue points of your own, which the next asks return first: a mapping, a pandas Series or frame, or a list.
 
@@ -66,15 +74,17 @@ class Queueing(Study):
             points: One, or several.
             labels: Labels to keep with them, as for `tell`.
             ignore_extra: Whether to ignore columns of a frame that are not parameters.
+            source: The declared source that is to measure them, as for `ask`; by default the first that asks.
 
         Raises:
             SpaceError: If a point is outside the space; the message names each, and nothing is recorded.
+            ValueError: If there is no such source, or it may not be asked.
         """
         space = self.settings.space
         is_free = flag("ignore_extra", ignore_extra)
         params = points_of(space, [points] if is_point(points) else points, ignore_extra=is_free)
         check_constraints(space, params)
-        own = origin_to_record(None, None, labels)
+        own = origin_to_record(source_to_measure(self.settings, None, source), None, labels)
         return self._commit(lambda state: [{**event, **own} for event in enqueue_events(state.history, params)])
 
     def change(self, space: Space, *, was: Mapping[str, Any] | None = None) -> Space:
@@ -86,7 +96,8 @@ class Queueing(Study):
         Args:
             space: The new one, with all parameters of the old; one that is not to vary any more is fixed in asks
                 (``ask(fixed=...)``).
-            was: By new parameter, the value that it had in all trials so far.
+            was: By new parameter, the value that it had in all trials so far; by one whose condition is wider now, the
+                value where it did not exist.
 
         Returns:
             The space as it is now.

@@ -1,7 +1,8 @@
 """Changes of the search space while a study goes on: what was measured stays, and asks follow.
 
 A change is an event like others. The space after it is the one that people gave, beside what a choice had once: values
-of that are modelled, and asked for no more. A parameter that is new had one value in all trials before.
+of that are modelled, and asked for no more. A parameter that is new had one value in all trials before, and one whose
+condition is wider in those in which it did not exist.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,7 +28,7 @@ class SpaceChange:
     Attributes:
         trial: How many trials there were before it.
         space: The space from then on, as people gave it.
-        was: The values that new parameters had in those trials.
+        was: The values that parameters which begin to exist had in those trials.
     """
 
     trial: int
@@ -60,7 +61,8 @@ class SpaceChange:
 
     def _with_old_values(self, params: Mapping[str, Value]) -> dict[str, Value]:
         values = {**dict(self.was), **params}
-        return self.space.select_present({name: values[name] for name in self.space.names})
+        names = self.space.existing(values) & values.keys()
+        return {name: values[name] for name in self.space.names if name in names}
 
 
 def change_of(trial: int, space: Space, was: Mapping[str, Any]) -> SpaceChange:
@@ -122,14 +124,19 @@ def check_parameters(before: Space, change: SpaceChange) -> None:
             f"{missing[0]}: a changed space must have every parameter, since its values depend on it; fix it in asks, "
             f"by fixed={{{missing[0]!r}: ...}}"
         )
-    new = [name for name in after.names if name not in before.names]
+    new = [name for name in after.names if name not in before.names or name in before.conditions]
     if odd := [name for name in was if name not in new]:
-        raise SpaceError(f"{odd[0]}: was must have values of new parameters, which are {new}")
+        raise SpaceError(f"{odd[0]}: was must have values of new parameters, or of conditional ones, which are {new}")
     change_of(change.trial, after, was)  # raises where a value is none
 
 
 def _check_trial(space: Space, trial: Trial) -> None:
     """Raise a `SpaceError` if a trial cannot be modelled in a space."""
+    if lacking := [name for name in space.names if name in space.existing(trial.params) - trial.params.keys()]:
+        raise SpaceError(
+            f"{lacking[0]}: exists at trial {trial.number} from now on; give the value that it had there, by "
+            f"was={{{lacking[0]!r}: ...}}"
+        )
     try:
         point = space.measured_point(trial.params)
     except SpaceError as error:

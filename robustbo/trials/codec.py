@@ -11,6 +11,7 @@ from robustbo.surrogates.names import NAMES
 from robustbo.trials import schema, trust
 from robustbo.trials.extent import check_extent
 from robustbo.trials.history import History
+from robustbo.trials.newer import NewerError
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage import places
 from robustbo.trials.storage.line import Event
@@ -83,6 +84,8 @@ def fold(place: Place, contents: Contents) -> tuple[Settings, History]:
     try:
         history = History().apply_all(schema.check_all(events(), settings))
         check_extent(settings, history)
+    except NewerError as error:
+        raise JournalError(f"{place}, line {line}: {schema.in_a_line(error)}") from error
     except (KeyError, ValueError, TypeError) as error:
         raise JournalError(
             f"{place}, line {line}: the event contradicts the events before it: {schema.in_a_line(error)}"

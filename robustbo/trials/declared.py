@@ -184,6 +184,11 @@ def source_in(declared: Declared, labels: Mapping[str, str] | Labels) -> str | N
     return name if name in others_of(declared) else None
 
 
+def label_in(declared: Declared, labels: Mapping[str, str]) -> dict[str, str]:
+    """The part of labels that names a declared source; none where no sources are declared."""
+    return {kind: label for kind, label in labels.items() if declared and kind == DEFAULT_KIND}
+
+
 def check_source_name(declared: Declared, labels: Mapping[str, str]) -> None:
     """Raise a `ValueError` where sources are declared and labels name another one."""
     name, names = labels.get(DEFAULT_KIND), [name for name, _ in declared]

@@ -98,7 +98,7 @@ def _new_trial(trials: Sequence[Trial] | Draft, event: Event) -> Trial:
         asked_by=event.get("by") if is_asked else None,
         asked_at=_when(event) if is_asked else None,
         handouts=int(is_asked),
-        sources=dict(event.get("source", {})) if is_asked else {},
+        sources=dict(event.get("source", {})),
         labels=dict(event.get("labels", {})),
         elsewhere=dict(event.get("elsewhere", {})) if is_asked else {},
     )
@@ -144,7 +144,8 @@ def _change(trials: Sequence[Trial] | Draft, trial: Trial, event: Event) -> Tria
             handout = {"handouts": count, "asked_by": event.get("by"), "asked_at": _when(event)}
             return _with(trial, state="pending", **handout, sources=dict(event.get("source", {})))
         case "requeue":
-            return _with(trial, state="queued", reason=_ask_reason(trials, trial), sources={})
+            sources = dict(event.get("source", {}))  # in old journals none: whoever is given it next says
+            return _with(trial, state="queued", reason=_ask_reason(trials, trial), sources=sources)
         case "tell":
             end, reason = _end_fields(trials, trial, event), _ask_reason(trials, trial)
             return _with(trial, state="told", reason=reason, **end, **_value_fields(trial, event))

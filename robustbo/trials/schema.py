@@ -15,6 +15,7 @@ from robustbo.printable import printable
 from robustbo.searchspace.pool import Pool
 from robustbo.trials.changes import KIND as CHANGE
 from robustbo.trials.changes import SpaceChange, changed_space, check_parameters
+from robustbo.trials.newer import NewerError
 from robustbo.trials.noise import PATTERN
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage.line import Event
@@ -75,6 +76,7 @@ class _Enqueue(_Event):
     event: Literal["enqueue"]
     params: Params
     labels: NotRequired[Labels]
+    source: NotRequired[Source]
 
 
 class _Handed(_Event):
@@ -167,7 +169,7 @@ def check(event: Event, settings: Settings) -> None:
         settings: Of whose space the trials are points, and whose outcomes are measured.
 
     Raises:
-        ValueError: If it is none; the message has the first entry that is wrong.
+        ValueError: If it is none; the message has the first entry that is wrong. A `NewerError`: of a newer program.
     """
     space = settings.space
     validate(EVENT, event, "event", event.get("event"))
@@ -178,8 +180,7 @@ def check(event: Event, settings: Settings) -> None:
         raise ValueError(f"event: the space must be none of listed points to be changed, got {space!r}")
     if event["event"] == "extend" and not (isinstance(space, Pool) and all(map(space.may_have, event["rows"]))):
         raise ValueError(f"rows must be such as {space!r} may have, got {event['rows'][:3]}")
-    params = event.get("params")
-    is_measured = event["event"] in ("tell", "fail")
+    params, is_measured = event.get("params"), event["event"] in ("tell", "fail")
     if params is not None and not (space.is_as_measured if is_measured else space.is_as_written)(params):
         raise ValueError(f"params must be a point as this program writes it, got {params}")
     if event["event"] == "ask" and not event.get("fixed", {}).items() <= event["params"].items():
@@ -241,6 +242,8 @@ def validate(kind: TypeAdapter[Any], line: Mapping[str, Any], name: str, of: obj
         kind.validate_python(line)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
+        if first["type"] == "union_tag_invalid":
+            raise NewerError(f"{first['ctx']['tag']!r} is an event") from None
         where = ".".join(str(part) for part in first["loc"] if part not in (of, "float"))  # a number, or by outcome
         raise ValueError(f"{where or name}: {first['msg']}") from None
 

@@ -9,6 +9,7 @@ from robustbo.searchspace.pool import Pool
 from robustbo.searchspace.space import Space
 from robustbo.trials.declared import Declared, Source, sources_by_name
 from robustbo.trials.former_names import in_new_names, in_old_names
+from robustbo.trials.newer import check_settings
 from robustbo.trials.outcome import Outcome
 from robustbo.trials.outcomes import (
     DIRECTIONS,
@@ -208,6 +209,7 @@ class Settings:
         rest["blocks"] = tuple(rest.get("blocks", ()))
         rest["sources"] = {name: Source(**entry) for name, entry in rest.get("sources", {}).items()}
         rest["outcome"] = tuple(map(Outcome.from_dict, rest.get("outcome", ())))
+        check_settings(rest, cls.__dataclass_fields__)
         settings = cls(space=space, options=options_text(entries["surrogate_options"]), **rest)
         check_values(settings.space, settings.sources)
         return settings

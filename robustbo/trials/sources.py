@@ -98,6 +98,11 @@ def _short_text(label: str, text: str) -> str:
     return text.strip()
 
 
+def source_entry(labels: Mapping[str, str]) -> dict[str, Any]:
+    """The entry of an event that says who measures; none where nobody is named."""
+    return {"source": dict(labels)} if labels else {}
+
+
 def source_text(labels: Mapping[str, str]) -> str:
     """Labels in words.
 

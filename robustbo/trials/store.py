@@ -19,6 +19,7 @@ from robustbo.trials import schema, trust
 from robustbo.trials.codec import changed_versions, fold, header
 from robustbo.trials.extent import check_extent, settings_at
 from robustbo.trials.history import History
+from robustbo.trials.newer import NewerError
 from robustbo.trials.settings import Settings
 from robustbo.trials.storage import places
 from robustbo.trials.storage.line import Event
@@ -164,6 +165,8 @@ class Store:
             history = self._state.history.apply_all(schema.check_all(events, settings))
             check_extent(self.settings, history, len(self._state.history))
             return history
+        except NewerError as error:
+            raise JournalError(f"{self._log.name}: {error}") from error
         except (KeyError, TypeError, ValueError) as error:
             raise JournalError(f"{self._log.name}: an event contradicts the events before it: {error}") from error
 

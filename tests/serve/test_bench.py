@@ -52,7 +52,7 @@ def test_a_program_gets_the_points_that_it_asks_for(client):
 
 
 def test_what_is_fixed_is_typed_as_people_write_it(client, bench):
-    client.post("/ask", data={"n": "1", "fixed.0": "41,5", "fixed.1": "B"})
+    client.post("/ask", data={"n": "1", "fixed.heat (°C)": "41,5", "fixed.acid": "B"})
     bench._decisions.shutdown()
     assert bench.opt.history[6].params == {"heat (°C)": 41.5, "acid": "B"}
 

@@ -55,3 +55,12 @@ def test_a_word_withdraws_a_trial_and_a_value_after_it_is_told(lab, tmp_path):
     sheet = fill(tmp_path, ["", 0.3, "", "withdrawn"])
     with pytest.raises(rb.SheetError, match="there is no trial to withdraw"):
         lab.read_sheet(sheet)
+
+
+def test_a_row_may_be_of_another_branch_of_a_condition(tmp_path):
+    space = rb.Space(x=rb.Float(0.0, 1.0), s=rb.Choice("a", "b"), h=rb.Float(0.0, 1.0, when={"s": ["b"]}))
+    opt = rb.Optimizer(space, direction="minimize", seed=0, journal=tmp_path / "j.jsonl")
+    opt.enqueue({"x": 0.5, "s": "b", "h": 0.5})
+    opt.write_sheet(tmp_path / "todo.csv", 1)
+    sheet = fill(tmp_path, [0, 0.5, "a", "", "", 5.0])
+    assert [t.params for t in opt.read_sheet(sheet, as_measured=True)] == [{"x": 0.5, "s": "a"}]

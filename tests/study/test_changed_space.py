@@ -86,7 +86,7 @@ def test_what_waits_outside_is_given_out_no_more():
     [
         (NEW, {}, "stir: is new; give the value that it had in the 7 trials so far"),
         (rb.Space(heat=rb.Float(30, 60)), {}, "solvent: a changed space must have every parameter"),
-        (OLD, {"stir": 1.0}, r"stir: was must have values of new parameters, which are \[\]"),
+        (OLD, {"stir": 1.0}, r"stir: was must have values of new parameters, or of conditional ones, which are \[\]"),
         (rb.Space(heat=rb.Float(30, 30), solvent=rb.Choice("water", "DMF")), {}, "heat: must keep a range"),
         (rb.Space(heat=rb.Choice("a", "b"), solvent=rb.Choice("water", "DMF")), {}, "must have a place in the changed"),
     ],
@@ -119,3 +119,32 @@ def test_a_journal_with_a_change_that_cannot_be_is_refused_at_its_line(tmp_path,
     events = [*contents(tmp_path / "j.jsonl").events, change]
     with pytest.raises(ValueError, match=message):
         History().apply_all(check_all(events, opt.settings))
+
+
+CHOSEN = {"x": rb.Float(0.0, 1.0), "s": rb.Choice("a", "b")}
+CONDITIONAL = rb.Space(**CHOSEN, h=rb.Float(0.0, 1.0, when={"s": ["b"]}))
+BRANCHES = [{"x": 0.5, "s": "a"}, {"x": 0.5, "s": "b", "h": 0.25}]
+
+
+def conditional_study(path=None):
+    opt = rb.Optimizer(CONDITIONAL, direction="minimize", seed=0, journal=path, num_initial=2)
+    for number, point in enumerate(BRANCHES):
+        opt.tell(point, float(number))
+    return opt
+
+
+def test_a_parameter_is_added_beside_a_conditional_one():
+    opt = conditional_study()
+    opt.change(rb.Space(**dict(CONDITIONAL.parameters), g=rb.Float(0.0, 1.0)), was={"g": 0.5})
+    assert [trial.params for trial in opt.history] == [{**point, "g": 0.5} for point in BRANCHES]
+
+
+@pytest.mark.parametrize("when", [None, {"s": ["a", "b"]}])
+def test_a_condition_becomes_wider(tmp_path, when):
+    opt = conditional_study(tmp_path / "j.jsonl")
+    wider = rb.Space(**CHOSEN, h=rb.Float(0.0, 1.0, when=when))
+    with pytest.raises(rb.SpaceError, match="h: exists at trial 0 from now on; give the value"):
+        opt.change(wider)
+    opt.change(wider, was={"h": 0.75})
+    assert [trial.params for trial in opt.history] == [{**BRANCHES[0], "h": 0.75}, BRANCHES[1]]
+    assert rb.Optimizer.resume(tmp_path / "j.jsonl").history == opt.history

@@ -159,3 +159,23 @@ def test_a_pool_keeps_readings_beside_its_rows_and_recommends_rows(quietly):
         trial = opt.ask()
         opt.tell(trial, trial.params["x"], params={"x": trial.params["x"] + 0.01})
     assert opt.best().params == {"x": 0.0, "y": 1.0}
+
+
+BRANCHES = rb.Space(x=rb.Float(0, 1), s=rb.Choice("a", "b"), h=rb.Float(0, 1, when={"s": ["b"]}))
+
+
+@pytest.mark.parametrize("params", [{"s": "a"}, {"x": 0.5, "s": "a"}])
+def test_a_trial_is_measured_at_another_branch_of_a_condition(params):
+    opt = study(space=BRANCHES)
+    opt.enqueue({"x": 0.5, "s": "b", "h": 0.5})
+    trial = opt.tell(opt.ask(), 5.0, params=params)
+    assert (trial.params, trial.target) == ({"x": 0.5, "s": "a"}, {"x": 0.5, "s": "b", "h": 0.5})
+
+
+def test_what_exists_at_the_measured_branch_alone_is_to_be_said():
+    opt = study(space=BRANCHES)
+    opt.enqueue({"x": 0.5, "s": "a"})
+    trial = opt.ask()
+    with pytest.raises(rb.SpaceError, match="h: every parameter must have a value"):
+        opt.tell(trial, 5.0, params={"s": "b"})
+    assert opt.tell(trial, 5.0, params={"s": "b", "h": 0.25}).params == {"x": 0.5, "s": "b", "h": 0.25}

@@ -13,7 +13,7 @@ from robustbo.trials import schema
 from robustbo.trials.changes import KIND as CHANGE
 from robustbo.trials.changes import SpaceChange, changed_space
 from robustbo.trials.diagnosis import diagnosis_of
-from robustbo.trials.events import ALLOWED_STATES, BEGIN, fold, states_for
+from robustbo.trials.events import BEGIN, fold, states_for
 from robustbo.trials.repair.lines import JournalLine
 from robustbo.trials.repair.proof import Left, Link, line_left_out
 from robustbo.trials.settings import Settings
@@ -29,7 +29,6 @@ NO_BEGINNING = "the line that began trial {} is lost, so nothing can be said of 
 NOT_ALLOWED = "trial {} must be {} for it, and is {}"
 
 EXTEND = "extend"  # rows that were added to a pool
-KNOWN_KINDS = ("diagnose", VERDICT, CHANGE, EXTEND, *BEGIN, *ALLOWED_STATES)
 
 
 class Moved(NamedTuple):
@@ -72,8 +71,7 @@ class Fitting:
     def _take(self, index: int, link: Link) -> None:
         event: dict[str, Any] = link.line.content or {}
         kind = event["event"]
-        if kind in KNOWN_KINDS:
-            schema.check(event, self._settings)
+        schema.check(event, self._settings)
         if kind == "diagnose":
             self._put(link.line, self._renumber_diagnosis(index, event))
         elif kind == VERDICT:
@@ -84,8 +82,6 @@ class Fitting:
             self._change(link.line, {**event, "trial": len(self._trials)})
         elif kind in BEGIN or ("params" in event and not self._is_measured_elsewhere(index, event)):
             self._begin(index, link.line, event)
-        elif kind not in ALLOWED_STATES:
-            self.left.append(line_left_out(link.line, f"{kind!r} is no event that this program knows"))
         elif candidates := self._candidates(index, event["trial"]):
             self._end(index, link.line, event, candidates)
         else:

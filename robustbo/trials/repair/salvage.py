@@ -4,16 +4,18 @@ Which lines are proven, `trials.repair.proof` says; how they are made to fit, `t
 """
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from robustbo.errors import JournalError, JournalExists, JournalWriteError
+from robustbo.trials import schema
 from robustbo.trials.codec import settings_of
 from robustbo.trials.history import History
+from robustbo.trials.newer import NewerError
 from robustbo.trials.repair.fitting import Fitting, Moved, Remark
 from robustbo.trials.repair.lines import JournalLine, lines_in
-from robustbo.trials.repair.proof import Left, prove_lines, without_torn
+from robustbo.trials.repair.proof import Left, Link, prove_lines, without_torn
 from robustbo.trials.storage import whole
 from robustbo.trials.storage.groups import GROUP, num_unfinished, place_in
 from robustbo.trials.storage.line import SCHEMA, header_line, line_of
@@ -59,7 +61,7 @@ def salvage_journal(place: Place, keep: Collection[int] = ()) -> Salvaged:
         keep: Numbers of lines to be kept although nothing proves them.
 
     Raises:
-        JournalError: If it is no journal, or its header cannot be proven.
+        JournalError: If it is no journal, its header cannot be proven, or a newer robustbo has written some line.
     """
     if is_address(place):
         raise JournalError(f"{display_name(place)}: only a file can be repaired; restore a database from its backup")
@@ -77,12 +79,24 @@ def salvage_journal(place: Place, keep: Collection[int] = ()) -> Salvaged:
     if header["schema"] != SCHEMA:
         raise JournalError(f"{path}, line 1: must be a header of schema {SCHEMA}, got {header['schema']!r}")
     settings = settings_of(path, header)
+    _check_kinds(path, links)
     fitting = Fitting(links, settings)
     text, salvaged_from = _new_journal(header, links[0].line, fitting)
     every, is_whole = sorted([*lost, *fitting.left]), text.rstrip() == data.rstrip()
     history = History().apply_all([event for _, event in fitting.events])
     moves = (fitting.remarks, fitting.moved, salvaged_from)
     return Salvaged(text, history, len(fitting.events), every, *moves, is_whole)
+
+
+def _check_kinds(path: Path, links: Iterable[Link]) -> None:
+    """Raise a `JournalError` where a line that is proven is an event of a newer robustbo: that is no damage."""
+    for line in (link.line for link in links if link.parent is not None):
+        try:
+            schema.validate(schema.EVENT, line.content or {}, "event")
+        except NewerError as error:
+            raise JournalError(f"{path}, line {line.number}: {error}") from None
+        except ValueError:  # which the fitting says
+            continue
 
 
 def write(salvage: Salvaged, path: str | os.PathLike[str]) -> None:

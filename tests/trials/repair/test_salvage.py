@@ -198,10 +198,13 @@ class TestFitting:
         found = journal([*EVENTS, {"event": "exclude", "trial": 1}], lost(5))
         assert left(found)[12] == "trial 1 must be told for it, and is pending"
 
-    def test_an_event_of_a_later_version_is_left_out(self, journal):
-        assert left(journal([*EVENTS, {"event": "dance", "trial": 1}])) == {
-            12: "'dance' is no event that this program knows"
-        }
+    def test_an_event_of_a_newer_robustbo_is_not_dropped(self, journal):
+        with pytest.raises(JournalError, match=r"line 12: 'dance' is an event of a newer robustbo, .* update robustbo"):
+            journal([*EVENTS, {"event": "dance", "trial": 1}])
+
+    def test_an_event_of_a_newer_robustbo_that_nothing_proves_is_left_out(self, journal):
+        found = journal([*EVENTS, {"event": "dance", "trial": 1}], lost(11))
+        assert "cannot be read" in left(found)[12]
 
     def test_verdicts_on_one_of_several_outcomes_are_kept(self, tmp_path):
         path = tmp_path / "several.jsonl"
