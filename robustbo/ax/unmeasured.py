@@ -24,7 +24,7 @@ BURN_IN, THINNING = 500, 8  # steps of a random walk within constraints; two poi
 
 
 class AxRegion(NamedTuple):
-    """Where Ax looks for a candidate, in the words of its optimizer."""
+    """The region of a candidate, as Ax's optimizer has it."""
 
     digest: SearchSpaceDigest
     inequalities: Constraints | None
