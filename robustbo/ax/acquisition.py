@@ -3,19 +3,22 @@
 from typing import Any
 
 import torch
+from ax.core.search_space import SearchSpaceDigest
 from ax.generators.torch.botorch_modular.acquisition import Acquisition
 from ax.generators.torch_base import TorchOptConfig
 from ax.generators.utils import filter_constraints_and_fixed_features
 from botorch.acquisition import AcquisitionFunction
 from botorch.acquisition.logei import qLogProbabilityOfFeasibility
+from botorch.models.model import Model
+from botorch.optim.optimize import optimize_acqf_discrete
 from torch import Tensor
 
 from robustbo import seeds
 from robustbo.ax.formula import closed_form
+from robustbo.ax.unmeasured import AxRegion, Constraints, Rounding, alternatives
 from robustbo.ax.viability import OPTION, Viable
 from robustbo.determinism.isolation import seed_everything
 from robustbo.determinism.surroundings import pin_surroundings
-from robustbo.loop.acquisition.log_nei import ClosedForm
 from robustbo.surrogates.common.contract import quiet
 
 
@@ -27,14 +30,25 @@ class SeededAcquisition(Acquisition):
     """
 
     acqf: AcquisitionFunction
+    _objective_thresholds: Tensor | None
 
     def _update_objective_thresholds(self, torch_opt_config: TorchOptConfig) -> None:
-        """Update the thresholds as Ax does, from all points that have a value of any metric that counts.
+        """Infer the thresholds that the user leaves out, from all points that have a value of any metric that counts.
 
-        Ax takes those that have values of all of them.
+        Ax takes those that have values of all of them; and while no point keeps a user's threshold, it replaces that.
         """
         self.X_observed = self._measured_points(torch_opt_config)
+        self._user_thresholds = self._objective_thresholds
         super()._update_objective_thresholds(torch_opt_config)
+        user_limits, ax_limits = self._user_thresholds, self._objective_thresholds
+        if user_limits is not None and ax_limits is not None:
+            self._objective_thresholds = torch.where(user_limits.isnan(), ax_limits, user_limits)
+
+    @property
+    def objective_thresholds(self) -> Tensor | None:
+        """The thresholds that Ax notes; None while some are unknown, which it cannot note."""
+        thresholds = self._objective_thresholds
+        return None if thresholds is None or thresholds.isnan().any() else thresholds
 
     def _measured_points(self, config: TorchOptConfig) -> Tensor | None:
         """The points with a value of any metric that counts, within the constraints if any is."""
@@ -51,19 +65,31 @@ class SeededAcquisition(Acquisition):
     def _instantiate_acquisition(self) -> None:
         with seed_everything(self._seed("samples")), quiet():
             if not self._is_any_feasible():
-                options = dict[str, Any]()
+                options, self._objective_thresholds = dict[str, Any](), self._user_thresholds
                 self.botorch_acqf_classes_with_options = [(qLogProbabilityOfFeasibility, options)]
             super()._instantiate_acquisition()
-        self._asked_for = self.acqf
         self.acqf = self._viable(self.acqf)
 
+    def _construct_botorch_acquisition(
+        self, botorch_acqf_class: type[AcquisitionFunction], botorch_acqf_options: dict[str, Any], model: Model
+    ) -> AcquisitionFunction:
+        """The closed form for a single candidate, in our model's outcomes, where there is one; else Ax's, by samples.
+
+        That of several objectives compiles C++ when it is first made, for minutes.
+        """
+        ours = closed_form(self, botorch_acqf_class, self._seed("samples") % 2**31) if self.n == 1 else None
+        if ours is not None:
+            return ours
+        return super()._construct_botorch_acquisition(botorch_acqf_class, botorch_acqf_options, model)
+
     def _is_any_feasible(self) -> bool:
-        """Return whether any point measured is believed to keep outcome constraints and the thresholds of objectives.
+        """Return whether any point measured is believed to keep outcome constraints and the thresholds that are given.
 
         Ax would look at the values as they were told, of which a wrong one says that there is such a point, or hides
         the only one; an acquisition function that needs one then ends in an error.
         """
-        if self.X_observed is None or (self._outcome_constraints is None and self._objective_thresholds is None):
+        thresholds = self._user_thresholds
+        if self.X_observed is None or (self._outcome_constraints is None and thresholds is None):
             return True
         with torch.no_grad():
             mean = self._model.posterior(self.X_observed).mean
@@ -71,21 +97,34 @@ class SeededAcquisition(Acquisition):
         if self._outcome_constraints is not None:
             A, b = self._outcome_constraints
             is_feasible &= (mean @ A.T <= b.squeeze(-1)).all(-1)
-        if self._objective_thresholds is not None:
-            is_feasible &= (mean @ self._objective_weights.T >= self._objective_thresholds).all(-1)
+        if thresholds is not None:
+            is_feasible &= ~(mean @ self._objective_weights.T < thresholds).any(-1)  # NaN where none is given
         return bool(is_feasible.any())
 
     @pin_surroundings
-    def optimize(self, n: int, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
-        """Candidates, as in Ax; a single one by the closed form, in our model's outcomes, where Ax would sample."""
-        as_asked = self.acqf
+    def optimize(
+        self,
+        n: int,
+        search_space_digest: SearchSpaceDigest,
+        inequality_constraints: Constraints | None = None,
+        equality_constraints: Constraints | None = None,
+        fixed_features: dict[int, float] | None = None,
+        rounding_func: Rounding | None = None,
+        **rest: Any,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Candidates, as in Ax; in place of a single one that is measured already, or pending, the best of others.
+
+        Ax would ask for it five times, then take a random point.
+        """
+        limits = inequality_constraints, equality_constraints, fixed_features, rounding_func
         with seed_everything(self._seed("restarts")), quiet():
-            if n == 1 and (ours := self._closed_form()) is not None:
-                self.acqf = self._viable(ours)
-            try:
-                return super().optimize(n, *args, **kwargs)
-            finally:
-                self.acqf = as_asked
+            result = super().optimize(n, search_space_digest, *limits, **rest)
+            if n > 1:
+                return result
+            X_trials = torch.cat([*self.surrogate.Xs, *([] if self.X_pending is None else [self.X_pending])])
+            region = AxRegion(search_space_digest, *limits)
+            X = alternatives(result[0], X_trials, region, self._seed("others") % 2**31)
+            return (*optimize_acqf_discrete(self.acqf, 1, X), result[-1]) if len(X) else result
 
     def _viable(self, function: AcquisitionFunction) -> AcquisitionFunction:
         """The function, and the probability of a value where arms have failed."""
@@ -93,10 +132,6 @@ class SeededAcquisition(Acquisition):
             return function
         bounds = ended.X.new_tensor(self.search_space_digest.bounds)
         return Viable(function, ended, bounds, self._seed("failures"))
-
-    def _closed_form(self) -> ClosedForm | None:
-        """The closed form of what is asked for, if there is one."""
-        return closed_form(self, self._asked_for, self._seed("samples") % 2**31)
 
     def _seed(self, purpose: str) -> int:
         num_points = sum(len(X) for X in (*self.surrogate.Xs[:1], self.X_pending) if X is not None)

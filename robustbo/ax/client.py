@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from robustbo.ax.experiment import Run
+from robustbo.ax.experiment import ALL_OR_NONE, Run
 from robustbo.ax.seen import FITS, ClientReader
-from robustbo.ax.wanted import metric_directions, metrics_of
+from robustbo.ax.wanted import find_goals, metrics_of
 from robustbo.trials.former_names import former_name, reads_old_names
 from robustbo.trials.settings import DEFAULT_MAX_REPLICATES, Failures, Replicate
 from robustbo.validation import nearest, real
@@ -46,10 +46,10 @@ def outliers(client: Any, metric: str | None = None) -> pd.DataFrame:
     metrics = reader.experiment.metrics
     if metric is not None and metric not in metrics:
         raise ValueError(f"metric must be one of {sorted(metrics)}, got {metric!r}")
-    fits, directions = reader.fits, metric_directions(reader.experiment)
+    fits, goals = reader.fits, find_goals(reader.experiment)
     for name in sorted(metrics) if metric is None else [metric]:
-        of_metric = fits.of(name) if directions else fits
-        direction = directions.get(name, "minimize")
+        of_metric = fits.of(name) if goals.is_several else fits
+        direction = goals.directions.get(name, "minimize")
         view, runs = reader.view_of_metric(name, f"outliers {name}", direction, of_metric)
         if view.history.having("told"):
             frames.append(_by_arm(outlier_frame(view.outliers()), runs, metric=name))
@@ -93,16 +93,17 @@ def complete(client: Any, trial_index: int, raw_data: Mapping[str, Any]) -> bool
     Args:
         client: An Ax client.
         trial_index: Of the trial.
-        raw_data: Metric -> value, or (value, standard error). Where one metric is wanted, tracking metrics count: one
-            that is not finite fails the whole trial, so leave it out if the trial is good without it.
+        raw_data: Metric -> value, or (value, standard error), which is unknown if NaN or None. Where one metric is
+            wanted, tracking metrics count: one that is not finite fails the whole trial, so leave it out if the trial
+            is good without it.
 
     Returns:
         Whether it was completed.
 
     Raises:
         TypeError: If a value is no number and no pair of two.
-        ValueError: If a standard error is negative, or is told for some of a metric's values and not for others, which
-            no model can take.
+        ValueError: If a standard error is negative or infinite, or is told for some of a metric's values and not for
+            others, which no model can take.
     """
     if not isinstance(raw_data, Mapping) or not raw_data:
         raise TypeError(f"raw_data must be a mapping of metrics to values, got {raw_data!r}")
@@ -112,7 +113,7 @@ def complete(client: Any, trial_index: int, raw_data: Mapping[str, Any]) -> bool
         if hint := nearest(name, missing):
             raise ValueError(f"a metric must be one of {sorted(metrics)}, got {name!r}{hint}")
     told = {name: _pair(name, value) for name, value in raw_data.items()}
-    wrong = {name: pair for name, pair in told.items() if not all(map(math.isfinite, pair))}
+    wrong = {name: pair for name, pair in told.items() if not math.isfinite(pair[0])}
     told = {name: pair for name, pair in told.items() if name not in wrong}
     if wrong and not (len(needed := metrics_of(client._experiment)) > 1 and told.keys() & {*needed}):
         client.mark_trial_failed(trial_index, failed_reason=f"not finite: {wrong}")
@@ -121,21 +122,21 @@ def complete(client: Any, trial_index: int, raw_data: Mapping[str, Any]) -> bool
     for name, (_, *sem) in told.items():
         before: Any = data[data["metric_name"] == name]["sem"] if len(data) else []
         if len(before) and bool(sem) != bool(before.notna().all()):
-            raise ValueError(f"{name} must have a standard error at all trials or at none, got {raw_data[name]!r}")
+            raise ValueError(f"{name} {ALL_OR_NONE}, got {raw_data[name]!r}")
     client.complete_trial(trial_index, {name: pair if len(pair) == 2 else pair[0] for name, pair in told.items()})
     return True
 
 
 def _pair(name: str, value: Any) -> tuple[float, ...]:
-    """A value, and its standard error if it has one."""
+    """A value, and its standard error if that is known."""
     if not isinstance(value, tuple):
         return (real(name, value),)
     if len(value) != 2:
         raise TypeError(f"{name} must be a value or (value, standard error), got {value!r}")
-    mean, sem = real(name, value[0]), real(f"{name}'s standard error", value[1])
-    if sem < 0:
-        raise ValueError(f"{name}'s standard error must be at least 0, got {sem}")
-    return mean, sem
+    mean, sem = real(name, value[0]), math.nan if value[1] is None else real(f"{name}'s standard error", value[1])
+    if sem < 0 or sem == math.inf:
+        raise ValueError(f"{name}'s standard error must be finite and at least 0, got {sem}; NaN if it is unknown")
+    return (mean,) if math.isnan(sem) else (mean, sem)
 
 
 @reads_old_names

@@ -13,7 +13,15 @@ from robustbo.trials.history import History
 from robustbo.trials.sources import labels_to_record
 
 Noisy = tuple[float, float | None]  # a value, and the standard deviation of its noise where known
-DESIGNS = {"Sobol", "Uniform", "InSampleUniform", "Factorial", "CenterOfSearchSpace"}  # generators that need no data
+ALL_OR_NONE = "must have a standard error at all trials or at none"  # since BoTorch's models take no NaN in some
+DESIGNS = {
+    "Sobol",
+    "Fallback_Sobol",
+    "Uniform",
+    "InSampleUniform",
+    "Factorial",
+    "CenterOfSearchSpace",
+}  # generators that need no data
 SOURCE = "source"  # the key, in the metadata of trials and candidates, of what measures them
 ORIGIN = "origin"  # likewise of where a candidate of a generator that makes both is from: "sobol" or "model"
 
@@ -123,7 +131,7 @@ def _values(trial: Any, arm: Any, values_of_metric: Mapping[str, ValuesByArm]) -
 
 
 def _noisy(mean: float, sem: float | None) -> Noisy:
-    return float(mean), float(sem) if sem is not None and sem > 0 else None
+    return float(mean), float(sem) if sem is not None and sem >= 0 else None  # it is unknown to Ax if it is NaN
 
 
 def _is_abandoned(trial: Any, arm: Any) -> bool:

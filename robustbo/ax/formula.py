@@ -8,7 +8,6 @@ from ax.generators.torch.botorch_modular.acquisition import Acquisition
 from botorch.acquisition import AcquisitionFunction
 from botorch.acquisition.logei import qLogNoisyExpectedImprovement
 from botorch.acquisition.multi_objective.logei import qLogNoisyExpectedHypervolumeImprovement
-from botorch.acquisition.objective import IdentityMCObjective, PosteriorTransform, ScalarizedPosteriorTransform
 from botorch.models import ModelListGP
 from torch import Tensor
 
@@ -20,40 +19,28 @@ from robustbo.numerics.improvement.goals import Goal
 NOISY = (qLogNoisyExpectedImprovement, qLogNoisyExpectedHypervolumeImprovement)
 
 
-def closed_form(of: Acquisition, asked_for: AcquisitionFunction, seed: int) -> ClosedForm | None:
+def closed_form(of: Acquisition, asked_for: type[AcquisitionFunction], seed: int) -> ClosedForm | None:
     """The noisy improvement of our models' outcomes, if it is what is asked for.
 
     Args:
         of: Ax's acquisition.
-        asked_for: The function that it has made.
+        asked_for: The class of function that it is to make.
         seed: Of the samples.
     """
-    if of.X_observed is None:
+    if of.X_observed is None or asked_for not in NOISY or of._learned_objective_preference_model is not None:
         return None
     baseline = of.X_observed if of.X_pending is None else torch.cat([of.X_observed, of.X_pending])
     if isinstance(model := of._model, ModelListGP):
-        return _of_several(of, model, baseline, seed) if type(asked_for) in NOISY else None
-    if type(asked_for) is not qLogNoisyExpectedImprovement or not has_closed_form(model):
+        return _of_several(of, model, baseline, seed)
+    weights = of._objective_weights.tolist()
+    if not has_closed_form(model) or of._outcome_constraints is not None or weights not in ([[1.0]], [[-1.0]]):
         return None
-    is_alone = type(asked_for.objective) is IdentityMCObjective and asked_for._constraints is None
-    if not is_alone or (sign := _sign(asked_for.posterior_transform)) is None:
-        return None
-    return LogNEI(model, baseline, seed, latents=multiply_by_sign(model.latents(), sign))
-
-
-def _sign(transform: PosteriorTransform | None) -> float | None:
-    """Factor of one outcome, 1 or -1; None where something else is done to it."""
-    if transform is None:
-        return 1.0
-    if type(transform) is not ScalarizedPosteriorTransform or transform.offset != 0:
-        return None
-    weights = transform.weights.tolist()
-    return weights[0] if weights in ([1.0], [-1.0]) else None
+    return LogNEI(model, baseline, seed, latents=multiply_by_sign(model.latents(), weights[0][0]))
 
 
 def _of_several(of: Acquisition, model: ModelListGP, baseline: Tensor, seed: int) -> LogNEHVI | None:
     models = [outcome_model for outcome_model in model.models if has_closed_form(outcome_model)]
-    if len(models) < len(model.models) or of._learned_objective_preference_model is not None:
+    if len(models) < len(model.models):
         return None
     if not all(
         torch.equal(outcome_model.transform_inputs(baseline), models[0].transform_inputs(baseline))

@@ -7,10 +7,13 @@ from ax.api.client import Client
 from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig
 from ax.core.parameter_constraint import ParameterConstraint
 
+from robustbo.ax.wanted import find_goals
 from robustbo.searchspace.constraints.at_most import AtMost
 from robustbo.searchspace.constraints.constraint import Constraint
 from robustbo.searchspace.parameters import MAX_LEVELS, Choice, Float, Int, Ordinal, Parameter, Value
 from robustbo.searchspace.space import Space
+from robustbo.trials.outcomes import DIRECTIONS
+from robustbo.validation import one_of
 
 TYPES = {str: "str", bool: "bool", int: "int", float: "float"}
 
@@ -29,8 +32,9 @@ def client_for(space: Space, direction: str, metric: str, seed: int | None = Non
         seed: Ax's random seed.
 
     Raises:
-        ValueError: If Ax cannot express the space; the message says which part.
+        ValueError: If the direction is none, or Ax cannot express the space or the metric; the message says which part.
     """
+    one_of("direction", direction, DIRECTIONS)
     if space.is_pool:
         raise ValueError(f"the space must not be a pool for Ax, which has no way to list its points: {space!r}")
     constraints = [converted for constraint in space.constraints for converted in _constraint(space, constraint)]
@@ -43,6 +47,9 @@ def client_for(space: Space, direction: str, metric: str, seed: int | None = Non
             search_space.parameters[name]._log_scale = parameter.log  # Ax guesses it from the values
     search_space.add_parameter_constraints(constraints)
     client.configure_optimization(objective=metric if direction == "maximize" else f"-{metric}")
+    if find_goals(client._experiment).objectives != ((metric, direction),):
+        read = client._experiment.optimization_config.objective.expression
+        raise ValueError(f"metric must be a name, got {metric!r}, which Ax takes for the formula {read!r}")
     return client
 
 

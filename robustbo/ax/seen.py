@@ -123,12 +123,10 @@ class ExperimentReader:
 
     def _runs(self, *metrics: str) -> list[Run]:
         """The arms of old experiments, and those of the experiment, at levels too."""
-        own, declared = runs_of(self.experiment, self.space, *metrics), self.sources.declared
-        if not declared:
-            return own
-        for run in own:
+        runs, declared = runs_of(self.experiment, self.space, *metrics), self.sources.declared
+        for run in runs if declared else ():
             _check_source(declared, run)
-        runs = with_levels(self.experiment, declared, own, metrics)
+        runs = with_levels(self.experiment, declared, runs, metrics)
         return _round_values([*self.sources.old_runs(self.space, metrics), *runs])
 
     def _view(
@@ -174,13 +172,25 @@ class ClientReader(ExperimentReader):
 
     Args:
         client: An Ax client.
+
+    Raises:
+        TypeError: If it is none.
     """
 
     def __init__(self, client: Any) -> None:
-        strategy = client._maybe_generation_strategy
+        experiment, strategy = _experiment_and_strategy(client)
         own = ExperimentCache(FITS.setdefault(client, FitCache()), VIEWS.setdefault(client, {}))
         cache = getattr(None if strategy is None else strategy.adapter, "cache", own)  # that of a `SourcesAdapter`
-        super().__init__(client._experiment, options_of(strategy), cache)
+        super().__init__(experiment, options_of(strategy), cache)
+
+
+def _experiment_and_strategy(client: Any) -> tuple[Any, Any]:
+    """The experiment and the strategy of Ax's `Client` or `AxClient`; None before there is a strategy."""
+    if hasattr(client, "_maybe_generation_strategy"):
+        return client._experiment, client._maybe_generation_strategy
+    if hasattr(client, "_generation_strategy"):
+        return client.experiment, client._generation_strategy
+    raise TypeError(f"client must be ax.api.client.Client or AxClient, got {client!r}")
 
 
 def _check_source(declared: Declared, run: Run) -> None:

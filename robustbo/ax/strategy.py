@@ -34,6 +34,7 @@ from torch import as_tensor
 from robustbo.ax.acquisition import SeededAcquisition
 from robustbo.ax.adapter import RobustGenerators
 from robustbo.ax.declared import with_target
+from robustbo.ax.experiment import ALL_OR_NONE
 from robustbo.ax.old_experiments import PURPOSE, OldExperiment, arms_of, is_old_experiment
 from robustbo.ax.stored_digits import is_kept, round_to_storage
 from robustbo.ax.viability import HandOverFailures
@@ -84,8 +85,16 @@ class RobustStandardizeY(StandardizeY):
             self.Ymean[metric], self.Ystd[metric] = scale.means.item(), scale.stdvs.item()
 
     def transform_experiment_data(self, experiment_data: Any) -> Any:
-        """The data with means and standard errors rounded, then scaled."""
+        """The data with means and standard errors rounded, then scaled.
+
+        Raises:
+            ValueError: If a metric has standard errors at some trials alone, which no model can take.
+        """
         observed = experiment_data.observation_data
+        for metric in self.Ymean:
+            is_known = observed["sem", metric].notna()[observed["mean", metric].notna()]
+            if is_known.any() and not is_known.all():
+                raise ValueError(f"{metric} {ALL_OR_NONE}, got one at {is_known.sum()} of {len(is_known)}")
         for column in ("mean", "sem"):
             for metric in self.Ymean:
                 values = observed[column, metric].to_numpy(dtype=float)

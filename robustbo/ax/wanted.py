@@ -45,6 +45,13 @@ class Goals(NamedTuple):
         """Return whether more than one number an arm counts."""
         return len(self.objectives) > 1 or bool(self.bounds)
 
+    @property
+    def directions(self) -> dict[str, Direction]:
+        """The direction in which each metric is better."""
+        lows = {bound.metric for bound in self.bounds if bound.is_least}
+        bounded = {bound.metric: _direction(1 if bound.metric in lows else -1) for bound in self.bounds}
+        return bounded | dict(self.objectives)
+
     def absolute(self, baseline: Callable[[str], float]) -> "Goals":
         """Goals with no bound that is relative.
 
@@ -133,14 +140,9 @@ def metrics_of(experiment: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*config.objective.metric_names, *bounded]))
 
 
-def metric_directions(experiment: Any) -> dict[str, Direction]:
-    """The direction in which each metric is better, where several are wanted; else empty."""
+def find_goals(experiment: Any) -> Goals:
+    """Objectives and outcome constraints of an experiment, if we can have them; else none."""
     try:
-        goals = goals_of(experiment)
+        return goals_of(experiment)
     except ValueError:
-        return {}
-    if not goals.is_several:
-        return {}
-    lows = {bound.metric for bound in goals.bounds if bound.is_least}
-    bounded = {bound.metric: _direction(1 if bound.metric in lows else -1) for bound in goals.bounds}
-    return bounded | dict(goals.objectives)
+        return Goals((), ())

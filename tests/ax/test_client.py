@@ -6,11 +6,16 @@ import math
 import pytest
 from ax.api.client import Client
 from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig
+from ax.generation_strategy.generation_node import DEFAULT_FALLBACK
+from ax.service.ax_client import AxClient, ObjectiveProperties
 
-from robustbo.ax import best, failures, generation_strategy, next_replicate
+import robustbo as rb
+from robustbo.ax import best, failures, generation_strategy, next_replicate, outliers
 from robustbo.ax import client as module
-from robustbo.ax.experiment import history_of, runs_of
+from robustbo.ax.experiment import DESIGNS, history_of, runs_of
+from robustbo.ax.seen import ClientReader
 from robustbo.ax.space import space_of
+from robustbo.ax.wanted import find_goals
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # what Ax and its libraries say to their own developers
 
@@ -123,6 +128,40 @@ def test_it_is_known_who_asked():
     assert origins == ["user", *["sobol"] * sobol, *["model"] * (8 - sobol)]
 
 
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_outliers_are_those_of_the_view_by_which_the_best_is_found(direction):
+    made = measured(1.0 if direction == "maximize" else -1.0)
+    report, view = outliers(made).set_index("trial_index")["evidence"], ClientReader(made).view().view
+    assert view.settings.direction == direction == find_goals(made._experiment).directions["f"]
+    assert report.to_dict() == {each.trial.number: each.evidence for each in view.outliers()}
+
+
+def test_a_standard_error_of_zero_says_that_a_value_is_exact():
+    made, own = client("-f"), rb.Optimizer(rb.Space(x=rb.Float(0, 1)), direction="minimize", seed=0)
+    for i in range(8):
+        point, value = {"x": i / 7}, round(math.sin(5 * i), 3)
+        made.complete_trial(made.attach_trial(point), {"f": (value, 0.0)})
+        own.tell(point, value, sd=0.0)
+    assert best(made)[3:5] == (own.best().mean, own.best().sd)
+    runs = runs_of(made._experiment, space_of(made._experiment), "f")
+    assert {run.values["f"][1] for run in runs} == {0.0}
+
+
+def test_the_older_client_of_ax_is_read_too():
+    made = AxClient(generation_strategy=generation_strategy("standard", seed=0), verbose_logging=False)
+    spaces = [{"name": "x", "type": "range", "bounds": [0.0, 1.0]}]
+    made.create_experiment(parameters=spaces, objectives={"f": ObjectiveProperties(minimize=True)})
+    for _ in range(3):
+        p, index = made.get_next_trial()
+        made.complete_trial(index, raw_data={"f": p["x"]})
+    made.log_trial_failure(made.get_next_trial()[1])
+    assert best(made).parameters["x"] == pytest.approx(outliers(made)["value"].min())
+    assert failures(made)["trial_index"].tolist() == [3]
+    assert next_replicate(made) is None
+    with pytest.raises(TypeError, match=r"client must be ax\.api\.client\.Client or AxClient, got 3"):
+        best(3)
+
+
 def test_a_design_of_ax_s_own_is_no_model():
     made = client()
     for _ in range(3):
@@ -131,3 +170,4 @@ def test_a_design_of_ax_s_own_is_no_model():
     runs = runs_of(made._experiment, space_of(made._experiment), "f")
     assert runs[0].point == {"x": 0.5}  # the center of the space
     assert [run.origin for run in runs] == ["sobol"] * 3
+    assert {spec.generator_key for spec in DEFAULT_FALLBACK.values()} <= DESIGNS

@@ -124,3 +124,23 @@ def test_what_ax_cannot_have_is_named(parameters, constraints, message):
 def test_a_pool_is_refused():
     with pytest.raises(ValueError, match="must not be a pool for Ax"):
         client_for(Pool(pd.DataFrame({"x": [0.1, 0.2]})), "minimize", "f")
+
+
+@pytest.mark.parametrize(
+    ("direction", "metric", "message"),
+    [
+        ("max", "f", "direction must be one of .* did you mean 'maximize'"),
+        ("minimize", "-x", "metric must be a name, got '-x', which Ax takes for the formula"),
+        ("maximize", "-x", "metric must be a name"),
+        ("minimize", "a,b", "metric must be a name"),
+        ("maximize", "2*f", "metric must be a name"),
+    ],
+)
+def test_a_direction_or_a_metric_that_is_none_is_named(direction, metric, message):
+    with pytest.raises(ValueError, match=message):
+        client_for(Space(x=Float(0, 1)), direction, metric)
+
+
+def test_a_metric_may_have_any_name():
+    objective = client_for(Space(x=Float(0, 1)), "minimize", "val-loss of 3")._experiment.optimization_config.objective
+    assert objective.metric_names == ["val-loss of 3"]

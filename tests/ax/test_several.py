@@ -8,6 +8,7 @@ import pytest
 import torch
 from ax.api.client import Client
 from ax.api.configs import RangeParameterConfig
+from ax.generators.torch.botorch_modular.acquisition import Acquisition
 from ax.generators.torch.botorch_modular.generator import BoTorchGenerator
 from botorch.acquisition.logei import qLogNoisyExpectedImprovement, qLogProbabilityOfFeasibility
 from botorch.acquisition.multi_objective.logei import qLogNoisyExpectedHypervolumeImprovement
@@ -80,6 +81,12 @@ def acquisition(made):
         with pytest.raises(Seen):
             made.get_next_trials(max_trials=1)
     return seen[-1]
+
+
+def class_asked_for(acquisition):
+    """What Ax is to maximize; of a single candidate it may be our closed form that is maximized."""
+    ((asked_for, _),) = acquisition.botorch_acqf_classes_with_options
+    return asked_for
 
 
 @pytest.mark.few(1)
@@ -171,7 +178,7 @@ def test_metrics_that_are_missing_are_missing_alone(monkeypatch):
     assert failures(made).empty
     seen = acquisition(made)
     assert len(seen.X_observed) == len(GRID)  # Ax would leave three out
-    assert isinstance(seen._asked_for, qLogNoisyExpectedHypervolumeImprovement)
+    assert class_asked_for(seen) is qLogNoisyExpectedHypervolumeImprovement
     asked = decided(monkeypatch)
     assert next_replicate(made) is None
     ((_, history),) = asked
@@ -213,7 +220,35 @@ def test_what_is_maximized_follows_from_what_is_believed(objective, constraints,
     for i in range(8):
         index = made.attach_trial(p := at(7 * i % len(GRID)))
         made.complete_trial(index, measure(p) | {"h": -50.0 if i == 3 else p["x"] * p["y"]})
-    assert isinstance(acquisition(made)._asked_for, function)
+    assert class_asked_for(acquisition(made)) is function
+
+
+@pytest.mark.few(1)
+@pytest.mark.parametrize("constraints", [["f <= -0.5"], ["f <= -0.5", "g <= 2"]])
+def test_a_threshold_that_no_point_keeps_is_sought_though_another_is_not_given(constraints):
+    made = measured(constraints=constraints, wrong={"f": -50.0}, surrogate="relevance-pursuit")
+    seen = acquisition(made)
+    assert class_asked_for(seen) is qLogProbabilityOfFeasibility
+    given = seen._objective_thresholds.isnan().tolist()
+    assert given == [False, len(constraints) < 2]
+    assert (seen.objective_thresholds is None) == (len(constraints) < 2)  # Ax cannot note one that is unknown
+
+
+def test_a_threshold_that_is_kept_stays_beside_one_that_is_inferred():
+    seen = acquisition(measured(constraints=["f <= 0.2"], surrogate="standard"))
+    alone = seen._user_thresholds
+    assert class_asked_for(seen) is qLogNoisyExpectedHypervolumeImprovement
+    assert seen._objective_thresholds[0] == alone[0]
+    assert seen._objective_thresholds.isfinite().all()
+    assert alone.isnan().tolist() == [False, True]
+
+
+def test_a_single_candidate_of_several_objectives_needs_no_compiled_code(monkeypatch):
+    def construct(self, *args, **kwargs):
+        raise AssertionError("qLogNEHVI compiles C++")
+
+    monkeypatch.setattr(qLogNoisyExpectedHypervolumeImprovement, "__init__", construct)
+    assert isinstance(acquisition(measured()).acqf, LogNEHVI)
 
 
 @pytest.mark.slow
@@ -283,11 +318,11 @@ def test_a_single_candidate_is_found_by_the_closed_form_of_what_ax_would_maximiz
         values.pop(missing.get(i), None)
         made.complete_trial(index, values)
     of = acquisition(made)
+    theirs = Acquisition._construct_botorch_acquisition(of, class_asked_for(of), {}, of._model)
     X = torch.rand(300, 1, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    ours = of._closed_form()
-    assert isinstance(ours, LogNEHVI if constraints or "," in objective else LogNEI)
+    assert isinstance(of.acqf, LogNEHVI if constraints or "," in objective else LogNEI)
     with torch.no_grad():
-        ours, theirs = ours(X), of._asked_for(X)
+        ours, theirs = of.acqf(X), theirs(X)
     near = ours > ours.max() - 3
     assert theirs[ours.argmax()] > theirs.max() - 0.3  # theirs samples the new point's values too
     assert torch.corrcoef(torch.stack([ours[near], theirs[near]]))[0, 1] > 0.5
@@ -298,7 +333,7 @@ def test_what_has_no_closed_form_is_left_to_ax():
     for i in range(7):
         index = made.attach_trial(p := at(7 * i % len(GRID)))
         made.complete_trial(index, measure(p) | {"h": p["x"] * p["y"]})
-    assert acquisition(made)._closed_form() is None
+    assert type(acquisition(made).acqf) is qLogNoisyExpectedImprovement
 
 
 def test_goals_in_the_units_of_models():
@@ -355,7 +390,7 @@ def test_a_repeat_is_decided_as_by_our_own_loop_and_measures_all_metrics(monkeyp
     assert settings.objectives == (("f", "minimize"), ("g", "minimize"))
     assert settings.outcome_constraints == ("f <= 3.0", "g <= 2.0")
     assert settings.reference_point == (("f", 3.0), ("g", 2.0))
-    assert history[WRONG].values == measure(at(WRONG))
+    assert history[WRONG].values == pytest.approx(measure(at(WRONG)))
 
 
 @pytest.mark.slow

@@ -15,12 +15,14 @@ from ax.adapter.cross_validation import cross_validate
 from ax.analysis import ArmEffectsPlot, ContourPlot, CrossValidationPlot, SlicePlot, Summary
 from ax.api.client import Client
 from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig, StorageConfig
+from ax.generators.torch.botorch_modular.acquisition import Acquisition
 from ax.storage.sqa_store.db import create_all_tables, get_engine, init_engine_and_session_factory
 
 from robustbo.ax import best, complete, generation_strategy, outliers
 from robustbo.ax.acquisition import SeededAcquisition
 from robustbo.ax.stored_digits import is_kept, round_to_storage
 from robustbo.errors import NumericsWarning
+from robustbo.loop.acquisition.log_nei import LogNEI
 from robustbo.surrogates.registry import SURROGATES
 from robustbo_problems.synthetic import branin
 
@@ -237,12 +239,40 @@ def test_what_is_not_finite_fails_and_shifts_nothing(sem):
     assert "not finite" in made._experiment.trials[2].status_reason
 
 
-@pytest.mark.parametrize("wrong", [(0.3, math.inf), (math.nan, 0.1)])
-def test_a_standard_error_must_be_finite_too(wrong):
+@pytest.mark.parametrize("sem", [math.nan, None])
+def test_the_mean_alone_decides_whether_a_trial_has_failed(sem):
     made = client()
+    for mean in (0.3, math.nan):
+        ((index, _),) = made.get_next_trials(max_trials=1).items()
+        assert complete(made, index, {"f": (mean, sem)}) == math.isfinite(mean)
+        assert made._experiment.trials[index].status.is_failed != math.isfinite(mean)
     ((index, _),) = made.get_next_trials(max_trials=1).items()
-    assert not complete(made, index, {"f": wrong})
-    assert made._experiment.trials[index].status.is_failed
+    with pytest.raises(ValueError, match="f's standard error must be finite and at least 0, got inf; NaN if it is unk"):
+        complete(made, index, {"f": (0.3, math.inf)})
+
+
+def test_standard_errors_of_some_trials_alone_are_refused_with_the_name_of_the_metric():
+    made = go_on(client("standard"), 4)
+    made.complete_trial(made.attach_trial({"x1": 1.0, "x2": 2.0}), {"f": (1.0, 0.1)})
+    with pytest.raises(ValueError, match="f must have a standard error at all trials or at none, got one at 1 of 5"):
+        made.get_next_trials(max_trials=1)
+
+
+def test_a_measured_point_where_most_is_promised_gives_way_to_its_neighbors():
+    square = [RangeParameterConfig(name=name, parameter_type="float", bounds=(0.0, 1.0)) for name in "xy"]
+    made = go_on(client("standard", square, num_initial=4), 4, function=lambda p: p["x"] + p["y"])
+    made.complete_trial(made.attach_trial({"x": 0.0, "y": 0.0}), {"f": 0.0})
+    go_on(made, 3, function=lambda p: p["x"] + p["y"])
+    last = [made._experiment.trials[index] for index in (5, 6, 7)]
+    assert max(sum(trial.arm.parameters.values()) for trial in last) < 0.3
+    assert {run._generator_key for trial in last for run in trial.generator_runs} == {"BoTorch"}
+
+
+def test_beliefs_are_the_same_to_the_last_bit_in_a_client_that_was_loaded(tmp_path):
+    made = go_on(client("standard"), 6)
+    made.save_to_json_file(str(tmp_path / "client.json"))
+    loaded = Client.load_from_json_file(str(tmp_path / "client.json"))
+    assert best(loaded) == best(made)
 
 
 def test_what_complete_cannot_take_is_refused():
@@ -257,7 +287,7 @@ def test_what_complete_cannot_take_is_refused():
         complete(made, index, {"f": None})
     with pytest.raises(TypeError, match=r"f must be a value or \(value, standard error\)"):
         complete(made, index, {"f": (1.0, 0.1, 2.0)})
-    with pytest.raises(ValueError, match="f's standard error must be at least 0, got -1"):
+    with pytest.raises(ValueError, match="f's standard error must be finite and at least 0, got -1"):
         complete(made, index, {"f": (1.0, -1.0)})
     assert complete(made, index, {"f": np.float64(3.0)})
 
@@ -347,15 +377,16 @@ def test_the_readmes_example_runs(capsys, trials):
 def test_a_single_candidate_is_found_by_the_closed_form_of_what_ax_would_maximize(objective, monkeypatch):
     made, seen = go_on(client(objective=objective), 9), []
 
-    def seeing(self):
-        ours = closed_form(self)
-        assert ours is not None
+    def seeing(self, *args, **kwargs):
+        ours = construct(self, *args, **kwargs)
+        theirs = Acquisition._construct_botorch_acquisition(self, *args, **kwargs)
+        assert isinstance(ours, LogNEI)
         X = torch.rand(200, 1, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-        seen.append((ours(X).detach(), self._asked_for(X).detach()))
+        seen.append((ours(X).detach(), theirs(X).detach()))
         return ours
 
-    closed_form = SeededAcquisition._closed_form
-    monkeypatch.setattr(SeededAcquisition, "_closed_form", seeing)
+    construct = SeededAcquisition._construct_botorch_acquisition
+    monkeypatch.setattr(SeededAcquisition, "_construct_botorch_acquisition", seeing)
     made.get_next_trials(max_trials=1)
     ((ours, theirs),) = seen
     assert theirs[ours.argmax()] > theirs.max() - 0.5  # theirs samples the new point's value too
