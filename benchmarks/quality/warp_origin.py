@@ -1,4 +1,4 @@
-"""What it is worth that the warp learns from which value on it bends, on real tables and on functions.
+"""Gains of a warp that learns from which value on it bends, on real tables and on functions.
 
 The tables are those of benchmarks/quality/slips.py, none of whose values was changed, in four folds that are held out
 in turn; the functions are of BoTorch, 40 or 60 random points with noise of 2 % of the spread, and 380 others held out.
@@ -56,12 +56,12 @@ Fold = tuple[Any, np.ndarray, Any, np.ndarray]  # inputs and values, to fit and 
 
 
 def folds(seed: int, name: str) -> Iterator[Fold]:
-    """What is fitted, and what is held out."""
+    """Rows to fit, and rows held out."""
     if name in slips.TABLES:
         frame = slips.table(name)
         X, y = frame.iloc[:, :-1], frame.iloc[:, -1].to_numpy(dtype=float)
-        for rows, others in KFold(FOLDS, shuffle=True, random_state=seed).split(X):
-            yield X.iloc[rows], y[rows], X.iloc[others], y[others]
+        for rows, rest in KFold(FOLDS, shuffle=True, random_state=seed).split(X):
+            yield X.iloc[rows], y[rows], X.iloc[rest], y[rest]
         return
     function_class, dim = getattr(synthetic, name), FUNCTIONS[name]
     function, rng = function_class(*[] if dim is None else [dim]), np.random.default_rng(seeds.derive(seed, 0, name))

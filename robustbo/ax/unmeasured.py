@@ -59,7 +59,7 @@ def alternatives(top: Tensor, X_trials: Tensor, region: AxRegion, seed: int) -> 
     Args:
         top: ``1 x d``, the point.
         X_trials: ``n x d`` points that are measured or pending.
-        region: Where they may be; with two points it has all between them, but for rounding.
+        region: Where they may be; with two points it has all between them, except for rounding.
         seed: Of what is drawn.
     """
     low, high = torch.tensor(region.digest.bounds, dtype=torch.float64).T

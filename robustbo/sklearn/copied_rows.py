@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robustbo.errors import SpaceWarning, warn
 from robustbo.sklearn.arguments import RowNoise
-from robustbo.study.copied import SEVERAL, are_pasted
+from robustbo.study.copied import SEVERAL, stand_twice
 
 
 class Measurements(NamedTuple):
@@ -48,7 +48,7 @@ def measurements_of(X: Any, y: NDArray[np.float64], noise: RowNoise, groups: Arr
     table = points.assign(y=y, variance=noise.variance, weight=noise.weight, label=labels)
     copies, differing = table.duplicated().sum(), table.drop_duplicates().duplicated([*points]).sum()
     agree = copies >= SEVERAL * max(1, differing)
-    if not copies or not (agree or are_pasted(table, [*points], ["y"])):
+    if not copies or not (agree or stand_twice(table, [*points], ["y"])):
         return Measurements(np.ones(len(y), dtype=bool), np.arange(len(y)))
     numbers = table.groupby([*table], dropna=False, sort=False, observed=True).ngroup().to_numpy()  # as they come
     is_first = ~pd.Series(numbers).duplicated().to_numpy()

@@ -55,13 +55,13 @@ def warn_of_equal_rows(space: Space, table: pd.DataFrame, values: Collection[str
     points = [*parameter_columns(space, told)]
     of_values = {f"{name}{suffix}" for name in values for suffix in ("", ".sd", ".n", ".sign", ".excluded")}
     further = {*told.columns} - {*points, *of_values, "sd", COUNT}
-    is_pasted = are_pasted(told, points, [name for name in values if name in told.columns])
+    is_pasted = stand_twice(told, points, [name for name in values if name in told.columns])
     if copies and (is_pasted or any(told[name].nunique() > 1 for name in further)):
         statement = f"{copies} of {len(table)} rows are the same as another row in all columns"
         warn(f"{statement}: {CONFIRMS}; if they are copies, drop them, by frame.drop_duplicates()", SpaceWarning)
 
 
-def are_pasted(table: pd.DataFrame, points: Sequence[str], values: Sequence[str]) -> bool:
+def stand_twice(table: pd.DataFrame, points: Sequence[str], values: Sequence[str]) -> bool:
     """Return whether rows that are the same in all columns are copies, rather than replicates that agree by chance.
 
     They are where every row is there as often as all others, and where several are there twice, though values of

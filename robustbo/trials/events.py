@@ -166,8 +166,7 @@ def _change(trials: Sequence[Trial] | Draft, trial: Trial, event: Event) -> Tria
         case "include":
             has = _vouches(event)
             outcomes = {name: _include(outcome, has=has) for name, outcome in trial.outcomes.items()}
-            new = _with(trial, state="told", **NO_EXPECTATION, outcomes=outcomes)
-            new = _with(new, is_source_excluded=False)
+            new = _with(trial, state="told", is_source_excluded=False, **NO_EXPECTATION, outcomes=outcomes)
             return _with(new, is_vouched=has and not outcomes, note=event.get("reason"))
         case "amend" if event.get(UNCHANGED):
             return _with(trial, **_origin_fields(trial, event))

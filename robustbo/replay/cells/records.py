@@ -8,7 +8,8 @@ from typing_extensions import TypedDict
 
 from robustbo.errors import JournalError
 from robustbo.foreign.access import check_path
-from robustbo.trials.schema import ANY, Finite, Finites, Number, Text, Yes, in_a_line, validate
+from robustbo.trials.schema import in_a_line, validate
+from robustbo.trials.shapes import ANY, Finite, Finites, Number, Text, Yes
 from robustbo.trials.storage.reading import REMEDY, Contents, read
 
 

@@ -111,7 +111,7 @@ class LearnedWarp(WarpedStandardize):
 
     @property
     def _at_center(self) -> tuple[Tensor, Tensor]:
-        """What the center is bent to, and k."""
+        """The bent center, and k."""
         u, b = self._from_origin(torch.zeros_like(self.t[2]))
         return _arsinh(u, b), torch.hypot(torch.ones_like(u), b * u)
 
