@@ -68,10 +68,10 @@ class WarpedOutcomes:
     """
 
     def __init__(self, z: Array, t: Sequence[float]) -> None:
-        low, high, origin = t
+        (low, high, origin), (c_low, c_high) = t, np.expm1(t[:2])
         u = np.append(z, 0.0) - origin  # the last is the center
         self._is_high = u > 0
-        self._u, self._c = u, np.where(self._is_high, math.expm1(high), math.expm1(low))
+        self._u, self._c = u, np.where(self._is_high, c_high, c_low)
         self._x = self._c * u * u
         self._flat, self._is_straight = 1 + self._x, low == high == 0
         self._S = np.ones_like(u) if self._is_straight else _secant(self._x)
@@ -128,9 +128,7 @@ class Warps:
     """
 
     def __init__(self, t: Array) -> None:
-        self._c = np.array(
-            [[math.expm1(low), math.expm1(high)] for low, high, _ in t.tolist()]
-        )  # NumPy's rounds otherwise
+        self._c = np.expm1(t[:, :2])
         self._origin, self._is_bent = t[:, 2:], self._c.any(1, keepdims=True)
         self._of_center = self._bend(-self._origin)
         self._k = np.sqrt(1 + self._x(-self._origin))
