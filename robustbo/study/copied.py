@@ -52,7 +52,7 @@ def warn_of_equal_rows(space: Space, table: pd.DataFrame, values: Collection[str
         copies = int(told.duplicated().sum())
     except TypeError:  # cells that are lists, which something else refuses
         return
-    points = [*parameter_columns(space, told)]
+    points = [name for name in parameter_columns(space, told) if name in told.columns]
     of_values = {f"{name}{suffix}" for name in values for suffix in ("", ".sd", ".n", ".sign", ".excluded")}
     further = {*told.columns} - {*points, *of_values, "sd", COUNT}
     is_pasted = stand_twice(told, points, [name for name in values if name in told.columns])

@@ -20,7 +20,7 @@ from robustbo.numerics.pursuit.search import START_FTOL
 from robustbo.numerics.pursuit.support_fit import Level, level_at, refit
 from robustbo.surrogates.pursuit.beginnings import with_warp
 
-PRICE = math.log(10)  # nats: the odds that a warp has against it, as an outlier has
+PRICE = math.log(10) + 1.0  # nats: the odds that a warp has against it, as an outlier has; a fitted origin (Akaike)
 SETTLED = 10.0  # nats from which on more observations are not asked again
 STARTS = (warp.NONE, (1.5, 1.5, 0.0))  # of the climb to a warp
 FTOL = 1e-6
