@@ -98,7 +98,10 @@ def begin_at_values(told: Observations, X: Tensor, base: FittedSurrogate) -> Beg
 def begin_at_vague_bounds(told: Observations, base: FittedSurrogate) -> Beginning:
     """Predictions at bounds of a fit for which they are `vague_values`, each without what these say."""
     mean, covariance = base.model.without(torch.tensor(told.bounds))
-    return Beginning(base, _noise(told, base.X, base), mean.numpy(), covariance.numpy())
+    noise, bounds = _noise(told, base.X, base), list(told.bounds)
+    if len(others := np.setdiff1d(np.arange(len(noise)), bounds)):
+        noise[bounds] = noise[bounds].clamp_max(noise[others].max())  # a warp stretches that of a value far beyond
+    return Beginning(base, noise, mean.numpy(), covariance.numpy())
 
 
 def vague_values(told: Observations, units: Units) -> tuple[Tensor, Tensor]:
