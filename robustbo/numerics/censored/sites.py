@@ -2,7 +2,9 @@
 
 A value that is known to be at most c says of the latent value f at its point that f plus noise is at most c, or that
 the bound is wrong. That is a step, as in the model of failures, whose machinery serves here: the sites at which the
-moments agree are normal observations of the latent values, and a GP takes them beside its values.
+moments agree are normal observations of the latent values, and a GP takes them beside its values. A bound that is
+contradicted and may be wrong moves the mean and widens the distribution, which no observation does: it becomes one that
+moves the mean as far, with little precision.
 
 Notation (no batch dimensions; all ``k``, one for each bound, unless stated otherwise):
     f      latent values; a GP of the values alone predicts them with mean m and covariance C (k x k)
@@ -13,6 +15,8 @@ Notation (no batch dimensions; all ``k``, one for each bound, unless stated othe
     W      probability that a wrong value keeps the bound
     tau    precisions of the sites, not negative
     nu     their precisions times means, of f - m
+    a      pulls of the bounds: what each moves the mean of f - m by, per unit of the variance without it
+    mu     means of f - m by all
     Z      probability of the bound by all values and the other bounds
 
 References:
@@ -31,7 +35,8 @@ from robustbo.numerics.gp.evidence import LOG_2PI
 from robustbo.numerics.linalg import lapack
 from robustbo.numerics.linalg.lapack import Array
 
-VAGUE = 1e-4  # of the precision of what is predicted: a site of less says nothing
+VAGUE = 1e-4  # of the precision of what is predicted: the least of a site, at which it says nothing
+FARTHEST = 2.0  # sd of its error that a pseudo-value may be from the mean by all, where its bound may be wrong
 NEARLY = 1e-9  # of the variance: sites as precise would leave nothing of what the values alone predict
 
 
@@ -95,13 +100,14 @@ def pseudo_values(m: Array, C: Array, bounds: Bounds) -> PseudoValues:
     r = math.sqrt(float(np.mean(C.diagonal())))
     steps = StepLikelihood((m - bounds.c) / r, -bounds.s, bounds.log_b, np.log1p(-bounds.eps), r / bounds.sd)
     at = settle(C / r**2, steps)  # eq. 18.1 by eq. 15.2 to 15.5
-    tau, nu = at.sites.tau / r**2, at.sites.nu / r
-    v = C.diagonal()
-    says = tau > VAGUE / v
-    variance = 1 / np.where(says, tau, VAGUE / v)
-    y = m + np.where(says, nu * variance, 0.0)  # eq. 18.2
-    mean, sd = m + r * at.mu_, r * np.sqrt(at.v_)
-    return PseudoValues(y, variance, mean, sd, *verdict(mean, np.hypot(sd, bounds.sd), bounds), at.L)
+    tau, nu, mu_, v_ = at.sites.tau / r**2, at.sites.nu / r, r * at.mu_, r**2 * at.v_
+    a = (nu - tau * mu_) / (1 + tau * v_)
+    mu = mu_ + v_ * a
+    least = np.minimum(np.square(a), 1 / (v_ + np.square(bounds.sd))) / FARTHEST**2
+    precision = np.maximum(np.maximum(tau, least), VAGUE / C.diagonal())
+    y = m + (nu + (precision - tau) * mu) / precision  # eq. 18.2
+    mean, sd = m + mu_, np.sqrt(v_)
+    return PseudoValues(y, 1 / precision, mean, sd, *verdict(mean, np.hypot(sd, bounds.sd), bounds), at.L)
 
 
 def verdict(mean: Array, sd: Array, bounds: Bounds) -> tuple[Array, Array]:

@@ -75,6 +75,21 @@ def test_a_bound_that_the_others_contradict_is_wrong_and_one_vouched_for_is_not(
     assert (report.probability_wrong, report.flagged) == (0.0, False)
 
 
+def test_what_is_predicted_has_no_jump_as_a_limit_moves_away_from_the_values():
+    rng, means = np.random.default_rng(3), list[float]()
+    X = np.concatenate([np.linspace(0, 0.4, 7), np.linspace(0.75, 1, 5)])
+    values = np.sin(6 * X) + 0.05 * rng.normal(size=12)
+    for limit in (None, -0.13, -0.1):
+        opt = rb.Optimizer(rb.Space(x=rb.Float(0, 1)), direction="maximize", seed=0)
+        opt.tell_frame(pd.DataFrame({"x": X, "value": values}))
+        if limit is not None:
+            opt.tell({"x": 0.58}, rb.Above(limit))
+        means.append(opt.predict({"x": 0.58}).mean)
+    alone, nearer, farther = means
+    assert min(nearer, farther) > alone + 0.15
+    assert farther == pytest.approx(nearer, abs=0.05)
+
+
 def test_a_bound_that_says_nothing_changes_nothing():
     plain = study(lambda limit: limit - 0.2, limit=-9)  # nothing lies below
     point = {"x": 0.5, "y": 0.5}
