@@ -99,8 +99,8 @@ def begin_at_vague_bounds(told: Observations, base: FittedSurrogate) -> Beginnin
     """Predictions at bounds of a fit for which they are `vague_values`, each without what these say."""
     mean, covariance = base.model.without(torch.tensor(told.bounds))
     noise, bounds = _noise(told, base.X, base), list(told.bounds)
-    if len(others := np.setdiff1d(np.arange(len(noise)), bounds)):
-        noise[bounds] = noise[bounds].clamp_max(noise[others].max())  # a warp stretches that of a value far beyond
+    if len(values := np.setdiff1d(np.arange(len(noise)), bounds)):
+        noise[bounds] = noise[bounds].clamp_max(noise[values].max())  # a warp stretches that of a value far beyond
     return Beginning(base, noise, mean.numpy(), covariance.numpy())
 
 
