@@ -120,7 +120,8 @@ WITHIN = {
         "differences": {"settings"},
         "diagnosis": set(),
         "changes": {"storage", "trial"},
-        "events": {"noise", "storage", "trial", "tree"},
+        "event_fields": {"noise", "storage", "trial", "tree"},
+        "events": {"event_fields", "storage", "trial", "tree"},
         "history": {
             "changes",
             "diagnosis",

@@ -1,17 +1,24 @@
 """The effect of each event on the trials: the only place that knows which events a trial allows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
-from robustbo.censored import from_json
-from robustbo.trials.noise import ValueNoise
+from robustbo.trials.event_fields import (
+    NO_EXPECTATION,
+    end_fields,
+    expectation_fields,
+    include_outcome,
+    judge_outcomes,
+    origin_fields,
+    time_of,
+    value_fields,
+    vouches,
+)
 from robustbo.trials.storage.line import Event
 from robustbo.trials.tree import Draft
-from robustbo.trials.trial import EXPECTATION, EXPECTED_ERROR, OPEN, REMEASURE, RETRY, Measured, Trial
+from robustbo.trials.trial import OPEN, REMEASURE, RETRY, Trial
 
-NO_EXPECTATION: dict[str, Any] = dict.fromkeys((*EXPECTATION, *EXPECTED_ERROR))
 UNCHANGED = "unchanged"  # of an amendment: its value is the one before, and only sources and labels are others
 BEGIN = ("ask", "enqueue")  # the events that begin a trial without ending it
 ALLOWED_STATES = {
@@ -93,10 +100,10 @@ def _new_trial(trials: Sequence[Trial] | Draft, event: Event) -> Trial:
         origin=event.get("origin", "user"),
         reason=event.get("reason", None if repeats is None else REMEASURE) if event["event"] in BEGIN else None,
         repeats=repeats,
-        **_expectation_fields(event),
+        **expectation_fields(event),
         fallback=event.get("fallback"),
         asked_by=event.get("by") if is_asked else None,
-        asked_at=_when(event) if is_asked else None,
+        asked_at=time_of(event) if is_asked else None,
         handouts=int(is_asked),
         sources=dict(event.get("source", {})),
         labels=dict(event.get("labels", {})),
@@ -109,136 +116,56 @@ def _is_at(first: Trial, event: Event) -> bool:
     return event["event"] in ("tell", "fail") or event["params"] in (first.params, first.target)
 
 
-def _place_fields(trial: Trial, event: Event) -> dict[str, Any]:
-    """The point of a trial that was asked for, where it was measured at another."""
-    if "params" not in event or event["params"] == trial.params:
-        return {}
-    return {"params": dict(event["params"]), "target": trial.target_params}
-
-
-def _when(event: Event, key: str = "at") -> datetime | None:
-    at = event.get(key)
-    return None if at is None else datetime.fromisoformat(at)
-
-
 def _with(trial: Trial, **changes: Any) -> Trial:
     """A trial changed, as by `dataclasses.replace` in half the time."""
     return Trial(**{**vars(trial), **changes})
-
-
-def _expectation_fields(event: Event) -> dict[str, Any]:
-    """The prediction of the value, or of each outcome."""
-    fields = {key: event.get(key) for key in NO_EXPECTATION}
-    if not isinstance(fields["expected"], Mapping):
-        return fields
-    by_name: dict[str, dict[str, Any]] = {
-        name: {key: (of or {}).get(name) for key, of in fields.items()} for name in fields["expected"]
-    }
-    return {"outcomes": {name: Measured(**expectation) for name, expectation in by_name.items()}}
 
 
 def _change(trials: Sequence[Trial] | Draft, trial: Trial, event: Event) -> Trial:
     match event["event"]:
         case "assign":
             count = trial.handouts + 1
-            handout = {"handouts": count, "asked_by": event.get("by"), "asked_at": _when(event)}
+            handout = {"handouts": count, "asked_by": event.get("by"), "asked_at": time_of(event)}
             return _with(trial, state="pending", **handout, sources=dict(event.get("source", {})))
         case "requeue":
             sources = dict(event.get("source", {}))  # in old journals none: whoever is given it next says
             return _with(trial, state="queued", reason=_ask_reason(trials, trial), sources=sources)
         case "tell":
-            end, reason = _end_fields(trials, trial, event), _ask_reason(trials, trial)
-            return _with(trial, state="told", reason=reason, **end, **_value_fields(trial, event))
+            end, reason = end_fields(trials, trial, event), _ask_reason(trials, trial)
+            return _with(trial, state="told", reason=reason, **end, **value_fields(trial, event))
         case "withdraw":
-            end = _end_fields(trials, trial, event) if trial.is_open else {}
+            end = end_fields(trials, trial, event) if trial.is_open else {}
             return _with(trial, state="withdrawn", reason=event.get("reason"), retry=None, **end)
         case "fail":
-            end = _end_fields(trials, trial, event) if trial.state != "failed" else {}
+            end = end_fields(trials, trial, event) if trial.state != "failed" else {}
             return _with(trial, state="failed", reason=event["reason"], retry=event.get("retry"), **end)
         case "exclude" if "outcome" in event:
-            return _with(trial, outcomes=_judge(trial, event, is_excluded=True))
+            return _with(trial, outcomes=judge_outcomes(trial, event, is_excluded=True))
         case "exclude":
             outcomes = {name: replace(outcome, is_vouched=False) for name, outcome in trial.outcomes.items()}
             new = _with(trial, state="excluded", outcomes=outcomes, is_vouched=False, note=event.get("reason"))
             return _with(new, is_source_excluded=False)
         case "include" if "outcome" in event:
-            return _with(trial, outcomes=_judge(trial, event, is_excluded=False))
+            return _with(trial, outcomes=judge_outcomes(trial, event, is_excluded=False))
         case "include":
-            has = _vouches(event)
-            outcomes = {name: _include(outcome, has=has) for name, outcome in trial.outcomes.items()}
+            has = vouches(event)
+            outcomes = {name: include_outcome(outcome, has=has) for name, outcome in trial.outcomes.items()}
             new = _with(trial, state="told", is_source_excluded=False, **NO_EXPECTATION, outcomes=outcomes)
             return _with(new, is_vouched=has and not outcomes, note=event.get("reason"))
         case "amend" if event.get(UNCHANGED):
-            return _with(trial, **_origin_fields(trial, event))
+            return _with(trial, **origin_fields(trial, event))
         case "amend":
-            state = "excluded" if trial.state == "excluded" else "told"
-            reason = _ask_reason(trials, trial)
-            note = event.get("reason", trial.note if trial.state == "excluded" else None)
-            former = (*trial.former_values, raw) if (raw := trial.raw_value) is not None else trial.former_values
-            new = _with(trial, state=state, reason=reason, retry=None, **NO_EXPECTATION, note=note)
-            new = _with(new, former_values=former, **_origin_fields(trial, event))
-            return _with(new, is_vouched=False, as_told=None, **_value_fields(trial, event, is_amended=True))
+            return _amend(trials, trial, event)
     raise AssertionError(event)
 
 
-def _end_fields(trials: Sequence[Trial] | Draft, trial: Trial, event: Event) -> dict[str, Any]:
-    """The end of a trial: who told it, when, its place in the order, and its sources, as asked for unless told."""
-    order = trials.num_ended if isinstance(trials, Draft) else None
-    told = {"order": order, "told_by": event.get("by"), "told_at": _when(event)}
-    told |= _place_fields(trial, event) | _origin_fields(trial, event)
-    return told | ({"measured_at": _when(event, "measured_at")} if "measured_at" in event else {})
-
-
-def _origin_fields(trial: Trial, event: Event) -> dict[str, Any]:
-    """The sources and labels of a trial, with those that an event says beside them, or in their place."""
-    sources = {**trial.sources, **event.get("source", {})}
-    return {"sources": sources, "labels": {**trial.labels, **event.get("labels", {})}}
-
-
-def _vouches(event: Event) -> bool:
-    """Return whether an inclusion vouches for the value; in old journals it only took an exclusion back."""
-    return bool(event.get("vouch", False))
-
-
-def _value_fields(trial: Trial, event: Event, *, is_amended: bool = False) -> dict[str, Any]:
-    """The value of an event, or those of several outcomes beside what is known of others."""
-    value, sd = event["value"], event["sd"]
-    if not isinstance(value, Mapping):
-        return {"value": from_json(value), **ValueNoise.of(sd)._asdict()}
-    outcomes = dict(trial.outcomes)
-    for name, number in value.items():
-        before = outcomes.get(name, Measured())
-        if is_amended:
-            before = Measured(is_excluded=before.is_excluded, note=before.note if before.is_excluded else None)
-        of_value = ValueNoise.of((sd or {}).get(name))
-        outcomes[name] = replace(before, value=from_json(number), sd=of_value.sd, n=of_value.n, is_lost=False)
-    lost, reasons = event.get("lost", ()), event.get("reasons", {})
-    outcomes |= {n: replace(outcomes.get(n, Measured()), is_lost=True, reason=reasons.get(n)) for n in lost}
-    return {"outcomes": outcomes}
-
-
-def _include(outcome: Measured, *, has: bool) -> Measured:
-    """An outcome where its trial is included; where that ``has`` a word for its values, it is no more excluded."""
-    if has and outcome.value is not None:
-        return Measured(outcome.value, outcome.sd, is_vouched=True, n=outcome.n)
-    return replace(outcome, **NO_EXPECTATION, is_vouched=False)
-
-
-def _judge(trial: Trial, event: Event, *, is_excluded: bool) -> dict[str, Measured]:
-    """The outcomes where one of them is excluded, or is no more, by the user's word."""
-    name, is_vouched, note = event["outcome"], _vouches(event), event.get("reason")
-    outcome = trial.outcomes.get(name, Measured())
-    has_no_effect = (
-        outcome.is_excluded if is_excluded else not (is_vouched or outcome.is_excluded or outcome.is_vouched)
-    )
-    if outcome.value is None or has_no_effect:
-        kind = "exclude" if is_excluded else "include"
-        standing = "missing" if outcome.value is None else "excluded already" if is_excluded else "not excluded"
-        must = "excluded" if standing == "not excluded" else "told"
-        raise ValueError(f"{name!r} of trial {trial.number} must be {must} to {kind} it, it is {standing}")
-    word = Measured(outcome.value, outcome.sd, is_vouched=is_vouched, note=note, n=outcome.n)
-    changed = replace(outcome, is_excluded=True, is_vouched=False, note=note) if is_excluded else word
-    return {**trial.outcomes, name: changed}
+def _amend(trials: Sequence[Trial] | Draft, trial: Trial, event: Event) -> Trial:
+    state = "excluded" if trial.state == "excluded" else "told"
+    note = event.get("reason", trial.note if trial.state == "excluded" else None)
+    former = (*trial.former_values, raw) if (raw := trial.raw_value) is not None else trial.former_values
+    new = _with(trial, state=state, reason=_ask_reason(trials, trial), retry=None, **NO_EXPECTATION, note=note)
+    new = _with(new, former_values=former, **origin_fields(trial, event))
+    return _with(new, is_vouched=False, as_told=None, **value_fields(trial, event, is_amended=True))
 
 
 def _ask_reason(trials: Sequence[Trial] | Draft, trial: Trial) -> str | None:

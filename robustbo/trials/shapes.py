@@ -73,7 +73,16 @@ class _Handed(_Event):
     source: NotRequired[Source]
 
 
-class _Tell(_Event):
+class _Ended(_Event):
+    labels: NotRequired[Labels]
+    source: NotRequired[Source]
+    measured_at: NotRequired[Time]
+    params: NotRequired[Params]
+    repeats: NotRequired[Number | None]
+    origin: NotRequired[Text]
+
+
+class _Tell(_Ended):
     event: Literal["tell", "amend"]
     value: Values
     sd: Noises
@@ -82,24 +91,12 @@ class _Tell(_Event):
     reason: NotRequired[Text]  # of an amendment
     raw: NotRequired[Yes]  # likewise
     unchanged: NotRequired[Yes]  # likewise
-    labels: NotRequired[Labels]
-    source: NotRequired[Source]
-    measured_at: NotRequired[Time]
-    params: NotRequired[Params]
-    repeats: NotRequired[Number | None]
-    origin: NotRequired[Text]
 
 
-class _Fail(_Event):
+class _Fail(_Ended):
     event: Literal["fail"]
     reason: Text
     retry: NotRequired[Yes]
-    labels: NotRequired[Labels]
-    source: NotRequired[Source]
-    measured_at: NotRequired[Time]
-    params: NotRequired[Params]
-    repeats: NotRequired[Number | None]
-    origin: NotRequired[Text]
 
 
 class _Diagnose(_Event):
