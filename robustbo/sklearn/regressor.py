@@ -204,7 +204,8 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
 
     def _encode(self, X: Any, counts: NDArray[np.bool_] | None) -> Array:
         rows = X if counts is None else getattr(X, "loc", X)[counts]
-        self._encoder = FeatureEncoder(rows, self._categorical)
+        names = getattr(self, "feature_names_in_", range(X.shape[1]))
+        self._encoder = FeatureEncoder(rows, self._categorical, names)
         return self._encoder(X)
 
     def _inputs(self, X: Any) -> Array:
