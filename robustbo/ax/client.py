@@ -91,7 +91,7 @@ def complete(client: Any, trial_index: int, raw_data: Mapping[str, Any]) -> bool
     trial has failed where all of them are.
 
     Args:
-        client: An Ax client.
+        client: Ax's `Client` or `AxClient`.
         trial_index: Of the trial.
         raw_data: Metric -> value, or (value, standard error), which is unknown if NaN or None. Where one metric is
             wanted, tracking metrics count: one that is not finite fails the whole trial, so leave it out if the trial
@@ -116,7 +116,11 @@ def complete(client: Any, trial_index: int, raw_data: Mapping[str, Any]) -> bool
     wrong = {name: pair for name, pair in told.items() if not math.isfinite(pair[0])}
     told = {name: pair for name, pair in told.items() if name not in wrong}
     if wrong and not (len(needed := metrics_of(client._experiment)) > 1 and told.keys() & {*needed}):
-        client.mark_trial_failed(trial_index, failed_reason=f"not finite: {wrong}")
+        reason = {"failed_reason": f"not finite: {wrong}"}
+        if hasattr(client, "mark_trial_failed"):
+            client.mark_trial_failed(trial_index, **reason)
+        else:  # an `AxClient`
+            client.log_trial_failure(trial_index, metadata=reason)
         return False
     data = client._experiment.lookup_data().df
     for name, (_, *sem) in told.items():

@@ -10,7 +10,7 @@ from ax.generation_strategy.generation_node import DEFAULT_FALLBACK
 from ax.service.ax_client import AxClient, ObjectiveProperties
 
 import robustbo as rb
-from robustbo.ax import best, failures, generation_strategy, next_replicate, outliers
+from robustbo.ax import best, complete, failures, generation_strategy, next_replicate, outliers
 from robustbo.ax import client as module
 from robustbo.ax.experiment import DESIGNS, history_of, runs_of
 from robustbo.ax.seen import ClientReader
@@ -153,8 +153,8 @@ def test_the_older_client_of_ax_is_read_too():
     made.create_experiment(parameters=spaces, objectives={"f": ObjectiveProperties(minimize=True)})
     for _ in range(3):
         p, index = made.get_next_trial()
-        made.complete_trial(index, raw_data={"f": p["x"]})
-    made.log_trial_failure(made.get_next_trial()[1])
+        assert complete(made, index, {"f": p["x"]})
+    assert not complete(made, made.get_next_trial()[1], {"f": math.nan})
     assert best(made).parameters["x"] == pytest.approx(outliers(made)["value"].min())
     assert failures(made)["trial_index"].tolist() == [3]
     assert next_replicate(made) is None
