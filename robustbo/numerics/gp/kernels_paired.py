@@ -73,6 +73,14 @@ def kernel_matrix(name: str, points: Pairs, l: Tensor, s2f: Tensor) -> PairedKer
     return PairedKernel(torch.from_numpy(values.take(points.pair)), values, slope, SLOPES[name] * precision)
 
 
+def kernel_matrices(name: str, points: Pairs, l: Tensor, s2f: Tensor) -> Tensor:
+    """``B x n x n`` values of the kernel at ``B x d`` length-scales and ``B`` signal variances."""
+    u2 = np.zeros((len(l), points.D.shape[1] + 1))
+    np.matmul(1 / np.square(l.numpy()), points.D, out=u2[:, :-1])
+    values, _ = FORMS[name](u2, np.log(s2f.numpy())[:, None])
+    return torch.from_numpy(values.take(points.pair, axis=1))
+
+
 def pullback(G: Tensor, points: Pairs, l: Tensor, matrix: PairedKernel) -> KernelGradient:
     """The gradient with respect to the logarithms of the hyperparameters, from that with respect to K.
 

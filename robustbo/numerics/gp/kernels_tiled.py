@@ -37,6 +37,11 @@ def kernel_matrix(name: str, X: Tensor, l: Tensor, s2f: Tensor) -> Kernel:
     return Kernel(K, slope * (-0.5 * SLOPES[name]))  # eq. 0.3, eq. 0.4
 
 
+def kernel_matrices(name: str, X: Tensor, l: Tensor, s2f: Tensor) -> Tensor:
+    """`kernels_paired.kernel_matrices` of ``n x d`` inputs."""
+    return kernel_matrix(name, X, l.unsqueeze(-2), s2f[:, None, None]).K
+
+
 def pullback(G: Tensor, X: Tensor, l: Tensor, matrix: Kernel) -> KernelGradient:
     """`kernels_paired.pullback`, of stacks too: a sum of w_ij (x_i - x_j)^2 is one of products of X, w = G K_u2."""
     w, X = G * matrix.K_u2, X - X.mean(-2, keepdim=True)

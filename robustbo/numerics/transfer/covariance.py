@@ -124,9 +124,10 @@ class JointCovariance:
         return torch.from_numpy(self._known + self._noise(theta.numpy()))
 
     def signal(self, theta: Tensor) -> tuple[Tensor, Tensor]:
-        """The objective's ``d`` length-scales and its signal variance."""
+        """The objective's ``... x d`` length-scales and ``...`` signal variances, at ``... x p`` hyperparameters."""
         d = self.rows.X.shape[-1]
-        return theta[:d].exp(), UNIT_SIGNAL if self.priors.s2f is None else theta[d].exp()
+        s2f = UNIT_SIGNAL.expand(theta.shape[:-1]) if self.priors.s2f is None else theta[..., d].exp()
+        return theta[..., :d].exp(), s2f
 
     def errors_between(self, theta: Tensor, group: int, X: Tensor, u: float = 0.0) -> Tensor:
         """``q x m`` prior covariances of a source's errors at new points with those of its rows.
@@ -160,17 +161,17 @@ class JointCovariance:
         return any(source.is_scaled for source in self.sources)
 
     def _noise(self, x: Array) -> Array:
-        s2 = np.zeros(len(self._known))
+        s2 = np.zeros((*x.shape[:-1], len(self._known)))
         for g in self._noisy:
-            at = self._of_group[g]
-            s2[at] = np.exp(x[self.at_name[f"noise{g}"]]) * self._share[at]
+            at, of_noise = self._of_group[g], self.at_name[f"noise{g}"]
+            s2[..., at] = np.exp(x[..., of_noise, None]) * self._share[at]
         return s2
 
     def _scales(self, x: Array) -> Array:
-        a = np.ones(len(self._known))
+        a = np.ones((*x.shape[:-1], len(self._known)))
         for source in self.sources:
             if source.is_scaled:
-                a[self._of_group[source.group]] = x[self.at_name[f"scale{source.group}"]]
+                a[..., self._of_group[source.group]] = x[..., self.at_name[f"scale{source.group}"], None]
         return a
 
     def _parts(self, theta: Tensor) -> _Parts:
@@ -224,7 +225,18 @@ class JointCovariance:
 
     def matrices(self, theta: Tensor) -> Tensor:
         """``B x n x n`` covariances at ``B x p`` hyperparameters."""
-        return torch.stack([self.at(x).K for x in theta])
+        x, name, (form, inputs) = theta.numpy(), self.priors.kernel, self._kernel
+        K = form.kernel_matrices(name, inputs, *self.signal(theta)).numpy()
+        if self._is_scaled:
+            a = self._scales(x)
+            K *= a[:, :, None] * a[:, None, :]
+        for g, errors in self._errors.items():
+            K[:, *_block(self._of_group[g])] += errors.matrices(x)
+        if self._shared is not None:
+            K += self._shared
+        each = np.arange(len(self._known))
+        K[:, each, each] += self._known + self._noise(x)
+        return torch.from_numpy(K)
 
 
 def _place(rows: NDArray[np.intp]) -> Any:

@@ -14,7 +14,6 @@ References:
     available, for independent steps from level to level; docs/equations.md section 22.
 """
 
-import math
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -36,9 +35,9 @@ class Levels:
         self.u, self._farthest = u, farthest
         self.distances, self._place = np.unique(u, return_inverse=True)
 
-    def heights(self, gamma: float, u: Array) -> tuple[Array, Array]:
-        """Variances of the error at some distances, and their derivatives in log gamma."""
-        scale, at_end, growth = math.expm1(gamma * self._farthest), self._farthest, np.expm1(gamma * u)
+    def heights(self, gamma: Array, u: Array) -> tuple[Array, Array]:
+        """``... x k`` variances of the error at ``k`` distances, and their derivatives in log gamma (``... x 1``)."""
+        scale, at_end, growth = np.expm1(gamma * self._farthest), self._farthest, np.expm1(gamma * u)
         h = growth / scale  # eq. 22.13
         slope = (u * (growth + 1) - h * at_end * (scale + 1)) / scale
         return h, gamma * slope
@@ -48,8 +47,8 @@ class Levels:
         return np.minimum(self._place[:, None], self._place)
 
     def matrix(self, h: Sequence[float] | Array) -> Array:
-        """H, or its derivative, from numbers at the distances that occur."""
-        return np.asarray(h).take(self._nearer)
+        """``... x m x m`` matrices H, or their derivatives, from numbers at the distances that occur."""
+        return np.asarray(h)[..., self._nearer]
 
     def steps(self, h: Array) -> list[tuple[float, Array]]:
         """The step of the numbers to each distance, and the ``m`` rows that it is part of, as 0 or 1.

@@ -78,11 +78,12 @@ class SourceErrors:
     def _heights(self, x: Array, u: Array) -> tuple[Array, Array] | None:
         if self._levels is None:
             return None
-        gamma = 1.0 if self._steepness is None else float(np.exp(x[self._steepness]))
-        return self._levels.heights(gamma, u)
+        gamma = np.ones(x.shape[:-1]) if self._steepness is None else np.exp(x[..., self._steepness])
+        return self._levels.heights(gamma[..., None], u)
 
     def _bias_hyperparameters(self, x: Array) -> tuple[Tensor, Tensor]:
-        return as_tensor(np.exp(x[: self._d] + x[self._ratio])), as_tensor(np.exp(x[self._bias]))  # eq. 22.3
+        l = np.exp(x[..., : self._d] + x[..., self._ratio, None])
+        return as_tensor(l), as_tensor(np.exp(x[..., self._bias]))  # eq. 22.3
 
     def parts(self, x: Array) -> ErrorParts:
         """The covariance with its parts."""
@@ -97,6 +98,15 @@ class SourceErrors:
         if h is not None and self._levels is not None:
             E *= self._levels.matrix(h[0])  # eq. 22.14
         return ErrorParts(E, B2, l, bias, h)
+
+    def matrices(self, x: Array) -> Array:
+        """``B x m x m`` covariances at ``B x p`` hyperparameters; they may be one number for all pairs."""
+        E = np.exp(x[:, self._offset])[:, None, None]
+        if self._kernel is not None:
+            form, inputs = self._kernel
+            E = E + form.kernel_matrices(self._name, inputs, *self._bias_hyperparameters(x)).numpy()
+        h = None if self._levels is None else self._heights(x, self._levels.distances)
+        return E if h is None or self._levels is None else E * self._levels.matrix(h[0])  # eq. 22.14
 
     def add_slopes(self, G: Array, x: Array, of: ErrorParts, slopes: Array) -> None:
         """Add to the ``p`` slopes what derivatives in E give."""

@@ -37,7 +37,7 @@ def theta_of(joint):
     return theta
 
 
-@pytest.mark.parametrize(
+each_relation = pytest.mark.parametrize(
     "sources",
     [
         SOURCES,
@@ -47,6 +47,20 @@ def theta_of(joint):
     ],
     ids=str,
 )
+
+
+@each_relation
+@pytest.mark.parametrize("is_tiled", [False, True])
+def test_many_matrices_at_once_are_those_of_each(sources, is_tiled, monkeypatch):
+    monkeypatch.setattr("robustbo.numerics.transfer.source_errors.MANY", 0 if is_tiled else N)
+    shared = torch.randn(N, 2, dtype=torch.float64, generator=GENERATOR)
+    known = torch.where(GROUP == 2, torch.full_like(UNKNOWN, 0.04), UNKNOWN)
+    joint = JointCovariance(SourceRows(X, Y, GROUP, known, NONE, SHARE, DEPTH, shared=shared), sources, PRIORS)
+    theta = theta_of(joint) + torch.tensor([0.0, 0.3, -0.2])[:, None]
+    assert torch.allclose(joint.matrices(theta), torch.stack([joint.at(x).K for x in theta]), rtol=1e-12)
+
+
+@each_relation
 def test_derivatives_are_those_of_differences(sources):
     joint = joint_of(sources)
     theta, generator = theta_of(joint), torch.Generator().manual_seed(1)
