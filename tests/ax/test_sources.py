@@ -213,6 +213,7 @@ def went_on(made, loaded):
             one.complete_trial(index, {"f": objective(params["x"]) / 3})
 
 
+@pytest.mark.slow
 def test_a_client_that_was_loaded_goes_on_alike(tmp_path):
     old = OldExperiment(old_client(), trusted=True)
     made = client(sources={"simulator": rb.Source(cost=0.05), "2025": old}, num_initial=2)
@@ -245,6 +246,7 @@ def test_what_json_does_not_keep_is_missed(tmp_path):
         sources(dropped)
 
 
+@pytest.mark.slow
 def test_a_database_keeps_both(tmp_path):
     url = f"sqlite:///{tmp_path / 'ax.db'}"
     init_engine_and_session_factory(url=url, force_init=True)
@@ -347,6 +349,7 @@ def at_levels(status):
     return made
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("status", "at", "of_target"),
     [

@@ -134,6 +134,7 @@ def test_a_value_counts_alike_before_and_after_json():
         assert round_to_storage(np.array([x])) == round_to_storage(np.array([float(f"{x:.10f}")]))
 
 
+@pytest.mark.slow
 def test_the_unit_of_a_metric_changes_no_candidate():
     first, small = (go_on(client(), 7, function=lambda p, u=u: u * branin(p)) for u in (1.0, 2.0**-43))
     with pytest.warns(NumericsWarning, match="'f' differ by less than 1e-05, and Ax saves 10 decimals"):

@@ -49,6 +49,7 @@ def test_what_is_believed_is_a_function_of_the_set_of_values(number):
     check(history, orders.orders(history, number, 3))
 
 
+@pytest.mark.slow
 def test_values_that_swap_or_come_last_change_neither_the_best_nor_a_verdict():
     history = orders.Measured(FLIPS[:, :4], FLIPS[:, 4], None, "minimize")
     check(history, orders.orders(history, 0, 4), is_asking=True)

@@ -208,6 +208,7 @@ OLD = [{"x": 0.05 * i, "f": (0.05 * i - 0.3) ** 2 + 1.0, "source": "2025"} for i
 DECLARED = {"lab": rb.Source(target=True), "2025": rb.Source(ask=False)}
 
 
+@pytest.mark.slow
 def test_an_old_study_is_a_source_that_is_learned_from_and_not_asked(tmp_path):
     generator = RobustGenerator(X, seed=0, num_initial=3, sources=DECLARED, journal=tmp_path / "j.jsonl")
     generator.ingest(OLD)

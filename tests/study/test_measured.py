@@ -130,6 +130,7 @@ def test_a_failure_is_where_it_happened_and_a_retry_where_it_may_be_asked_for(qu
     assert again.repeats == trial.number
 
 
+@pytest.mark.slow
 def test_readings_of_replicates_do_not_go_on_for_ever(quietly):
     opt = study(replicate="any", max_replicates=1, num_initial=3, surrogate="relevance-pursuit")
     for k in range(8):

@@ -172,6 +172,7 @@ def test_rows_of_a_large_pool_are_compared_wherever_they_stand_in_its_table():
     assert rows == [point["x"] for point in points_to_compare(own, 5)]
 
 
+@pytest.mark.slow
 def test_a_source_is_not_worth_its_cost_for_points_that_it_may_not_be_asked_at():
     opt = of_whole_numbers()
     for x in range(16):
