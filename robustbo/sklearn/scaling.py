@@ -48,7 +48,7 @@ class Scaling:
 
 
 def _is_far(column: Array) -> NDArray[np.bool_]:
-    """Which of ``n`` numbers are far from the others."""
+    """Truth values of ``n`` numbers: whether each is far from the others."""
     if (count := len(column) // ONE_IN) == 0:
         return np.zeros(len(column), dtype=bool)
     in_order, rest = np.sort(column), len(column) - count

@@ -273,6 +273,7 @@ def test_targets_whose_squares_are_no_numbers_are_refused(unit):
         RobustGPRegressor("standard").fit([[0.0], [1.0], [2.0]], np.array([1.0, 2.0, 4.0]) * unit)
 
 
+@pytest.mark.filterwarnings("ignore:column 0 of X.* 2 values lie far:robustbo.errors.SpaceWarning")
 def test_predictions_of_skewed_values_stay_near_them():
     """Where nothing was measured, between a lone group of large values and all others, and next to the largest."""
     rng = np.random.default_rng(0)

@@ -234,8 +234,8 @@ class JointCovariance:
             K[:, *_block(self._of_group[g])] += errors.matrices(x)
         if self._shared is not None:
             K += self._shared
-        each = np.arange(len(self._known))
-        K[:, each, each] += self._known + self._noise(x)
+        diagonal = np.arange(len(self._known))
+        K[:, diagonal, diagonal] += self._known + self._noise(x)
         return torch.from_numpy(K)
 
 
