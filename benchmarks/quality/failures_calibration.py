@@ -4,7 +4,8 @@ In the runs `failures-*` each ask of the default, once a trial has failed, is sa
 by all that was known before it (`loop.feasibility.report.chances`, as `Optimizer.viability` says it). Beside it stands
 what somebody would say who knows the share of values so far and nothing of points (with one of each added).
 
-    python -m benchmarks.quality.failures_calibration --out runs/failures
+    python -m benchmarks.common.replays record --work W --runs failures-memory failures-disc ...
+    python -m benchmarks.quality.failures_calibration --runs W --out runs/failures
 """
 
 from itertools import pairwise
@@ -62,7 +63,7 @@ def losses(rows: pd.DataFrame) -> pd.DataFrame:
 def main() -> None:
     """Compute what was said, print two tables and write them."""
     parser = parser_of(__doc__)
-    parser.add_argument("--runs", type=Path, default=RUNS, help="the runs, cells included")
+    parser.add_argument("--runs", type=Path, default=RUNS, help="folder of the runs, with their cells")
     parser.add_argument("--out", type=Path, default=None, help="a folder")
     options = parser.parse_args()
     journals = [
@@ -70,7 +71,10 @@ def main() -> None:
         for name in NAMES
         for i in range(load(RUNS / f"failures-{name}.toml").replications)
     ]
-    rows = pd.concat([value_probabilities(*journal) for journal in journals if journal[0].exists()], ignore_index=True)
+    if not (journals := [(path, name) for path, name in journals if path.exists()]):
+        usual = f"failures-memory/cells/{METHOD}-0.jsonl"
+        parser.error(f"--runs must have journals such as {usual}, none is in {options.runs}")
+    rows = pd.concat([value_probabilities(*journal) for journal in journals], ignore_index=True)
     put({"calibration": reliability(rows), "log-loss": losses(rows)}, options.out)
 
 
