@@ -11,7 +11,7 @@ outcomes' standard deviation, and the mean log density of a value in nats.
 """
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice, product
 from typing import Any
 from unittest import mock
@@ -27,8 +27,11 @@ from benchmarks.regression.methods import LEVELS, log_density_of_quantiles
 from robustbo import seeds
 from robustbo.sklearn import RobustGPRegressor, scaling
 
-CODE = -999.0
-SLIPS = {"times 10": 10.0, "times 1,000": 1000.0, "-999": CODE}
+SLIPS: dict[str, Callable[[float], float]] = {
+    "times 10": lambda number: 10 * number,
+    "times 1,000": lambda number: 1000 * number,
+    "-999": lambda _: -999.0,
+}
 OWN = "as it is"
 FAR = {  # package, outcome, inputs; some values of one of these are far from all others
     "Crime": ("plm", "crmrte", ["wser", "wcon", "prbarr", "density"]),
@@ -45,7 +48,7 @@ KEY = ["seed", "table", "cell"]
 
 def _change_cell(X: pd.DataFrame, row: int, column: str, kind: str) -> pd.DataFrame:
     X = X.astype({column: float})
-    X.loc[row, column] = CODE if kind == str(int(CODE)) else X.loc[row, column] * SLIPS[kind]
+    X.loc[row, column] = SLIPS[kind](X.loc[row, column])
     return X
 
 

@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 from robustbo.errors import SpaceWarning, warn
 
 Array = NDArray[np.float64]
-ONE_IN = 20  # values of a column that may lie far away: the others hold this share of it
-RANGES = 10.0  # far: farther than this from the others, in their ranges
-LEAST_RANGE = 2e-15  # of numbers of order 1: less is none
-SHOWN = 3
+ONE_IN = 20  # one value of so many may lie far away
+RANGES = 10.0  # and is far if it is farther than this from the others, in lengths of their interval
+SHOWN = 3  # of these, in a warning
 
 
 class Scaling:
@@ -33,7 +32,7 @@ class Scaling:
         is_far = np.array([_is_far(column) for column in columns], dtype=bool).reshape(columns.shape)
         self._low = np.min(columns, 1, where=~is_far, initial=np.inf)
         ranges = np.max(columns, 1, where=~is_far, initial=-np.inf) - self._low
-        self._range = np.where(ranges < LEAST_RANGE, 1.0, ranges)
+        self._range = np.where(ranges > 0, ranges, 1.0)
         for name, values, far in zip(names, rows.T, is_far, strict=True):
             if far.any():
                 warn(_statement(name, values[far], values[~far]), SpaceWarning)
