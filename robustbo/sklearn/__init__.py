@@ -6,8 +6,12 @@ from robustbo.lazy import exports
 from robustbo.sklearn.search import RobustSearchCV
 
 if TYPE_CHECKING:  # joblib's workers import the search to fit, and need no torch
-    from robustbo.sklearn.regressor import RobustGPRegressor, outliers
+    from robustbo.sklearn.outlier_table import outliers
+    from robustbo.sklearn.regressor import RobustGPRegressor
 
 __all__ = ["RobustGPRegressor", "RobustSearchCV", "outliers"]
 
-__getattr__ = exports(globals(), {name: "robustbo.sklearn.regressor" for name in ("RobustGPRegressor", "outliers")})
+__getattr__ = exports(
+    globals(),
+    {"RobustGPRegressor": "robustbo.sklearn.regressor", "outliers": "robustbo.sklearn.outlier_table"},
+)

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
@@ -215,36 +214,3 @@ class RobustGPRegressor(RegressorMixin, BaseEstimator):
         else:
             X = validate_data(self, X, reset=False, dtype=np.float64)
         return self._encoder(X)
-
-
-def outliers(X: Any, y: ArrayLike, **options: Any) -> pd.DataFrame:
-    """Table of ``n`` values with the probability that each is wrong, by its prediction from the others.
-
-    Args:
-        X: ``n x d`` rows.
-        y: ``n`` values.
-        options: Options of `RobustGPRegressor`.
-
-    Returns:
-        One row for each value, in their order: the value, its prediction, the standard deviation of the prediction, the
-        evidence against the value in nats, the probability that it is wrong, and whether that exceeds 1/2.
-
-    Example:
-        >>> import numpy as np
-        >>> X = np.linspace(0, 1, 20)[:, None]
-        >>> y = np.sin(6 * X[:, 0])
-        >>> y[7] = -4.0
-        >>> found = outliers(X, y)
-        >>> found.index[found["is_wrong"]].tolist()
-        [7]
-    """
-    regressor = RobustGPRegressor(**options).fit(X, y)
-    columns = {
-        "value": np.asarray(y, dtype=np.float64).ravel(),
-        "expected": regressor.expected_,
-        "sd": regressor.expected_sd_,
-        "evidence": regressor.evidence_,
-        "probability_wrong": regressor.probability_wrong_,
-        "is_wrong": regressor.outlier_mask_,
-    }
-    return pd.DataFrame(columns, index=y.index if isinstance(y, pd.Series | pd.DataFrame) else None)
